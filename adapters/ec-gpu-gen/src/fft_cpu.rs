@@ -1,0 +1,183 @@
+//! Fast Fourier transforms on the CPU.
+//!
+//! Both functions transform in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+
+use ff::PrimeField;
+
+use crate::known;
+use crate::threadpool::{Worker, threads_asked_for};
+
+/// Transforms 2^log_n elements on one thread.
+///
+/// # Panics
+/// The length is not 2^log_n.
+pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
+    assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "serial_fft: length of the slice");
+    let twiddles = powers(*omega, a.len() / 2);
+    decimate(a, &twiddles, 1);
+    if log_n > 0 {
+        reverse_in_place(a, log_n);
+    }
+}
+
+/// Transforms 2^log_n elements on 2^log_threads threads.
+///
+/// # Panics
+/// The length is not 2^log_n, or there are more threads than elements.
+pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) {
+    assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "parallel_fft: length of the slice");
+    assert!(log_n >= log_threads, "parallel_fft: 2^{log_threads} threads for 2^{log_n} elements");
+    if transform_as_known(a, worker, omega, log_n, log_threads) {
+        return;
+    }
+    if log_threads == 0 {
+        return serial_fft(a, omega, log_n);
+    }
+    let twiddles = parallel_powers(worker, *omega, a.len() / 2, log_threads);
+    (0..log_threads).for_each(|layer| parallel_layer(a, worker, &twiddles, layer, log_threads));
+    worker.scoped(|scope| {
+        for piece in a.chunks_mut(1 << (log_n - log_threads)) {
+            scope.execute(|| decimate(piece, &twiddles, 1 << log_threads));
+        }
+    });
+    parallel_reverse(a, worker, log_n, log_threads);
+}
+
+/// Leaves a field that proofwarp knows to its transform, when all threads may be used.
+fn transform_as_known<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) -> bool {
+    if log_threads != worker.log_num_threads() || threads_asked_for().is_some() {
+        return false;
+    }
+    let Some(ntt) = known::ntt::<F>() else { return false };
+    // An error, such as ω of another order, leaves the slice as it was; the code here has no such limits.
+    known::cpu().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
+}
+
+/// 1, ω, …, ω^(count − 1).
+fn powers<F: PrimeField>(omega: F, count: usize) -> Vec<F> {
+    std::iter::successors(Some(F::ONE), |power| Some(*power * omega)).take(count).collect()
+}
+
+fn parallel_powers<F: PrimeField>(worker: &Worker, omega: F, count: usize, log_threads: u32) -> Vec<F> {
+    let mut table = vec![F::ONE; count];
+    let chunk = (count >> log_threads).max(1);
+    worker.scoped(|scope| {
+        for (index, piece) in table.chunks_mut(chunk).enumerate() {
+            scope.execute(move || {
+                let mut power = omega.pow_vartime([(index * chunk) as u64]);
+                for value in piece {
+                    *value = power;
+                    power *= omega;
+                }
+            });
+        }
+    });
+    table
+}
+
+/// All layers of a transform by the root ω^step (Gentleman and Sande 1966): natural order in,
+/// bit-reversed order out.
+fn decimate<F: PrimeField>(a: &mut [F], twiddles: &[F], step: usize) {
+    let (mut half, mut step) = (a.len() / 2, step);
+    while half > 0 {
+        for block in a.chunks_exact_mut(2 * half) {
+            let (low, high) = block.split_at_mut(half);
+            butterflies(low, high, twiddles.iter().step_by(step));
+        }
+        half /= 2;
+        step *= 2;
+    }
+}
+
+fn butterflies<'t, F: PrimeField>(low: &mut [F], high: &mut [F], twiddles: impl Iterator<Item = &'t F>) {
+    for ((x, y), twiddle) in low.iter_mut().zip(high).zip(twiddles) {
+        let difference = *x - *y;
+        *x += *y;
+        *y = difference * twiddle;
+    }
+}
+
+/// One of the first layers, its butterflies cut over the threads: 2^layer blocks of as many pieces.
+fn parallel_layer<F: PrimeField>(a: &mut [F], worker: &Worker, twiddles: &[F], layer: u32, log_threads: u32) {
+    let half = a.len() >> (layer + 1);
+    let piece = (half >> (log_threads - layer)).max(1);
+    worker.scoped(|scope| {
+        for block in a.chunks_exact_mut(2 * half) {
+            let (low, high) = block.split_at_mut(half);
+            for (index, (low, high)) in low.chunks_mut(piece).zip(high.chunks_mut(piece)).enumerate() {
+                let first = (index * piece) << layer;
+                scope.execute(move || butterflies(low, high, twiddles[first..].iter().step_by(1 << layer)));
+            }
+        }
+    });
+}
+
+fn reverse(index: usize, log_n: u32) -> usize {
+    index.reverse_bits() >> (usize::BITS - log_n)
+}
+
+fn reverse_in_place<F: PrimeField>(a: &mut [F], log_n: u32) {
+    for index in 0..a.len() {
+        let other = reverse(index, log_n);
+        if index < other {
+            a.swap(index, other);
+        }
+    }
+}
+
+fn parallel_reverse<F: PrimeField>(a: &mut [F], worker: &Worker, log_n: u32, log_threads: u32) {
+    let source = a.to_vec();
+    let chunk = a.len() >> log_threads;
+    worker.scoped(|scope| {
+        for (index, piece) in a.chunks_mut(chunk).enumerate() {
+            let source = &source;
+            scope.execute(move || {
+                for (offset, value) in piece.iter_mut().enumerate() {
+                    *value = source[reverse(index * chunk + offset, log_n)];
+                }
+            });
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use ff::Field;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn naive<F: PrimeField>(a: &[F], omega: F) -> Vec<F> {
+        let power = |exponent: usize| omega.pow_vartime([exponent as u64]);
+        (0..a.len()).map(|j| a.iter().enumerate().map(|(i, x)| *x * power(i * j)).sum()).collect()
+    }
+
+    fn check<F: PrimeField>() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for log_n in 0..8 {
+            let omega = (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
+            let input: Vec<F> = (0..1 << log_n).map(|_| F::random(&mut rng)).collect();
+            let expected = naive(&input, omega);
+            let mut serial = input.clone();
+            serial_fft(&mut serial, &omega, log_n);
+            assert_eq!(serial, expected, "serial, log_n {log_n}");
+            for log_threads in 0..=log_n.min(4) {
+                let mut parallel = input.clone();
+                parallel_fft(&mut parallel, &Worker::new(), &omega, log_n, log_threads);
+                assert_eq!(parallel, expected, "parallel, log_n {log_n}, log_threads {log_threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn equals_the_definition_over_a_known_field() {
+        check::<blstrs::Scalar>();
+    }
+
+    #[test]
+    fn equals_the_definition_over_another_field() {
+        // bn256's base field has no large power of two; its scalar field and vesta's do.
+        check::<halo2curves::secp256k1::Fq>();
+    }
+}

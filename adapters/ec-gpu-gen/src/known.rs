@@ -1,0 +1,103 @@
+//! The fields and curves that proofwarp knows, found by type: the interface of the stock crate is
+//! generic, and an unknown type must be an error instead of a failed compilation.
+
+use std::any::{Any, TypeId};
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ff::{Field, PrimeField};
+use group::prime::PrimeCurveAffine;
+use proofwarp::backend::Abort;
+use proofwarp::curve::MsmCurve;
+use proofwarp::field::NttField;
+use proofwarp::ntt::{Transform, transform_many};
+use proofwarp::{Accelerator, BackendKind, Error, Result};
+
+/// Canonical bytes of a scalar of `G`.
+pub(crate) type Repr<G> = <<G as PrimeCurveAffine>::Scalar as PrimeField>::Repr;
+/// Transforms vectors by roots of unity ω of orders 2^log n, all or none.
+pub(crate) type Ntt<F> = fn(&Accelerator, &mut [&mut [F]], &[F], &[u32], Abort<'_>) -> Result<()>;
+/// Σ scalarᵢ · baseᵢ.
+pub(crate) type Msm<G> = fn(&Accelerator, &[G], &[Repr<G>], Abort<'_>) -> Result<<G as PrimeCurveAffine>::Curve>;
+
+/// The transform over `F`, if proofwarp knows the field.
+pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
+    fn of<F: Field, K: NttField>() -> Option<Ntt<F>> {
+        same::<F, K>().then_some(ntt_as::<F, K>)
+    }
+    of::<F, blstrs::Scalar>()
+        .or_else(of::<F, halo2curves::bn256::Fr>)
+        .or_else(of::<F, pasta_curves::Fp>)
+        .or_else(of::<F, pasta_curves::Fq>)
+}
+
+/// The multi-scalar multiplication on `G`, if proofwarp knows the curve.
+pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
+    fn of<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
+        (same::<G, K>() && same::<Repr<G>, [u8; 32]>()).then_some(msm_as::<G, K>)
+    }
+    of::<G, blstrs::G1Affine>().or_else(of::<G, blstrs::G2Affine>)
+}
+
+/// The accelerator without devices.
+///
+/// # Errors
+/// None in practice: the CPU is always there.
+pub(crate) fn cpu() -> Result<Accelerator> {
+    Accelerator::with_backend(BackendKind::Cpu)
+}
+
+/// Runs what must not panic (a panic in a pool's job would end the pool) and makes a panic an error.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn contained<T>(place: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(Error::invalid(place, "outcome", "a result or an error", "a panic")))
+}
+
+fn ntt_as<F: Field, K: NttField>(
+    accelerator: &Accelerator,
+    values: &mut [&mut [F]],
+    omegas: &[F],
+    log_ns: &[u32],
+    abort: Abort<'_>,
+) -> Result<()> {
+    if omegas.len() != log_ns.len() {
+        return Err(Error::invalid("radix_fft_many", "number of log_ns", omegas.len(), log_ns.len()));
+    }
+    let values = cast_vectors::<F, K>(values).ok_or_else(mismatch::<F, K>)?;
+    let omegas = cast::<F, K>(omegas).ok_or_else(mismatch::<F, K>)?;
+    let transforms: Vec<_> = omegas.iter().zip(log_ns).map(|(omega, log_n)| Transform::new(*log_n, *omega)).collect();
+    transform_many(accelerator, values, &transforms, abort).map(drop)
+}
+
+fn msm_as<G: PrimeCurveAffine, K: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[G],
+    scalars: &[Repr<G>],
+    abort: Abort<'_>,
+) -> Result<G::Curve> {
+    let bases = cast::<G, K>(bases).ok_or_else(mismatch::<G, K>)?;
+    let scalars = cast::<Repr<G>, [u8; 32]>(scalars).ok_or_else(mismatch::<Repr<G>, [u8; 32]>)?;
+    let (sum, _) = proofwarp::msm::msm(accelerator, bases, scalars, abort)?;
+    (&sum as &dyn Any).downcast_ref::<G::Curve>().copied().ok_or_else(mismatch::<G::Curve, K::Curve>)
+}
+
+fn mismatch<T, U>() -> Error {
+    Error::invalid("ec-gpu-gen", "type", std::any::type_name::<U>(), std::any::type_name::<T>())
+}
+
+fn same<T: 'static, U: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<U>()
+}
+
+/// A slice under the other name of its type; `None` if the types differ.
+fn cast<T: 'static, U: 'static>(values: &[T]) -> Option<&[U]> {
+    // SAFETY: T and U are the same type.
+    same::<T, U>().then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
+}
+
+/// Vectors under the other name of their elements' type; `None` if the types differ.
+fn cast_vectors<'a, 'b, T: 'static, U: 'static>(values: &'a mut [&'b mut [T]]) -> Option<&'a mut [&'b mut [U]]> {
+    // SAFETY: T and U are the same type, and so are the slices of them.
+    same::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
+}

@@ -1,0 +1,34 @@
+//! Drop-in for the crate `ec-gpu-gen` 0.7.1: the same public interface, with proofwarp behind it.
+//!
+//! A program that proves with bellperson gets it by one line in its `Cargo.toml`:
+//!
+//! ```toml
+//! [patch.crates-io]
+//! ec-gpu-gen = { path = "proofwarp/adapters/ec-gpu-gen" }
+//! ```
+//!
+//! Which devices are used is [`proofwarp::Accelerator`]'s choice; `PROOFWARP_BACKEND=cuda|opencl|cpu`
+//! forces a backend, and `EC_GPU_FRAMEWORK=cuda|opencl` does the same where that is not set. Where there
+//! is no device, [`rust_gpu_tools::Device::all`] is empty and the kernels' constructors give an error:
+//! callers then take their own path to [`fft_cpu`] and [`multiexp_cpu`].
+//!
+//! Unlike the stock crate's, a call that fails or is aborted leaves its inputs as they were, and needs no
+//! kernels from [`generate`]: that is only for crates that append kernels of their own.
+
+mod error;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub mod fft;
+pub mod fft_cpu;
+mod known;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub mod multiexp;
+pub mod multiexp_cpu;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+mod program;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub mod rust_gpu_tools;
+mod source;
+pub mod threadpool;
+
+pub use error::{EcError, EcResult};
+pub use source::{SourceBuilder, generate};

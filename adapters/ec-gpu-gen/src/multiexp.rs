@@ -1,0 +1,178 @@
+//! Multi-exponentiation on devices: Σ exponentᵢ · baseᵢ.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ec_gpu::GpuName;
+use ff::PrimeField;
+use group::Group;
+use group::prime::PrimeCurveAffine;
+use proofwarp::backend::Abort;
+use proofwarp::{Accelerator, Error};
+use yastl::Scope;
+
+use crate::known::{self, Msm};
+use crate::rust_gpu_tools::{Device, Program, accelerator_of};
+use crate::threadpool::Worker;
+use crate::{EcError, EcResult};
+
+/// Multi-exponentiation on one device.
+pub struct SingleMultiexpKernel<'a, G>
+where
+    G: PrimeCurveAffine,
+{
+    accelerator: Accelerator,
+    msm: Msm<G>,
+    abort: Abort<'a>,
+}
+
+impl<'a, G> SingleMultiexpKernel<'a, G>
+where
+    G: PrimeCurveAffine + GpuName,
+{
+    /// Makes ready to work on the program's device; `maybe_abort` is asked every few milliseconds while
+    /// a sum is computed, and ends it when it returns true.
+    ///
+    /// # Errors
+    /// proofwarp does not know the curve.
+    pub fn create(
+        program: Program,
+        device: &Device,
+        maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>,
+    ) -> EcResult<Self> {
+        if program.device() != device {
+            let (expected, actual) = (device.name(), program.device_name());
+            return Err(Error::invalid("multiexp", "device of the program", expected, actual).into());
+        }
+        let msm = known::msm::<G>().ok_or(EcError::Simple("proofwarp has no multi-exponentiation on this curve"))?;
+        Ok(Self { accelerator: accelerator_of(&[program])?, msm, abort: maybe_abort })
+    }
+
+    /// Σ exponentᵢ · baseᵢ; exponents are canonical. What does not fit the device's memory at once goes
+    /// through it in pieces.
+    ///
+    /// # Errors
+    /// The lengths differ, the hook aborted, or the device failed.
+    pub fn multiexp(&self, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
+        Ok(known::contained("multiexp", || (self.msm)(&self.accelerator, bases, exponents, self.abort))?)
+    }
+}
+
+/// Multi-exponentiation on several devices.
+pub struct MultiexpKernel<'a, G>
+where
+    G: PrimeCurveAffine,
+{
+    kernels: Vec<SingleMultiexpKernel<'a, G>>,
+}
+
+impl<'a, G> MultiexpKernel<'a, G>
+where
+    G: PrimeCurveAffine + GpuName,
+{
+    /// Makes ready to work on the devices, which are the programs'.
+    ///
+    /// # Errors
+    /// There is no program, programs and devices differ, or proofwarp does not know the curve.
+    pub fn create(programs: Vec<Program>, devices: &[&Device]) -> EcResult<Self> {
+        Self::create_optional_abort(programs, devices, None)
+    }
+
+    /// As [`Self::create`]; `maybe_abort` is asked every few milliseconds while a sum is computed, and
+    /// ends it when it returns true.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_with_abort(
+        programs: Vec<Program>,
+        devices: &[&Device],
+        maybe_abort: &'a (dyn Fn() -> bool + Send + Sync),
+    ) -> EcResult<Self> {
+        Self::create_optional_abort(programs, devices, Some(maybe_abort))
+    }
+
+    fn create_optional_abort(programs: Vec<Program>, devices: &[&Device], abort: Abort<'a>) -> EcResult<Self> {
+        // Says why there is none.
+        accelerator_of(&programs)?;
+        if programs.len() != devices.len() {
+            return Err(Error::invalid("multiexp", "number of devices", programs.len(), devices.len()).into());
+        }
+        for program in &programs {
+            log::info!("Multiexp: on {}", program.device_name());
+        }
+        let pairs = programs.into_iter().zip(devices);
+        let kernels = pairs.map(|(program, device)| SingleMultiexpKernel::create(program, device, abort));
+        Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
+    }
+
+    /// Starts the sum as jobs of a scope, a part of it on each device: when the scope has ended, the sum
+    /// of the first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not.
+    ///
+    /// Results are only written where a part succeeded, so they should be the identity before.
+    pub fn parallel_multiexp<'s>(
+        &'s mut self,
+        scope: &Scope<'s>,
+        bases: &'s [G],
+        exps: &'s [<G::Scalar as PrimeField>::Repr],
+        results: &'s mut [G::Curve],
+        error: Arc<RwLock<EcResult<()>>>,
+    ) {
+        if let Err(invalid) = self.check(bases.len(), exps.len(), results.len()) {
+            return fail(&error, invalid);
+        }
+        let chunk = exps.len().div_ceil(self.kernels.len()).max(1);
+        let parts = bases.chunks(chunk).zip(exps.chunks(chunk));
+        for (((bases, exps), kernel), result) in parts.zip(&self.kernels).zip(results) {
+            let error = error.clone();
+            scope.execute(move || match kernel.multiexp(bases, exps) {
+                Ok(sum) => *result = sum,
+                Err(reason) => fail(&error, reason),
+            });
+        }
+    }
+
+    /// Σ expᵢ · base₍ᵢ₊skip₎ over all devices.
+    ///
+    /// # Errors
+    /// There are fewer bases than `skip` and exponents together, the hook aborted, or a device failed.
+    pub fn multiexp(
+        &mut self,
+        pool: &Worker,
+        bases: Arc<Vec<G>>,
+        exps: Arc<Vec<<G::Scalar as PrimeField>::Repr>>,
+        skip: usize,
+    ) -> EcResult<G::Curve> {
+        let end = skip.saturating_add(exps.len());
+        let Some(bases) = bases.get(skip..end) else {
+            return Err(Error::invalid("multiexp", "number of bases", format!("at least {end}"), bases.len()).into());
+        };
+        let mut results = vec![G::Curve::identity(); self.kernels.len()];
+        let error = Arc::new(RwLock::new(Ok(())));
+        pool.scoped(|scope| self.parallel_multiexp(scope, bases, &exps, &mut results, error.clone()));
+        std::mem::replace(&mut *error.write().unwrap_or_else(PoisonError::into_inner), Ok(()))?;
+        Ok(results.into_iter().sum())
+    }
+
+    /// Number of devices.
+    pub fn num_kernels(&self) -> usize {
+        self.kernels.len()
+    }
+
+    fn check(&self, bases: usize, exps: usize, results: usize) -> EcResult<()> {
+        if bases != exps {
+            return Err(Error::invalid("parallel_multiexp", "number of exponents", bases, exps).into());
+        }
+        let kernels = self.num_kernels();
+        if results < kernels {
+            return Err(Error::invalid("parallel_multiexp", "room for results", kernels, results).into());
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the first error, except that an abort is stronger: the caller retries only that.
+fn fail<T>(error: &RwLock<EcResult<T>>, reason: EcError) {
+    let mut error = error.write().unwrap_or_else(PoisonError::into_inner);
+    if error.is_ok() || matches!(reason, EcError::Aborted) {
+        *error = Err(reason);
+    }
+}

@@ -1,0 +1,108 @@
+//! The pool of threads that bellperson shares with this crate.
+
+use std::any::Any;
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use once_cell::sync::Lazy;
+use yastl::Pool;
+
+static NUM_THREADS: Lazy<usize> = Lazy::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
+
+/// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says.
+pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool::new(*NUM_THREADS));
+
+/// The number in `EC_GPU_NUM_THREADS`, if it is one and not zero.
+pub(crate) fn threads_asked_for() -> Option<usize> {
+    let text = env::var("EC_GPU_NUM_THREADS").ok()?;
+    let number = text.parse().ok().filter(|number| *number > 0);
+    if number.is_none() {
+        log::warn!("EC_GPU_NUM_THREADS: expected a number above 0, got {text:?}: using one thread per CPU");
+    }
+    number
+}
+
+/// A handle of the pool.
+#[derive(Clone, Default)]
+pub struct Worker {}
+
+impl Worker {
+    /// A handle of the pool.
+    pub fn new() -> Self {
+        Self {}
+    }
+
+    /// Binary logarithm of the number of threads, rounded down.
+    pub fn log_num_threads(&self) -> u32 {
+        NUM_THREADS.ilog2()
+    }
+
+    /// Starts a function on the pool and returns at once.
+    ///
+    /// A panic of the function does not harm the pool: it goes on in [`Waiter::wait`].
+    pub fn compute<F, R>(&self, f: F) -> Waiter<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        let (sender, waiter) = Waiter::pair();
+        THREAD_POOL.spawn(move || {
+            // An error only says that nobody waits any more.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(f)));
+        });
+        waiter
+    }
+
+    /// Runs `f` with a scope of the pool and the length of the pieces into which `elements` elements
+    /// are cut so that each thread gets one (the last pieces may be left over); waits for the scope's jobs.
+    pub fn scope<'a, F, R>(&self, elements: usize, f: F) -> R
+    where
+        F: FnOnce(&yastl::Scope<'a>, usize) -> R,
+    {
+        let chunk = (elements / *NUM_THREADS).max(1);
+        THREAD_POOL.scoped(|scope| f(scope, chunk))
+    }
+
+    /// Runs `f` with a scope of the pool, and waits for the scope's jobs.
+    pub fn scoped<'a, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&yastl::Scope<'a>) -> R,
+    {
+        THREAD_POOL.scoped(f)
+    }
+}
+
+type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+
+/// A result that is still being computed.
+pub struct Waiter<T> {
+    receiver: Receiver<Outcome<T>>,
+}
+
+impl<T> Waiter<T> {
+    fn pair() -> (Sender<Outcome<T>>, Self) {
+        let (sender, receiver) = bounded(1);
+        (sender, Self { receiver })
+    }
+
+    /// Waits for the result. To be called once.
+    ///
+    /// # Panics
+    /// The function that computes it panicked, or the result was taken before.
+    pub fn wait(&self) -> T {
+        match self.receiver.recv() {
+            Ok(Ok(value)) => value,
+            Ok(Err(payload)) => resume_unwind(payload),
+            Err(_) => panic!("Waiter::wait: the result was taken before"),
+        }
+    }
+
+    /// A result that is there already.
+    pub fn done(value: T) -> Self {
+        let (sender, waiter) = Self::pair();
+        // The channel has room for one value and its receiver is held here, so this cannot fail.
+        let _ = sender.send(Ok(value));
+        waiter
+    }
+}

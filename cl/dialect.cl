@@ -1,0 +1,21 @@
+// The OpenCL C 1.2 side of the dialect in which all kernels are written; cuda/dialect.cuh is the other.
+typedef uint u32;
+typedef ulong u64;
+#define KERNEL(group_size) __kernel __attribute__((reqd_work_group_size(group_size, 1, 1)))
+#define DEVICE inline
+// A function that is called, not inlined: long point formulas appear once in a program.
+#define DEVICE_CALL __attribute__((noinline))
+#define GLOBAL __global
+#define LOCAL __local
+#define LOCAL_POINTER __local
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
+#define GROUP_ID ((u32)get_group_id(0))
+#define LOCAL_ID ((u32)get_local_id(0))
+#define GLOBAL_ID ((u32)get_global_id(0))
+#define GLOBAL_SIZE ((u32)get_global_size(0))
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
+#if defined(__NV_CL_C_VERSION)
+// NVIDIA's compiler takes PTX inside OpenCL C.
+#define HAS_PTX
+#endif

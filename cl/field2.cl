@@ -1,0 +1,77 @@
+// The quadratic extension SUBFIELD[u]/(u² + 1): c0 + c1·u, the form of both BLS12-381 and BN254.
+//
+// Invariant and layout are those of the two coordinates, c0 first.
+
+#define SUB(op) JOIN(SUBFIELD, op)
+
+typedef struct {
+    SUB(t) c0, c1;
+} F(t);
+
+DEVICE F(t) F(zero)(void) {
+    F(t) r;
+    r.c0 = SUB(zero)();
+    r.c1 = SUB(zero)();
+    return r;
+}
+
+DEVICE F(t) F(one)(void) {
+    F(t) r;
+    r.c0 = SUB(one)();
+    r.c1 = SUB(zero)();
+    return r;
+}
+
+DEVICE bool F(is_zero)(F(t) a) {
+    return SUB(is_zero)(a.c0) && SUB(is_zero)(a.c1);
+}
+
+DEVICE bool F(eq)(F(t) a, F(t) b) {
+    return SUB(eq)(a.c0, b.c0) && SUB(eq)(a.c1, b.c1);
+}
+
+DEVICE F(t) F(add)(F(t) a, F(t) b) {
+    a.c0 = SUB(add)(a.c0, b.c0);
+    a.c1 = SUB(add)(a.c1, b.c1);
+    return a;
+}
+
+DEVICE F(t) F(sub)(F(t) a, F(t) b) {
+    a.c0 = SUB(sub)(a.c0, b.c0);
+    a.c1 = SUB(sub)(a.c1, b.c1);
+    return a;
+}
+
+DEVICE F(t) F(dbl)(F(t) a) {
+    return F(add)(a, a);
+}
+
+DEVICE F(t) F(neg)(F(t) a) {
+    return F(sub)(F(zero)(), a);
+}
+
+// Karatsuba: three products of the subfield.
+DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
+    SUB(t) cross = SUB(mul)(SUB(add)(a.c0, a.c1), SUB(add)(b.c0, b.c1));
+    a.c0 = SUB(mul)(a.c0, b.c0);
+    a.c1 = SUB(mul)(a.c1, b.c1);
+    b.c0 = SUB(sub)(a.c0, a.c1);
+    b.c1 = SUB(sub)(SUB(sub)(cross, a.c0), a.c1);
+    return b;
+}
+
+// (c0 + c1)(c0 − c1) + 2·c0·c1·u.
+DEVICE_CALL F(t) F(sqr)(F(t) a) {
+    F(t) r;
+    r.c0 = SUB(mul)(SUB(add)(a.c0, a.c1), SUB(sub)(a.c0, a.c1));
+    r.c1 = SUB(dbl)(SUB(mul)(a.c0, a.c1));
+    return r;
+}
+
+// (c0 − c1·u) / (c0² + c1²), and zero for zero.
+DEVICE F(t) F(inv)(F(t) a) {
+    SUB(t) norm_inverse = SUB(inv)(SUB(add)(SUB(sqr)(a.c0), SUB(sqr)(a.c1)));
+    a.c0 = SUB(mul)(a.c0, norm_inverse);
+    a.c1 = SUB(neg)(SUB(mul)(a.c1, norm_inverse));
+    return a;
+}

@@ -1,0 +1,70 @@
+// Bucket reduction and combination of windows.
+//
+// A window's sum is Σ b·S_b over buckets b = 1 … 2^(c−1). A work-item takes a segment of buckets
+// lo + 1 … lo + s: running sums from the top give Σ (b − lo)·S_b and Σ S_b, and the segment's share is
+// the first plus lo times the second. Shares are summed by trees in local memory.
+
+#define TREE 64u
+
+// The sum of a row: its first piece, or infinity where it has none.
+DEVICE point_t row_sum(u32 row, GLOBAL const u32 *piece_offsets, GLOBAL const point_t *partial) {
+    u32 p = piece_offsets[row];
+    return p < piece_offsets[row + 1] ? partial[p] : point_infinity();
+}
+
+// factor·point by doubling and adding, from the highest bit.
+DEVICE point_t point_multiply(point_t point, u32 factor) {
+    point_t r = point_infinity();
+    for (u32 mask = 0x80000000u; mask != 0; mask >>= 1) {
+        if (!point_is_infinity(r)) r = point_double(r);
+        if (factor & mask) r = point_add(r, point);
+    }
+    return r;
+}
+
+// shares[w·segments + k]: the k-th segment's share of window w. Grid: one item a segment.
+KERNEL(128)
+void msm_reduce_segments(u32 windows, u32 buckets, u32 segment, GLOBAL const u32 *piece_offsets,
+                         GLOBAL const point_t *partial, GLOBAL point_t *shares) {
+    u32 segments = buckets / segment, id = GLOBAL_ID;
+    if (id >= windows * segments) return;
+    u32 window = id / segments, low = (id % segments) * segment;
+    point_t running = point_infinity(), share = point_infinity();
+    for (u32 b = segment; b-- > 0;) {
+        running = point_add(running, row_sum(window * buckets + low + b, piece_offsets, partial));
+        share = point_add(share, running);
+    }
+    shares[id] = point_add(share, point_multiply(running, low));
+}
+
+// out[w·groups + g] = Σ of the g-th run of TREE points of window w, which has `count` points.
+// Grid: windows·groups groups, groups = ⌈count / TREE⌉.
+KERNEL(TREE)
+void msm_sum_tree(u32 count, u32 groups, GLOBAL const point_t *in, GLOBAL point_t *out) {
+    LOCAL point_t tile[TREE];
+    u32 window = GROUP_ID / groups, at = (GROUP_ID % groups) * TREE + LOCAL_ID;
+    point_t sum = point_infinity();
+    if (at < count) sum = in[window * count + at];
+    for (u32 step = TREE / 2; step > 0; step >>= 1) {
+        tile[LOCAL_ID] = sum;
+        BARRIER();
+        if (LOCAL_ID < step) sum = point_add(sum, tile[LOCAL_ID + step]);
+        BARRIER();
+    }
+    if (LOCAL_ID == 0) out[GROUP_ID] = sum;
+}
+
+// total = total·[keep] + Σ_w 2^(c·w)·sums[w] by Horner's rule, and its Jacobian form. One work-item.
+KERNEL(1)
+void msm_combine(u32 windows, u32 c, u32 keep, GLOBAL const point_t *sums, GLOBAL point_t *total,
+                 GLOBAL jacobian_t *result) {
+    if (GLOBAL_ID != 0) return;
+    point_t sum = point_infinity();
+    for (u32 w = windows; w-- > 0;) {
+        for (u32 i = 0; i < c; i++) sum = point_double(sum);
+        sum = point_add(sum, sums[w]);
+    }
+    if (keep) sum = point_add(sum, total[0]);
+    total[0] = sum;
+    result[0] = point_to_jacobian(sum);
+}

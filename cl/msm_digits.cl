@@ -1,0 +1,63 @@
+// Scalars as sparse matrices of signed window digits, and their transposition (cuZK, section 4).
+//
+// A scalar is Σ d_w·2^(c·w) with −2^(c−1) < d_w ≤ 2^(c−1). Window w is a sparse matrix with a row per
+// scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none. Transposed, all windows
+// stacked, it is a CSR matrix with a row per (window, bucket): row = w·2^(c−1) + |d_w| − 1.
+// Counting gives each entry its rank within its row; the prefix sums of the counts are the row offsets.
+
+#define S(op) JOIN(SCALAR, op)
+#define SIGN_BIT 0x80000000u
+
+// The scalar in canonical form, to be consumed window by window.
+typedef struct {
+    S(t) rest;
+    u32 carry;
+} digits_t;
+
+DEVICE digits_t digits_start(GLOBAL const S(t) *scalars, u32 i, u32 montgomery) {
+    digits_t digits;
+    digits.rest = scalars[i];
+    if (montgomery) digits.rest = S(to_canonical)(digits.rest);
+    digits.carry = 0;
+    return digits;
+}
+
+// The next window's digit as |d|, with SIGN_BIT set where d < 0. 1 ≤ c < 32.
+DEVICE u32 digits_next(digits_t *digits, u32 c) {
+    u32 digit = (digits->rest.limb[0] & ((1u << c) - 1)) + digits->carry;
+#pragma unroll
+    for (int i = 0; i < SCALAR_LIMBS - 1; i++)
+        digits->rest.limb[i] = (digits->rest.limb[i] >> c) | (digits->rest.limb[i + 1] << (32 - c));
+    digits->rest.limb[SCALAR_LIMBS - 1] >>= c;
+    digits->carry = digit > (1u << (c - 1));
+    return digits->carry ? ((1u << c) - digit) | (digit == (1u << c) ? 0 : SIGN_BIT) : digit;
+}
+
+// counts[row] += 1 for every entry; ranks[w·n + i] = how many came before it. Grid: one item a scalar.
+KERNEL(256)
+void msm_count(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *scalars, GLOBAL u32 *counts,
+               GLOBAL u32 *ranks) {
+    u32 i = GLOBAL_ID;
+    if (i >= n) return;
+    digits_t digits = digits_start(scalars, i, montgomery);
+    for (u32 w = 0; w < windows; w++) {
+        u32 digit = digits_next(&digits, c) & ~SIGN_BIT;
+        if (digit != 0) ranks[w * n + i] = ATOMIC_ADD(&counts[(w << (c - 1)) + digit - 1], 1u);
+    }
+}
+
+// entries[offsets[row] + rank] = i, with SIGN_BIT for a negative digit. Grid: one item a scalar.
+KERNEL(256)
+void msm_transpose(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *scalars, GLOBAL const u32 *offsets,
+                   GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
+    u32 i = GLOBAL_ID;
+    if (i >= n) return;
+    digits_t digits = digits_start(scalars, i, montgomery);
+    for (u32 w = 0; w < windows; w++) {
+        u32 signed_digit = digits_next(&digits, c);
+        u32 digit = signed_digit & ~SIGN_BIT;
+        if (digit == 0) continue;
+        u32 row = (w << (c - 1)) + digit - 1;
+        entries[offsets[row] + ranks[w * n + i]] = i | (signed_digit & SIGN_BIT);
+    }
+}

@@ -1,0 +1,17 @@
+// Element-wise field operations on vectors of n elements: out = operation(a, b). Grids of any size.
+
+#define VECTOR_KERNEL(name, expression)                                                                       \
+    KERNEL(128) void name(u32 n, GLOBAL const F(t) *a, GLOBAL const F(t) *b, GLOBAL F(t) *out) {               \
+        for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {                                                    \
+            F(t) x = a[i], y = b[i];                                                                          \
+            (void)y;                                                                                          \
+            out[i] = expression;                                                                              \
+        }                                                                                                     \
+    }
+
+VECTOR_KERNEL(vector_add, F(add)(x, y))
+VECTOR_KERNEL(vector_sub, F(sub)(x, y))
+VECTOR_KERNEL(vector_mul, F(mul)(x, y))
+VECTOR_KERNEL(vector_sqr, F(sqr)(x))
+VECTOR_KERNEL(vector_neg_add, F(add)(F(neg)(x), F(dbl)(y)))
+VECTOR_KERNEL(vector_div, F(mul)(x, F(inv)(y)))

@@ -1,0 +1,165 @@
+// The prime field's arithmetic on NVIDIA GPUs, then what is common to both dialects.
+//
+// The product keeps two accumulators, `even` for products whose weight is an even power of 2³² and `odd`
+// for the others, so that each 32×32→64 product lands on an aligned pair of words and is one IMAD.WIDE
+// (the form of Emmart, Luitjens, Weems and Woolley, ARITH 2016; sppark and era-bellman-cuda use it too).
+// LIMBS must be even. 2·LIMBS² + LIMBS wide products in all: 136 for 8 limbs, 300 for 12.
+#ifdef HAS_PTX
+
+// a − p if a ≥ p, for a < 2p.
+DEVICE F(t) F(reduce)(F(t) a) {
+    const u32 p[LIMBS] = P_LIMBS;
+    F(t) r;
+    r.limb[0] = sub_cc(a.limb[0], p[0]);
+#pragma unroll
+    for (int i = 1; i < LIMBS; i++) r.limb[i] = subc_cc(a.limb[i], p[i]);
+    u32 borrow = subc(0, 0);
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) r.limb[i] = borrow ? a.limb[i] : r.limb[i];
+    return r;
+}
+
+DEVICE F(t) F(add)(F(t) a, F(t) b) {
+    a.limb[0] = add_cc(a.limb[0], b.limb[0]);
+#pragma unroll
+    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = addc_cc(a.limb[i], b.limb[i]);
+    a.limb[LIMBS - 1] = addc(a.limb[LIMBS - 1], b.limb[LIMBS - 1]);
+    return F(reduce)(a);
+}
+
+DEVICE F(t) F(sub)(F(t) a, F(t) b) {
+    const u32 p[LIMBS] = P_LIMBS;
+    a.limb[0] = sub_cc(a.limb[0], b.limb[0]);
+#pragma unroll
+    for (int i = 1; i < LIMBS; i++) a.limb[i] = subc_cc(a.limb[i], b.limb[i]);
+    u32 mask = subc(0, 0);
+    a.limb[0] = add_cc(a.limb[0], p[0] & mask);
+#pragma unroll
+    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = addc_cc(a.limb[i], p[i] & mask);
+    a.limb[LIMBS - 1] = addc(a.limb[LIMBS - 1], p[LIMBS - 1] & mask);
+    return a;
+}
+
+// accumulator = products of every second limb of a, from a[0], with b.
+DEVICE void F(mul_row)(u32 *accumulator, const u32 *a, u32 b) {
+#pragma unroll
+    for (int i = 0; i < LIMBS; i += 2) {
+        accumulator[i] = mul_lo(a[i], b);
+        accumulator[i + 1] = mul_hi(a[i], b);
+    }
+}
+
+// accumulator += products of every second limb of a with b; the carry out is left in CC.
+DEVICE void F(mad_row)(u32 *accumulator, const u32 *a, u32 b) {
+    accumulator[0] = mad_lo_cc(a[0], b, accumulator[0]);
+    accumulator[1] = madc_hi_cc(a[0], b, accumulator[1]);
+#pragma unroll
+    for (int i = 2; i < LIMBS; i += 2) {
+        accumulator[i] = madc_lo_cc(a[i], b, accumulator[i]);
+        accumulator[i + 1] = madc_hi_cc(a[i], b, accumulator[i + 1]);
+    }
+}
+
+// accumulator = (accumulator >> 64) + products of every second limb of a with b + CC.
+DEVICE void F(shift_mad_row)(u32 *accumulator, const u32 *a, u32 b) {
+#pragma unroll
+    for (int i = 0; i < LIMBS - 2; i += 2) {
+        accumulator[i] = madc_lo_cc(a[i], b, accumulator[i + 2]);
+        accumulator[i + 1] = madc_hi_cc(a[i], b, accumulator[i + 3]);
+    }
+    accumulator[LIMBS - 2] = madc_lo_cc(a[LIMBS - 2], b, 0);
+    accumulator[LIMBS - 1] = madc_hi(a[LIMBS - 2], b, 0);
+}
+
+// Adds the multiple of p that makes the lowest word zero; shifting it out is left to the next row.
+DEVICE void F(reduce_row)(u32 *even, u32 *odd) {
+    const u32 p[LIMBS] = P_LIMBS;
+    u32 m = mul_lo(even[0], INV32);
+    F(mad_row)(odd, p + 1, m);
+    F(mad_row)(even, p, m);
+    odd[LIMBS - 1] = addc(odd[LIMBS - 1], 0);
+}
+
+// One row: (even + 2³²·odd) / 2³² + a·b with the roles of the two accumulators swapped by the division.
+DEVICE void F(next_row)(u32 *even, u32 *odd, const u32 *a, u32 b) {
+    even[0] = add_cc(even[0], odd[1]);
+    F(shift_mad_row)(odd, a + 1, b);
+    F(mad_row)(even, a, b);
+    odd[LIMBS - 1] = addc(odd[LIMBS - 1], 0);
+    F(reduce_row)(even, odd);
+}
+
+// a·b/R in [0, 2p), for a·b < 2^(32·LIMBS)·p.
+DEVICE F(t) F(mul_lazy)(F(t) a, F(t) b) {
+    u32 even[LIMBS], odd[LIMBS];
+    F(mul_row)(odd, a.limb + 1, b.limb[0]);
+    F(mul_row)(even, a.limb, b.limb[0]);
+    F(reduce_row)(even, odd);
+    F(next_row)(odd, even, a.limb, b.limb[1]);
+#pragma unroll
+    for (int i = 2; i < LIMBS; i += 2) {
+        F(next_row)(even, odd, a.limb, b.limb[i]);
+        F(next_row)(odd, even, a.limb, b.limb[i + 1]);
+    }
+    F(t) r;
+    r.limb[0] = add_cc(even[0], odd[1]);
+#pragma unroll
+    for (int i = 1; i < LIMBS - 1; i++) r.limb[i] = addc_cc(even[i], odd[i + 1]);
+    r.limb[LIMBS - 1] = addc(even[LIMBS - 1], 0);
+    return r;
+}
+
+DEVICE F(t) F(mul)(F(t) a, F(t) b) {
+    return F(reduce)(F(mul_lazy)(a, b));
+}
+
+DEVICE F(t) F(sqr)(F(t) a) {
+    return F(mul)(a, a);
+}
+
+#endif
+
+DEVICE F(t) F(dbl)(F(t) a) {
+    return F(add)(a, a);
+}
+
+DEVICE F(t) F(neg)(F(t) a) {
+    return F(sub)(F(zero)(), a);
+}
+
+// The canonical form of an element: the one place where Montgomery form is left.
+DEVICE F(t) F(to_canonical)(F(t) a) {
+    F(t) one = F(zero)();
+    one.limb[0] = 1;
+    return F(mul)(a, one);
+}
+
+// The Montgomery form of a canonical element.
+DEVICE F(t) F(from_canonical)(F(t) a) {
+    const u32 r2[LIMBS] = R2_LIMBS;
+    F(t) factor;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) factor.limb[i] = r2[i];
+    return F(mul)(a, factor);
+}
+
+// base^exponent for a 32-bit exponent.
+DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
+    F(t) r = F(one)();
+    for (; exponent != 0; exponent >>= 1) {
+        if (exponent & 1) r = F(mul)(r, base);
+        base = F(sqr)(base);
+    }
+    return r;
+}
+
+// a^(p−2): the inverse, and zero for zero (Fermat). About 1.5 products per bit of p.
+DEVICE_CALL F(t) F(inv)(F(t) a) {
+    const u32 exponent[LIMBS] = P_MINUS_2_LIMBS;
+    F(t) r = F(one)();
+    for (int i = 32 * LIMBS - 1; i >= 0; i--) {
+        r = F(sqr)(r);
+        if ((exponent[i / 32] >> (i % 32)) & 1) r = F(mul)(r, a);
+    }
+    return r;
+}

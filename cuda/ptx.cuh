@@ -1,0 +1,36 @@
+// Multi-word additions and products as PTX instructions, for CUDA and for NVIDIA's OpenCL.
+//
+// The carry lives in the CC register between statements: `volatile` keeps their order, and a chain must
+// stand in one function after inlining. ptxas fuses a mad.lo.cc with the madc.hi.cc of the same factors
+// that follows it into one IMAD.WIDE, so products are always written as such pairs.
+#ifdef HAS_PTX
+#define PTX_BINARY(name, instruction)                                                         \
+    DEVICE u32 name(u32 a, u32 b) {                                                           \
+        u32 r;                                                                                \
+        asm volatile(instruction " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));                  \
+        return r;                                                                             \
+    }
+#define PTX_TERNARY(name, instruction)                                                        \
+    DEVICE u32 name(u32 a, u32 b, u32 c) {                                                    \
+        u32 r;                                                                                \
+        asm volatile(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));      \
+        return r;                                                                             \
+    }
+PTX_BINARY(add_cc, "add.cc.u32")
+PTX_BINARY(addc_cc, "addc.cc.u32")
+PTX_BINARY(addc, "addc.u32")
+PTX_BINARY(sub_cc, "sub.cc.u32")
+PTX_BINARY(subc_cc, "subc.cc.u32")
+PTX_BINARY(subc, "subc.u32")
+PTX_BINARY(mul_lo, "mul.lo.u32")
+PTX_BINARY(mul_hi, "mul.hi.u32")
+PTX_TERNARY(mad_lo_cc, "mad.lo.cc.u32")
+PTX_TERNARY(madc_lo_cc, "madc.lo.cc.u32")
+PTX_TERNARY(madc_hi_cc, "madc.hi.cc.u32")
+PTX_TERNARY(madc_hi, "madc.hi.u32")
+#endif
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+// A function or type of the field in work: F(mul) is bls12_381_fr_mul where FIELD is bls12_381_fr.
+#define F(op) JOIN(FIELD, op)

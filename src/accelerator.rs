@@ -1,0 +1,221 @@
+//! Which devices run an operation, what happens when one cannot, and the report of what did.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::backend::{BackendKind, Device, Traffic};
+use crate::{Error, Result};
+
+/// What an operation ran on, how long it took and what it moved.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The operation, such as `msm bls12_381_g1`.
+    pub operation: String,
+    /// Elements worked on.
+    pub elements: usize,
+    /// The backend that gave the result.
+    pub backend: BackendKind,
+    /// The device's name.
+    pub device: String,
+    /// Wall time of the whole call.
+    pub total: Duration,
+    /// Transfers and kernels; zero on the CPU.
+    pub traffic: Traffic,
+    /// Why backends tried before did not give the result.
+    pub fallbacks: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let t = &self.traffic;
+        write!(
+            f,
+            "{} of {} on {} ({}): {:.3?}, upload {:.3?} ({} B), kernels {:.3?}, download {:.3?} ({} B)",
+            self.operation, self.elements, self.backend, self.device, self.total, t.upload, t.bytes_up, t.kernels, t.download, t.bytes_down
+        )?;
+        self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
+    }
+}
+
+/// The devices of this process and the policy for choosing among them.
+#[derive(Debug, Clone)]
+pub struct Accelerator {
+    devices: Vec<Arc<Device>>,
+    forced: Option<BackendKind>,
+    /// Why a backend has no devices here.
+    absent: Vec<String>,
+}
+
+/// Name, element count and abort hook free description of one call, for its report.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub operation: String,
+    pub elements: usize,
+}
+
+impl Accelerator {
+    /// Backends in the order CUDA, OpenCL, CPU, or only the one that `PROOFWARP_BACKEND` forces.
+    ///
+    /// # Errors
+    /// `PROOFWARP_BACKEND` names no backend, or one without a device here.
+    pub fn from_env() -> Result<Self> {
+        match std::env::var("PROOFWARP_BACKEND") {
+            Ok(name) if !name.is_empty() => Self::with_backend(name.parse()?),
+            _ => Ok(Self::automatic()),
+        }
+    }
+
+    /// All devices of all backends, the CPU as the last resort.
+    pub fn automatic() -> Self {
+        let mut absent = Vec::new();
+        let mut devices = Vec::new();
+        for backend in [BackendKind::Cuda, BackendKind::OpenCl] {
+            // A GPU that CUDA reaches is not used a second time through OpenCL.
+            if devices.is_empty() {
+                match backend_devices(backend) {
+                    Ok(found) => devices = found,
+                    Err(error) => absent.push(error.to_string()),
+                }
+            }
+        }
+        Self { devices, forced: None, absent }
+    }
+
+    /// One backend, without fallback: an operation that it cannot do is an error.
+    ///
+    /// # Errors
+    /// The backend has no device here.
+    pub fn with_backend(backend: BackendKind) -> Result<Self> {
+        let devices = if backend == BackendKind::Cpu { Vec::new() } else { backend_devices(backend)? };
+        Ok(Self { devices, forced: Some(backend), absent: Vec::new() })
+    }
+
+    /// The same policy on some of the devices.
+    #[must_use]
+    pub fn on_devices(&self, devices: Vec<Arc<Device>>) -> Self {
+        Self { devices, ..self.clone() }
+    }
+
+    /// The process's own accelerator, made from the environment at first use.
+    ///
+    /// # Errors
+    /// As [`Self::from_env`].
+    pub fn global() -> Result<&'static Self> {
+        static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
+        GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
+    }
+
+    /// The devices operations are spread over; empty where only the CPU is left.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// The backend that was forced, if one was.
+    pub fn forced(&self) -> Option<BackendKind> {
+        self.forced
+    }
+
+    /// Runs an operation on the devices, or, where that is allowed, on the CPU.
+    ///
+    /// `gpu` must leave inputs untouched when it fails. An abort is never followed by a fallback.
+    pub(crate) fn run<T>(
+        &self,
+        call: Call,
+        gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, Traffic)>,
+        cpu: impl FnOnce() -> Result<T>,
+    ) -> Result<(T, Report)> {
+        let start = Instant::now();
+        let mut fallbacks = self.absent.clone();
+        if let Some(device) = self.devices.first() {
+            match gpu(&self.devices) {
+                Ok((value, traffic)) => {
+                    let info = device.info();
+                    let report = report(call, info.backend, &info.name, start, traffic, fallbacks);
+                    return Ok((value, report));
+                }
+                Err(error) if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) => return Err(error),
+                Err(error) => {
+                    log::warn!("{}: falling back to the cpu: {error}", call.operation);
+                    fallbacks.push(error.to_string());
+                }
+            }
+        }
+        let value = cpu()?;
+        Ok((value, report(call, BackendKind::Cpu, "host", start, Traffic::default(), fallbacks)))
+    }
+}
+
+fn report(call: Call, backend: BackendKind, device: &str, start: Instant, traffic: Traffic, fallbacks: Vec<String>) -> Report {
+    let report = Report {
+        operation: call.operation,
+        elements: call.elements,
+        backend,
+        device: device.to_owned(),
+        total: start.elapsed(),
+        traffic,
+        fallbacks,
+    };
+    log::info!("{report}");
+    report
+}
+
+/// The devices of a backend, found once per process: contexts and pools are shared by all users.
+fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
+    static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
+    static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
+    let (cell, find): (_, fn() -> Result<Vec<Arc<Device>>>) = match backend {
+        BackendKind::Cuda => (&CUDA, find_cuda),
+        BackendKind::OpenCl => (&OPENCL, find_opencl),
+        BackendKind::Cpu => return Ok(Vec::new()),
+    };
+    cell.get_or_init(find).clone()
+}
+
+#[cfg(feature = "cuda")]
+fn find_cuda() -> Result<Vec<Arc<Device>>> {
+    wrap(crate::backend::cuda::drivers()?)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn find_cuda() -> Result<Vec<Arc<Device>>> {
+    Err(unavailable(BackendKind::Cuda, "built without the feature cuda"))
+}
+
+#[cfg(feature = "opencl")]
+fn find_opencl() -> Result<Vec<Arc<Device>>> {
+    wrap(crate::backend::opencl::drivers()?)
+}
+
+#[cfg(not(feature = "opencl"))]
+fn find_opencl() -> Result<Vec<Arc<Device>>> {
+    Err(unavailable(BackendKind::OpenCl, "built without the feature opencl"))
+}
+
+#[cfg(any(not(feature = "cuda"), not(feature = "opencl")))]
+fn unavailable(backend: BackendKind, reason: &str) -> Error {
+    Error::Unavailable { backend, reason: reason.to_owned() }
+}
+
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+fn wrap<D: crate::backend::Driver + 'static>(drivers: Vec<D>) -> Result<Vec<Arc<Device>>> {
+    let limit = memory_limit()?;
+    Ok(drivers.into_iter().map(|driver| Device::new(Box::new(driver), limit)).collect())
+}
+
+/// The cap on device memory: bytes, or a number with the suffix K, M or G (powers of 1024).
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+fn memory_limit() -> Result<Option<u64>> {
+    let Ok(text) = std::env::var("PROOFWARP_MEMORY_LIMIT") else { return Ok(None) };
+    let text = text.trim();
+    let (digits, shift) = match text.chars().last() {
+        Some('k' | 'K') => (&text[..text.len() - 1], 10),
+        Some('m' | 'M') => (&text[..text.len() - 1], 20),
+        Some('g' | 'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| Error::invalid("PROOFWARP_MEMORY_LIMIT", "value", "bytes, or a number with K, M or G", text))?;
+    Ok(Some(number << shift))
+}

@@ -1,0 +1,139 @@
+//! A device with its memory cap, its idle streams and its kernels.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::stream::StreamCore;
+use super::{DeviceInfo, Driver, KernelHandle, KernelSource, MemoryHandle, Stream};
+use crate::{Error, Result};
+
+/// Locks without caring whether another thread panicked: every value under these locks is valid at
+/// each point where a panic could happen.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A device of one backend.
+#[derive(Debug)]
+pub struct Device {
+    pub(super) driver: Box<dyn Driver>,
+    allocated: AtomicU64,
+    limit: Option<u64>,
+    idle: Mutex<Vec<Arc<StreamCore>>>,
+    kernels: Mutex<HashMap<(String, String), KernelHandle>>,
+    /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
+    fuse: AtomicI64,
+}
+
+impl Device {
+    /// Wraps a driver; `limit` caps the bytes that all buffers of the device may take together.
+    pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
+        Arc::new(Self {
+            driver,
+            allocated: AtomicU64::new(0),
+            limit,
+            idle: Mutex::default(),
+            kernels: Mutex::default(),
+            fuse: AtomicI64::new(-1),
+        })
+    }
+
+    /// What the device is.
+    pub fn info(&self) -> &DeviceInfo {
+        self.driver.info()
+    }
+
+    /// Bytes that buffers may still take: what the driver has free, bounded by the cap. Idle pooled
+    /// memory counts as free, since it is given back before an allocation fails.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    pub fn free_memory(&self) -> Result<u64> {
+        let pooled: u64 = lock(&self.idle).iter().map(|stream| stream.pooled_bytes()).sum();
+        let free = self.driver.free_memory()? + pooled;
+        let left = self.limit.map(|limit| (limit + pooled).saturating_sub(self.allocated.load(Ordering::Relaxed)));
+        Ok(left.map_or(free, |left| left.min(free)))
+    }
+
+    /// Takes a stream for the caller's sole use, an idle one if there is one.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    pub fn stream(self: &Arc<Self>) -> Result<Stream> {
+        let idle = lock(&self.idle).pop();
+        match idle {
+            Some(core) => Ok(Stream::from_core(core)),
+            None => Ok(Stream::from_core(Arc::new(StreamCore::new(self.clone())?))),
+        }
+    }
+
+    pub(super) fn put_back(&self, core: Arc<StreamCore>) {
+        lock(&self.idle).push(core);
+    }
+
+    /// Gives the memory of idle streams back to the driver.
+    pub fn trim(&self) {
+        let idle = lock(&self.idle);
+        idle.iter().for_each(|stream| stream.trim());
+    }
+
+    /// Makes the launch after `launches` more fail, once: for tests of what a failure leaves behind.
+    #[doc(hidden)]
+    pub fn fail_after(&self, launches: u32) {
+        self.fuse.store(i64::from(launches), Ordering::SeqCst);
+    }
+
+    pub(super) fn burn_fuse(&self, kernel: &str) -> Result<()> {
+        if self.fuse.load(Ordering::SeqCst) >= 0 && self.fuse.fetch_sub(1, Ordering::SeqCst) == 0 {
+            return Err(Error::device(&self.info().name, kernel, "failure injected by a test"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        let key = (source.module.to_owned(), name.to_owned());
+        if let Some(kernel) = lock(&self.kernels).get(&key) {
+            return Ok(*kernel);
+        }
+        let kernel = self.driver.kernel(source, name)?;
+        lock(&self.kernels).insert(key, kernel);
+        Ok(kernel)
+    }
+
+    /// Allocates from the driver within the cap; when there is too little, once more after a trim.
+    pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        match self.allocate_once(bytes) {
+            Err(Error::OutOfMemory { .. }) => {
+                self.trim();
+                self.allocate_once(bytes)
+            }
+            other => other,
+        }
+    }
+
+    fn allocate_once(&self, bytes: usize) -> Result<MemoryHandle> {
+        let bytes_u64 = bytes as u64;
+        let before = self.allocated.fetch_add(bytes_u64, Ordering::SeqCst);
+        let result = match self.limit {
+            Some(limit) if before + bytes_u64 > limit => Err(Error::OutOfMemory {
+                device: self.info().name.clone(),
+                requested: bytes_u64,
+                available: limit.saturating_sub(before),
+            }),
+            _ => self.driver.memory_allocate(bytes),
+        };
+        if result.is_err() {
+            self.allocated.fetch_sub(bytes_u64, Ordering::SeqCst);
+        }
+        result
+    }
+
+    /// # Safety
+    /// No queued command uses the memory any more.
+    pub(super) unsafe fn free(&self, memory: MemoryHandle, bytes: usize) {
+        // SAFETY: passed on from the caller.
+        unsafe { self.driver.memory_free(memory) };
+        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,207 @@
+//! The raw contract that a backend implements.
+
+use std::fmt;
+
+use super::DeviceInfo;
+use crate::Result;
+
+/// A device allocation: a `CUdeviceptr` or a `cl_mem`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryHandle(pub usize);
+/// An in-order queue: a `CUstream` or a `cl_command_queue`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamHandle(pub usize);
+/// A compiled kernel: a `CUfunction` or an index of the backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelHandle(pub usize);
+/// A point on a stream: a `CUevent` or a `cl_event`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventHandle(pub usize);
+
+/// Page-locked host memory that the device can copy to and from asynchronously.
+#[derive(Debug, Clone, Copy)]
+pub struct Pinned {
+    /// Start of the memory on the host.
+    pub pointer: *mut u8,
+    /// Its size.
+    pub bytes: usize,
+    /// What the backend needs to free it.
+    pub handle: usize,
+}
+
+// SAFETY: a `Pinned` is a plain description of memory that any thread may use; whoever holds it
+// (`staging::Ring`) hands it to one thread at a time.
+unsafe impl Send for Pinned {}
+// SAFETY: as above; the description itself is never mutated.
+unsafe impl Sync for Pinned {}
+
+/// A kernel argument.
+#[derive(Debug, Clone, Copy)]
+pub enum Arg {
+    /// Device memory.
+    Memory(MemoryHandle),
+    /// A 32-bit number.
+    U32(u32),
+    /// A 64-bit number.
+    U64(u64),
+}
+
+/// A program by name, with its text for backends that compile at run time.
+#[derive(Clone, Copy)]
+pub struct KernelSource<'a> {
+    /// Unique name of the module.
+    pub module: &'a str,
+    /// Makes the OpenCL text; only called when the program is not compiled yet.
+    pub text: &'a dyn Fn() -> String,
+}
+
+impl fmt::Debug for KernelSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelSource").field("module", &self.module).finish_non_exhaustive()
+    }
+}
+
+/// One device, as raw handles. All methods may be called from any thread at any time.
+///
+/// # Safety
+/// An implementation must keep each handle valid until the matching `*_free`, run the commands of one
+/// stream in order, and write to host memory only what a copy names. Callers of the unsafe methods
+/// pass live handles of this driver and ranges inside their allocations, and keep host memory of an
+/// asynchronous copy alive and otherwise untouched until the stream has passed it.
+pub unsafe trait Driver: Send + Sync + fmt::Debug {
+    /// What the device is.
+    fn info(&self) -> &DeviceInfo;
+    /// Bytes that an allocation could have now, as far as the driver tells.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    fn free_memory(&self) -> Result<u64>;
+    /// Allocates device memory; contents are undefined. `Error::OutOfMemory` when there is too little.
+    ///
+    /// # Errors
+    /// Out of memory, or the driver's call failed.
+    fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle>;
+    /// Frees device memory that no queued command uses any more.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn memory_free(&self, memory: MemoryHandle);
+    /// Allocates page-locked host memory.
+    ///
+    /// # Errors
+    /// Out of memory, or the driver's call failed.
+    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned>;
+    /// Frees page-locked host memory.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn pinned_free(&self, pinned: Pinned);
+    /// Creates an in-order queue that runs concurrently with others.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    fn stream_create(&self) -> Result<StreamHandle>;
+    /// Destroys a queue that has run empty.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn stream_free(&self, stream: StreamHandle);
+    /// Waits until the queue has run empty.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call, or a command queued before, failed.
+    unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()>;
+    /// Marks the point that the queue has been filled to.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle>;
+    /// Frees a mark.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn event_free(&self, event: EventHandle);
+    /// Whether the queue has passed the mark.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call, or a command queued before, failed.
+    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool>;
+    /// Waits on the host until the queue has passed the mark.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call, or a command queued before, failed.
+    unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()>;
+    /// Seconds between two marks that have both been passed.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64>;
+    /// Makes the queue wait for a mark on another.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()>;
+    /// Queues a copy from page-locked host memory to the device.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn copy_in(&self, stream: StreamHandle, to: MemoryHandle, offset: usize, from: *const u8, bytes: usize) -> Result<()>;
+    /// Queues a copy from the device to page-locked host memory.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn copy_out(&self, stream: StreamHandle, to: *mut u8, from: MemoryHandle, offset: usize, bytes: usize) -> Result<()>;
+    /// Queues a copy within the device.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn copy(&self, stream: StreamHandle, to: (MemoryHandle, usize), from: (MemoryHandle, usize), bytes: usize) -> Result<()>;
+    /// Queues setting bytes to zero; offset and length are multiples of 4.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()>;
+    /// Finds a kernel, compiling or loading its module first if need be.
+    ///
+    /// # Errors
+    /// The module does not compile or is not built in, or has no such kernel.
+    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
+    /// Queues a launch of `groups` work-groups of `group_size` work-items.
+    ///
+    /// # Safety
+    /// See the trait; arguments match the kernel's parameters.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    unsafe fn launch(&self, stream: StreamHandle, kernel: KernelHandle, groups: u32, group_size: u32, args: &[Arg]) -> Result<()>;
+}

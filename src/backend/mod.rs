@@ -1,0 +1,79 @@
+//! The device contract: what every backend gives, and safe handles on top of it.
+//!
+//! A backend implements [`Driver`] (raw handles, a thin layer over the vendor's API) and names no field.
+//! [`Device`], [`Buffer`], [`Stream`] and [`KernelSource`] own those handles and are what algorithms use.
+//! CPU fallbacks live beside their algorithm (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
+
+mod buffer;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+mod device;
+mod driver;
+mod host;
+#[cfg(feature = "opencl")]
+pub mod opencl;
+mod staging;
+mod stream;
+
+use std::fmt;
+
+pub use buffer::Buffer;
+pub use device::Device;
+pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
+pub use host::HostBuffer;
+pub use stream::{Abort, Launch, Stream, Traffic};
+
+/// Where an operation runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BackendKind {
+    /// NVIDIA GPUs through the CUDA driver.
+    Cuda,
+    /// Any OpenCL device.
+    OpenCl,
+    /// The host's cores.
+    Cpu,
+}
+
+impl fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cuda => "cuda",
+            Self::OpenCl => "opencl",
+            Self::Cpu => "cpu",
+        })
+    }
+}
+
+impl std::str::FromStr for BackendKind {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> crate::Result<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "cuda" => Ok(Self::Cuda),
+            "opencl" => Ok(Self::OpenCl),
+            "cpu" => Ok(Self::Cpu),
+            other => Err(crate::Error::invalid("backend", "name", "cuda, opencl or cpu", other)),
+        }
+    }
+}
+
+/// What is known of a device without running anything on it.
+#[derive(Debug, Clone)]
+pub struct DeviceInfo {
+    /// The backend that reaches it.
+    pub backend: BackendKind,
+    /// Its number within the backend.
+    pub ordinal: usize,
+    /// The vendor's name for it.
+    pub name: String,
+    /// Stable over processes: a UUID, or bus address, or else the backend and number.
+    pub unique_id: [u8; 16],
+    /// Multiprocessors or compute units.
+    pub compute_units: u32,
+    /// Total memory in bytes.
+    pub memory: u64,
+    /// Memory local to a work-group, in bytes, as an ordinary launch may use it.
+    pub local_memory: u32,
+    /// True for an OpenCL device that is the host's processor.
+    pub is_cpu: bool,
+}

@@ -1,0 +1,468 @@
+//! OpenCL devices, through the library that is found at run time.
+//!
+//! GPUs and accelerators are used; processors (PoCL) only with `PROOFWARP_OPENCL_CPU=1`. Kernels are
+//! compiled at first use and kept on disk, in `PROOFWARP_CACHE_DIR` or the user's cache folder.
+
+mod cache;
+mod program;
+mod raw;
+mod target;
+
+use std::ffi::c_void;
+use std::mem::size_of;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use opencl3::command_queue as queue;
+use opencl3::error_codes as codes;
+use opencl3::event;
+use opencl3::kernel as cl_kernel;
+use opencl3::memory;
+use opencl3::types::{CL_FALSE, CL_TRUE, cl_command_queue, cl_event, cl_int, cl_mem, cl_uint};
+
+use super::device::lock;
+use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
+use crate::{Error, Result};
+use cache::Cache;
+use program::{Kernel, Programs};
+use raw::{ClResult, Owned, number, queued, reason};
+use target::Target;
+
+/// Every usable OpenCL device, processors last.
+///
+/// # Errors
+/// [`Error::Unavailable`] with the reason where there is no OpenCL library, no platform or no device.
+pub fn drivers() -> Result<Vec<OpenClDriver>> {
+    let cpu = std::env::var("PROOFWARP_OPENCL_CPU").is_ok_and(|value| value == "1");
+    target::find(cpu)?.into_iter().map(OpenClDriver::new).collect()
+}
+
+/// One OpenCL device.
+#[derive(Debug)]
+pub struct OpenClDriver {
+    target: Target,
+    /// For what allocation itself queues.
+    service: Owned,
+    /// Bytes in buffers: OpenCL does not tell how much memory is free.
+    allocated: AtomicU64,
+    programs: Programs,
+}
+
+impl OpenClDriver {
+    fn new(target: Target) -> Result<Self> {
+        let service = create_queue(&target)?;
+        Ok(Self { target, service, allocated: AtomicU64::new(0), programs: Programs::new(Cache::from_env()) })
+    }
+
+    /// Keeps compiled programs in `folder` instead.
+    #[must_use]
+    pub fn with_cache(self, folder: &Path) -> Self {
+        Self { programs: Programs::new(Cache::at(folder)), ..self }
+    }
+
+    fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
+        self.target.check(call, result)
+    }
+
+    fn available(&self) -> u64 {
+        self.target.info.memory.saturating_sub(self.allocated.load(Ordering::SeqCst))
+    }
+
+    /// An error of an allocation: out of memory in its many names, or another.
+    fn allocation_failure(&self, call: &str, bytes: usize, code: cl_int) -> Error {
+        match code {
+            codes::CL_MEM_OBJECT_ALLOCATION_FAILURE
+            | codes::CL_OUT_OF_RESOURCES
+            | codes::CL_OUT_OF_HOST_MEMORY
+            | codes::CL_INVALID_BUFFER_SIZE => self.out_of_memory(bytes, self.available()),
+            other => Error::device(&self.target.info.name, call, reason(other)),
+        }
+    }
+
+    fn out_of_memory(&self, bytes: usize, available: u64) -> Error {
+        let available = available.min(self.target.max_allocation);
+        Error::OutOfMemory { device: self.target.info.name.clone(), requested: bytes as u64, available }
+    }
+
+    /// Reserves bytes of the device's memory, before they are asked for.
+    fn reserve(&self, bytes: usize) -> Result<()> {
+        let before = self.allocated.fetch_add(bytes as u64, Ordering::SeqCst);
+        let left = self.target.info.memory.saturating_sub(before);
+        if bytes as u64 > left.min(self.target.max_allocation) {
+            self.unreserve(bytes);
+            return Err(self.out_of_memory(bytes, left));
+        }
+        Ok(())
+    }
+
+    fn unreserve(&self, bytes: usize) {
+        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
+    }
+
+    fn create_buffer(&self, bytes: usize) -> ClResult<Owned> {
+        // SAFETY: no host pointer is given, so none is kept.
+        let buffer = unsafe {
+            memory::create_buffer(self.target.context.get(), memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut())?
+        };
+        // SAFETY: the buffer was just made and its reference is ours.
+        let buffer = unsafe { Owned::new(buffer, memory::release_mem_object) };
+        // Most drivers reserve memory at a buffer's first use: use it now, so that a lack shows here.
+        // SAFETY: a buffer has at least 4 bytes.
+        unsafe { fill_zero(self.service.get(), buffer.get(), 0, 4)? };
+        queue::finish(self.service.get())?;
+        Ok(buffer)
+    }
+
+    fn create_pinned(&self, bytes: usize) -> ClResult<Pinned> {
+        let flags = memory::CL_MEM_READ_WRITE | memory::CL_MEM_ALLOC_HOST_PTR;
+        // SAFETY: no host pointer is given, so none is kept.
+        let buffer = unsafe { memory::create_buffer(self.target.context.get(), flags, bytes, ptr::null_mut())? };
+        // SAFETY: the buffer was just made and its reference is ours.
+        let buffer = unsafe { Owned::new(buffer, memory::release_mem_object) };
+        let mut pointer: *mut c_void = ptr::null_mut();
+        let access = memory::CL_MAP_READ | memory::CL_MAP_WRITE;
+        // SAFETY: the range is the whole buffer; the call waits until it is mapped.
+        queued(unsafe {
+            queue::enqueue_map_buffer(
+                self.service.get(),
+                buffer.get(),
+                CL_TRUE,
+                access,
+                0,
+                bytes,
+                &mut pointer,
+                0,
+                ptr::null(),
+            )
+        })?;
+        Ok(Pinned { pointer: pointer.cast(), bytes, handle: keep(buffer) as usize })
+    }
+
+    /// Whether an event is over; an error if its command failed.
+    fn event_status(&self, event: cl_event) -> Result<bool> {
+        let status = event::get_event_data(event, event::CL_EVENT_COMMAND_EXECUTION_STATUS);
+        // The status is a signed 32-bit number.
+        let status = number(&self.check("clGetEventInfo", status)?) as u32 as cl_int;
+        if status < 0 {
+            return Err(Error::device(&self.target.info.name, "a queued command", reason(status)));
+        }
+        Ok(status == event::CL_COMPLETE)
+    }
+
+    fn check_launch(&self, kernel: &Kernel, group_size: usize, arguments: usize) -> Result<()> {
+        // A device error, not a bad argument of the user's: another backend may well manage.
+        let refuse = |what: &str, expected: String, actual: usize| {
+            let reason = format!("{what}: expected {expected}, got {actual}");
+            Err(Error::device(&self.target.info.name, format!("launch of {}", kernel.name), reason))
+        };
+        if arguments != kernel.arguments {
+            return refuse("number of arguments", kernel.arguments.to_string(), arguments);
+        }
+        if group_size == 0 || group_size > kernel.max_group {
+            return refuse("work-group size", format!("1 to {}", kernel.max_group), group_size);
+        }
+        Ok(())
+    }
+}
+
+/// Gives up ownership, for handles that are plain numbers.
+fn keep(object: Owned) -> *mut c_void {
+    std::mem::ManuallyDrop::new(object).get()
+}
+
+fn create_queue(target: &Target) -> Result<Owned> {
+    // SAFETY: the device is the context's own.
+    let queue =
+        unsafe { queue::create_command_queue(target.context.get(), target.device.0, queue::CL_QUEUE_PROFILING_ENABLE) };
+    // SAFETY: the queue was just made and its reference is ours.
+    target.check("clCreateCommandQueue", queue).map(|queue| unsafe { Owned::new(queue, queue::release_command_queue) })
+}
+
+/// # Safety
+/// The queue and the buffer are live and the range, in multiples of 4, is inside the buffer.
+unsafe fn fill_zero(stream: cl_command_queue, buffer: cl_mem, offset: usize, bytes: usize) -> ClResult<()> {
+    let pattern = 0_u32;
+    // SAFETY: the caller's promise; the pattern is copied by the call.
+    queued(unsafe {
+        queue::enqueue_fill_buffer(
+            stream,
+            buffer,
+            (&raw const pattern).cast(),
+            size_of::<u32>(),
+            offset,
+            bytes,
+            0,
+            ptr::null(),
+        )
+    })
+}
+
+/// # Safety
+/// The kernel is live, its lock held, and the argument matches its parameter.
+unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult<()> {
+    let (size, value): (usize, *const c_void) = match arg {
+        // A handle holds the object's address, which is what OpenCL reads.
+        Arg::Memory(memory) => (size_of::<cl_mem>(), (&raw const memory.0).cast()),
+        Arg::U32(number) => (size_of::<u32>(), ptr::from_ref(number).cast()),
+        Arg::U64(number) => (size_of::<u64>(), ptr::from_ref(number).cast()),
+    };
+    // SAFETY: `value` points to `size` readable bytes; the rest is the caller's promise.
+    unsafe { cl_kernel::set_kernel_arg(kernel, index as cl_uint, size, value) }
+}
+
+/// # Safety
+/// The queue is live and the arguments match the kernel's parameters.
+unsafe fn enqueue(
+    stream: cl_command_queue,
+    kernel: &Kernel,
+    groups: usize,
+    group_size: usize,
+    args: &[Arg],
+) -> ClResult<()> {
+    let global = groups * group_size;
+    let object = lock(&kernel.object);
+    for (index, arg) in args.iter().enumerate() {
+        // SAFETY: the lock is held; the rest is the caller's promise.
+        unsafe { set_argument(object.get(), index, arg)? };
+    }
+    // SAFETY: all arguments are set and the sizes have one dimension each.
+    queued(unsafe {
+        queue::enqueue_nd_range_kernel(
+            stream,
+            object.get(),
+            1,
+            ptr::null(),
+            &raw const global,
+            &raw const group_size,
+            0,
+            ptr::null(),
+        )
+    })
+}
+
+// SAFETY: handles are references to OpenCL objects, which live until their release in `*_free`; queues
+// are made in-order; host memory is written by `copy_out` alone, in the range it names.
+unsafe impl Driver for OpenClDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.target.info
+    }
+
+    fn free_memory(&self) -> Result<u64> {
+        Ok(self.available())
+    }
+
+    fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        let bytes = bytes.max(4);
+        self.reserve(bytes)?;
+        match self.create_buffer(bytes) {
+            Ok(buffer) => Ok(MemoryHandle(keep(buffer) as usize)),
+            Err(code) => {
+                self.unreserve(bytes);
+                Err(self.allocation_failure("clCreateBuffer", bytes, code))
+            }
+        }
+    }
+
+    unsafe fn memory_free(&self, memory: MemoryHandle) {
+        let size = memory::get_mem_object_data(memory.0 as cl_mem, memory::CL_MEM_SIZE);
+        self.unreserve(size.map_or(0, |bytes| number(&bytes) as usize));
+        // SAFETY: the handle's reference is given back, once.
+        drop(unsafe { Owned::new(memory.0 as cl_mem, memory::release_mem_object) });
+    }
+
+    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+        self.create_pinned(bytes).map_err(|code| self.allocation_failure("clEnqueueMapBuffer", bytes, code))
+    }
+
+    unsafe fn pinned_free(&self, pinned: Pinned) {
+        // SAFETY: the handle's reference is given back, once.
+        let buffer = unsafe { Owned::new(pinned.handle as cl_mem, memory::release_mem_object) };
+        // SAFETY: the pointer is the buffer's mapping.
+        let unmapped = unsafe {
+            queue::enqueue_unmap_mem_object(self.service.get(), buffer.get(), pinned.pointer.cast(), 0, ptr::null())
+        };
+        if let Err(code) = queued(unmapped).and_then(|()| queue::finish(self.service.get())) {
+            log::warn!("{}: unmapping a staging slot: {}", self.target.info.name, reason(code));
+        }
+    }
+
+    fn stream_create(&self) -> Result<StreamHandle> {
+        create_queue(&self.target).map(|queue| StreamHandle(keep(queue) as usize))
+    }
+
+    unsafe fn stream_free(&self, stream: StreamHandle) {
+        // SAFETY: the handle's reference is given back, once.
+        drop(unsafe { Owned::new(stream.0 as cl_command_queue, queue::release_command_queue) });
+    }
+
+    unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
+        // clFinish does not tell whether commands failed; a mark behind them does.
+        // SAFETY: passed on from the caller.
+        let event = unsafe { self.event_record(stream)? };
+        // SAFETY: the event was just recorded and is freed here.
+        unsafe {
+            let result = self.event_synchronize(event);
+            self.event_free(event);
+            result
+        }
+    }
+
+    unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
+        let stream = stream.0 as cl_command_queue;
+        // SAFETY: the queue is live; an empty list makes the marker wait for all before it.
+        let event = unsafe { queue::enqueue_marker_with_wait_list(stream, 0, ptr::null()) };
+        let event = self.check("clEnqueueMarkerWithWaitList", event)?;
+        if let Err(error) = self.check("clFlush", queue::flush(stream)) {
+            // SAFETY: the event is ours and not used again.
+            unsafe { self.event_free(EventHandle(event as usize)) };
+            return Err(error);
+        }
+        Ok(EventHandle(event as usize))
+    }
+
+    unsafe fn event_free(&self, event: EventHandle) {
+        // SAFETY: the handle's reference is given back, once.
+        drop(unsafe { Owned::new(event.0 as cl_event, event::release_event) });
+    }
+
+    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+        self.event_status(event.0 as cl_event)
+    }
+
+    unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        let event = event.0 as cl_event;
+        let waited = event::wait_for_events(&[event]);
+        // The event's own status says more than that something waited for has failed.
+        self.event_status(event)?;
+        self.check("clWaitForEvents", waited)
+    }
+
+    unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {
+        let time = |event: EventHandle| {
+            let time = event::get_event_profiling_data(event.0 as cl_event, event::CL_PROFILING_COMMAND_END);
+            self.check("clGetEventProfilingInfo", time).map(|bytes| number(&bytes))
+        };
+        let nanoseconds = time(end)?.saturating_sub(time(start)?);
+        Ok(nanoseconds as f64 * 1e-9)
+    }
+
+    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        let event = event.0 as cl_event;
+        // SAFETY: queue and event are live and of one context.
+        let barrier =
+            unsafe { queue::enqueue_barrier_with_wait_list(stream.0 as cl_command_queue, 1, &raw const event) };
+        self.check("clEnqueueBarrierWithWaitList", queued(barrier))
+    }
+
+    unsafe fn copy_in(
+        &self,
+        stream: StreamHandle,
+        to: MemoryHandle,
+        offset: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise: live handles, a range inside, `from` kept until it is passed.
+        let event = unsafe {
+            queue::enqueue_write_buffer(
+                stream.0 as cl_command_queue,
+                to.0 as cl_mem,
+                CL_FALSE,
+                offset,
+                bytes,
+                from.cast(),
+                0,
+                ptr::null(),
+            )
+        };
+        self.check("clEnqueueWriteBuffer", queued(event))
+    }
+
+    unsafe fn copy_out(
+        &self,
+        stream: StreamHandle,
+        to: *mut u8,
+        from: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise: live handles, a range inside, `to` kept until it is passed.
+        let event = unsafe {
+            queue::enqueue_read_buffer(
+                stream.0 as cl_command_queue,
+                from.0 as cl_mem,
+                CL_FALSE,
+                offset,
+                bytes,
+                to.cast(),
+                0,
+                ptr::null(),
+            )
+        };
+        self.check("clEnqueueReadBuffer", queued(event))
+    }
+
+    unsafe fn copy(
+        &self,
+        stream: StreamHandle,
+        to: (MemoryHandle, usize),
+        from: (MemoryHandle, usize),
+        bytes: usize,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (source, target) = (from.0.0 as cl_mem, to.0.0 as cl_mem);
+        // SAFETY: the caller's promise: live handles and ranges inside.
+        let event = unsafe {
+            queue::enqueue_copy_buffer(
+                stream.0 as cl_command_queue,
+                source,
+                target,
+                from.1,
+                to.1,
+                bytes,
+                0,
+                ptr::null(),
+            )
+        };
+        self.check("clEnqueueCopyBuffer", queued(event))
+    }
+
+    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: passed on from the caller.
+        let filled = unsafe { fill_zero(stream.0 as cl_command_queue, memory.0 as cl_mem, offset, bytes) };
+        self.check("clEnqueueFillBuffer", filled)
+    }
+
+    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        self.programs.add(&self.target, source, name)
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: StreamHandle,
+        kernel: KernelHandle,
+        groups: u32,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()> {
+        let kernel = self.programs.get(kernel)?;
+        self.check_launch(&kernel, group_size as usize, args.len())?;
+        let stream = stream.0 as cl_command_queue;
+        // SAFETY: handles are live and arguments match, as the caller promises.
+        let launched = unsafe { enqueue(stream, &kernel, groups as usize, group_size as usize, args) };
+        self.check(&format!("launch of {}", kernel.name), launched)?;
+        self.check("clFlush", queue::flush(stream))
+    }
+}

@@ -1,0 +1,146 @@
+//! Compiled programs and their kernels.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use opencl3::kernel as cl_kernel;
+use opencl3::program as cl;
+use opencl3::types::cl_int;
+
+use super::super::device::lock;
+use super::super::{KernelHandle, KernelSource};
+use super::cache::Cache;
+use super::raw::{ClResult, Owned, number, reason, text};
+use super::target::Target;
+use crate::{Error, Result};
+
+/// Given to the compiler; part of the key of what it makes.
+const OPTIONS: &str = "-cl-std=CL1.2";
+
+/// A module, empty until it is compiled; the lock keeps a second thread from compiling it too.
+type Slot = Arc<Mutex<Option<Arc<Owned>>>>;
+
+/// A kernel and what launches of it must respect.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    /// Arguments belong to the object, so setting them and queueing the launch need the lock.
+    pub(super) object: Mutex<Owned>,
+    pub(super) name: String,
+    pub(super) arguments: usize,
+    pub(super) max_group: usize,
+}
+
+/// The modules and kernels of a device.
+#[derive(Debug)]
+pub(super) struct Programs {
+    cache: Cache,
+    modules: Mutex<HashMap<String, Slot>>,
+    kernels: RwLock<Vec<Arc<Kernel>>>,
+}
+
+impl Programs {
+    pub(super) fn new(cache: Cache) -> Self {
+        Self { cache, modules: Mutex::default(), kernels: RwLock::default() }
+    }
+
+    /// Adds a kernel to the table, compiling its module first if need be.
+    pub(super) fn add(&self, target: &Target, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        let program = self.module(target, source)?;
+        let kernel = create_kernel(target, &program, source.module, name)?;
+        let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        kernels.push(Arc::new(kernel));
+        Ok(KernelHandle(kernels.len() - 1))
+    }
+
+    /// A kernel of the table.
+    pub(super) fn get(&self, handle: KernelHandle) -> Result<Arc<Kernel>> {
+        let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
+        let missing = || Error::device("opencl", "launch", format!("there is no kernel {} of {}", handle.0, kernels.len()));
+        kernels.get(handle.0).cloned().ok_or_else(missing)
+    }
+
+    fn module(&self, target: &Target, source: KernelSource<'_>) -> Result<Arc<Owned>> {
+        let slot = lock(&self.modules).entry(source.module.to_owned()).or_default().clone();
+        let mut slot = lock(&slot);
+        if let Some(program) = &*slot {
+            return Ok(program.clone());
+        }
+        let program = Arc::new(self.load_or_compile(target, source)?);
+        *slot = Some(program.clone());
+        Ok(program)
+    }
+
+    fn load_or_compile(&self, target: &Target, source: KernelSource<'_>) -> Result<Owned> {
+        let source_text = (source.text)();
+        let key = Cache::key(&[&source_text, OPTIONS, &target.identity]);
+        if let Some(binary) = self.cache.load(&key) {
+            match load(target, &binary) {
+                Ok(program) => return Ok(program),
+                Err(code) => log::warn!("{}: a kept program was refused: {}", source.module, reason(code)),
+            }
+        }
+        let start = Instant::now();
+        let program = compile(target, source.module, &source_text)?;
+        log::info!("{}: compiled for {} in {:.1?}", source.module, target.info.name, start.elapsed());
+        if let Some(binary) = binary(&program) {
+            self.cache.store(&key, &binary);
+        }
+        Ok(program)
+    }
+}
+
+fn owned(program: ClResult<opencl3::types::cl_program>) -> ClResult<Owned> {
+    // SAFETY: the program was just made and its reference is ours.
+    program.map(|program| unsafe { Owned::new(program, cl::release_program) })
+}
+
+fn build(target: &Target, program: &Owned) -> ClResult<()> {
+    let options = CString::new(OPTIONS).unwrap_or_default();
+    cl::build_program(program.get(), &[target.device.0], &options, None, ptr::null_mut())
+}
+
+fn load(target: &Target, binary: &[u8]) -> ClResult<Owned> {
+    // SAFETY: the device is the context's own.
+    let program = unsafe { cl::create_program_with_binary(target.context.get(), &[target.device.0], &[binary]) };
+    let program = owned(program)?;
+    build(target, &program)?;
+    Ok(program)
+}
+
+fn compile(target: &Target, module: &str, source: &str) -> Result<Owned> {
+    let program = cl::create_program_with_source(target.context.get(), &[source]);
+    let program = target.check("clCreateProgramWithSource", owned(program))?;
+    match build(target, &program) {
+        Ok(()) => Ok(program),
+        Err(code) => Err(build_failure(target, module, &program, code)),
+    }
+}
+
+fn build_failure(target: &Target, module: &str, program: &Owned, code: cl_int) -> Error {
+    let log = cl::get_program_build_data(program.get(), target.device.0, cl::CL_PROGRAM_BUILD_LOG);
+    let log = log.map(|bytes| text(&bytes)).unwrap_or_default();
+    Error::device(&target.info.name, format!("clBuildProgram of {module}"), format!("{}\n{log}", reason(code)))
+}
+
+/// The binary of a program, which was built for one device.
+fn binary(program: &Owned) -> Option<Vec<u8>> {
+    let binaries = cl::get_program_info(program.get(), cl::CL_PROGRAM_BINARIES).ok()?;
+    Vec::<Vec<u8>>::from(binaries).into_iter().next().filter(|binary| !binary.is_empty())
+}
+
+fn create_kernel(target: &Target, program: &Owned, module: &str, name: &str) -> Result<Kernel> {
+    let c_name = CString::new(name).map_err(|_| Error::invalid("kernel", "name", "no zero byte", name))?;
+    let object = cl_kernel::create_kernel(program.get(), &c_name);
+    let object = target.check(&format!("clCreateKernel of {name} in {module}"), object)?;
+    // SAFETY: the kernel was just made and its reference is ours.
+    let object = unsafe { Owned::new(object, cl_kernel::release_kernel) };
+    let arguments = cl_kernel::get_kernel_data(object.get(), cl_kernel::CL_KERNEL_NUM_ARGS);
+    let arguments = number(&target.check("clGetKernelInfo", arguments)?) as usize;
+    let group = cl_kernel::CL_KERNEL_WORK_GROUP_SIZE;
+    let max_group = cl_kernel::get_kernel_work_group_data(object.get(), target.device.0, group);
+    let max_group = number(&target.check("clGetKernelWorkGroupInfo", max_group)?) as usize;
+    Ok(Kernel { object: Mutex::new(object), name: name.to_owned(), arguments, max_group })
+}

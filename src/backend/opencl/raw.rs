@@ -1,0 +1,87 @@
+//! Small wrappers over OpenCL's calls by raw handle.
+
+use std::ffi::c_void;
+use std::fmt;
+
+use opencl3::error_codes::ClError;
+use opencl3::event;
+use opencl3::types::{cl_device_id, cl_event, cl_int};
+
+/// What OpenCL's own calls return.
+pub(super) type ClResult<T> = std::result::Result<T, cl_int>;
+/// Any OpenCL object.
+pub(super) type Object = *mut c_void;
+
+/// The device number of an OpenCL platform.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DeviceId(pub(super) cl_device_id);
+
+// SAFETY: the id of a root device stays valid for the whole process and OpenCL takes it from any thread.
+unsafe impl Send for DeviceId {}
+// SAFETY: as above; the id is never changed.
+unsafe impl Sync for DeviceId {}
+
+/// An OpenCL object that is released when dropped.
+pub(super) struct Owned {
+    object: Object,
+    release: unsafe fn(Object) -> ClResult<()>,
+}
+
+// SAFETY: OpenCL objects may be used from any thread.
+unsafe impl Send for Owned {}
+// SAFETY: OpenCL's calls are thread-safe but for clSetKernelArg, and kernels live in a mutex.
+unsafe impl Sync for Owned {}
+
+impl Owned {
+    /// Takes over one reference to `object`, which `release` gives back.
+    ///
+    /// # Safety
+    /// The object is live, the reference is the caller's, and `release` is the call for its kind.
+    pub(super) unsafe fn new(object: Object, release: unsafe fn(Object) -> ClResult<()>) -> Self {
+        Self { object, release }
+    }
+
+    pub(super) fn get(&self) -> Object {
+        self.object
+    }
+}
+
+impl fmt::Debug for Owned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}", self.object)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours and given back only here.
+        if let Err(code) = unsafe { (self.release)(self.object) } {
+            log::warn!("releasing an OpenCL object: {}", reason(code));
+        }
+    }
+}
+
+/// OpenCL's name for an error, and its number.
+pub(super) fn reason(code: cl_int) -> String {
+    format!("{} ({code})", ClError(code))
+}
+
+/// Drops the event that every queued command comes with.
+pub(super) fn queued(event: ClResult<cl_event>) -> ClResult<()> {
+    // SAFETY: the event was just made for us and is not used again.
+    unsafe { event::release_event(event?) }
+}
+
+/// A number as OpenCL's information calls return it: 4 or 8 bytes of the host's order.
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
+}
+
+/// A text as OpenCL's information calls return it, without the terminating zeros.
+pub(super) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
+}

@@ -1,0 +1,178 @@
+//! Which devices there are, and what is known of each.
+
+use std::ptr;
+
+use opencl3::context::context;
+use opencl3::device as cl;
+use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
+use opencl3::platform::platform;
+use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id};
+use sha2::{Digest, Sha256};
+
+use super::super::{BackendKind, DeviceInfo};
+use super::raw::{ClResult, DeviceId, Owned, number, reason, text};
+use crate::{Error, Result};
+
+/// A device with a context of its own.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) info: DeviceInfo,
+    pub(super) device: DeviceId,
+    pub(super) context: Owned,
+    /// Names the device and the versions of its driver and platform: compiled programs fit no other.
+    pub(super) identity: String,
+    /// Bytes that a single buffer may have.
+    pub(super) max_allocation: u64,
+}
+
+impl Target {
+    /// Turns OpenCL's answer into this crate's.
+    pub(super) fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
+        result.map_err(|code| Error::device(&self.info.name, call, reason(code)))
+    }
+}
+
+/// Every usable device, processors last and only if `cpu` is set.
+pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
+    let mut found: Vec<Target> = Vec::new();
+    let mut refused = Vec::new();
+    for platform in platform::get_platform_ids().map_err(no_platform)? {
+        // A platform without any device gives an error, not an empty list.
+        for device in cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
+            match open(platform, device, found.len(), cpu) {
+                // Two platforms may reach one device.
+                Ok(target) if found.iter().any(|other| other.info.unique_id == target.info.unique_id) => {}
+                Ok(target) => found.push(target),
+                Err(why) => refused.push(why),
+            }
+        }
+    }
+    if found.is_empty() {
+        let reason = if refused.is_empty() { "no platform has a device".to_owned() } else { refused.join("; ") };
+        return Err(unavailable(reason));
+    }
+    found.sort_by_key(|target| target.info.is_cpu);
+    found.iter_mut().enumerate().for_each(|(ordinal, target)| target.info.ordinal = ordinal);
+    Ok(found)
+}
+
+fn unavailable(reason: String) -> Error {
+    Error::Unavailable { backend: BackendKind::OpenCl, reason }
+}
+
+fn no_platform(code: cl_int) -> Error {
+    unavailable(match code {
+        DLOPEN_RUNTIME_LOAD_FAILED => "the OpenCL library (libOpenCL.so.1, OpenCL.dll) could not be loaded".to_owned(),
+        DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks clGetPlatformIDs".to_owned(),
+        CL_PLATFORM_NOT_FOUND_KHR => "no OpenCL platform is installed".to_owned(),
+        other => reason(other),
+    })
+}
+
+/// Opens a device, or says why it is left out.
+fn open(
+    platform: cl_platform_id,
+    device: cl_device_id,
+    ordinal: usize,
+    cpu: bool,
+) -> std::result::Result<Target, String> {
+    let name = device_text(device, cl::CL_DEVICE_NAME);
+    let kind = device_number(device, cl::CL_DEVICE_TYPE);
+    let is_cpu = kind & cl::CL_DEVICE_TYPE_CPU != 0;
+    let usable = kind & (cl::CL_DEVICE_TYPE_GPU | cl::CL_DEVICE_TYPE_ACCELERATOR) != 0;
+    if is_cpu && !cpu {
+        return Err(format!("{name} is a processor, used only with PROOFWARP_OPENCL_CPU=1"));
+    }
+    if !is_cpu && !usable {
+        return Err(format!("{name} is neither GPU nor accelerator"));
+    }
+    let needs = [
+        (cl::CL_DEVICE_AVAILABLE, "available"),
+        (cl::CL_DEVICE_COMPILER_AVAILABLE, "able to compile"),
+        (cl::CL_DEVICE_ENDIAN_LITTLE, "little-endian"),
+    ];
+    if let Some((_, what)) = needs.iter().find(|(query, _)| device_number(device, *query) == 0) {
+        return Err(format!("{name} is not {what}"));
+    }
+    let context = context::create_context(&[device], ptr::null(), None, ptr::null_mut())
+        .map_err(|code| format!("{name}: clCreateContext: {}", reason(code)))?;
+    // SAFETY: the context was just made and its reference is ours.
+    let context = unsafe { Owned::new(context, context::release_context) };
+    Ok(describe(platform, device, DeviceInfo { is_cpu, ..info(device, name, ordinal) }, context))
+}
+
+fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, context: Owned) -> Target {
+    let about = |query| platform::get_platform_data(platform, query).map(|bytes| text(&bytes)).unwrap_or_default();
+    let platform_version = about(platform::CL_PLATFORM_VERSION);
+    let driver_version = device_text(device, cl::CL_DRIVER_VERSION);
+    let identity = format!("{}\n{driver_version}\n{platform_version}", info.name);
+    let fallback = format!("{}\n{}\n{}", about(platform::CL_PLATFORM_NAME), info.name, info.ordinal);
+    Target {
+        info: DeviceInfo { unique_id: unique_id(device, &fallback), ..info },
+        device: DeviceId(device),
+        context,
+        identity,
+        max_allocation: device_number(device, cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+    }
+}
+
+fn info(device: cl_device_id, name: String, ordinal: usize) -> DeviceInfo {
+    DeviceInfo {
+        backend: BackendKind::OpenCl,
+        ordinal,
+        name,
+        unique_id: [0; 16],
+        compute_units: device_number(device, cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
+        memory: device_number(device, cl::CL_DEVICE_GLOBAL_MEM_SIZE),
+        local_memory: device_number(device, cl::CL_DEVICE_LOCAL_MEM_SIZE) as u32,
+        is_cpu: false,
+    }
+}
+
+/// The device's UUID, else its bus address, else a digest of `fallback`.
+fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
+    let extensions = device_text(device, cl::CL_DEVICE_EXTENSIONS);
+    let has = |name: &str| extensions.split_whitespace().any(|extension| extension == name);
+    let uuid = || device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
+    let found: Option<[u8; 16]> = if has("cl_khr_device_uuid") { uuid() } else { None };
+    found
+        .or_else(|| has("cl_khr_pci_bus_info").then(|| pci_khr(device)).flatten())
+        .or_else(|| has("cl_nv_device_attribute_query").then(|| pci_nvidia(device)).flatten())
+        .or_else(|| has("cl_amd_device_attribute_query").then(|| pci_amd(device)).flatten())
+        .unwrap_or_else(|| digest(fallback))
+}
+
+/// Domain, bus, device and function as four 32-bit numbers.
+fn pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
+    device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR)?.try_into().ok()
+}
+
+fn pci_nvidia(device: cl_device_id) -> Option<[u8; 16]> {
+    let bus = number(&device_data(device, cl::CL_DEVICE_PCI_BUS_ID_NV)?);
+    let slot = number(&device_data(device, cl::CL_DEVICE_PCI_SLOT_ID_NV)?);
+    Some(digest(&format!("pci {bus} {slot}")))
+}
+
+fn pci_amd(device: cl_device_id) -> Option<[u8; 16]> {
+    let topology = device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD)?;
+    // The structure's last three bytes: bus, device, function.
+    topology.last_chunk::<3>().map(|address| digest(&format!("pci {address:?}")))
+}
+
+fn digest(text: &str) -> [u8; 16] {
+    let mut id = [0; 16];
+    id.copy_from_slice(&Sha256::digest(text)[..16]);
+    id
+}
+
+fn device_data(device: cl_device_id, query: cl_device_info) -> Option<Vec<u8>> {
+    cl::get_device_data(device, query).ok()
+}
+
+fn device_number(device: cl_device_id, query: cl_device_info) -> u64 {
+    device_data(device, query).map_or(0, |bytes| number(&bytes))
+}
+
+fn device_text(device: cl_device_id, query: cl_device_info) -> String {
+    device_data(device, query).map(|bytes| text(&bytes)).unwrap_or_default()
+}

@@ -1,0 +1,454 @@
+//! A stream: an in-order queue with its own memory pool and staging ring.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::device::lock;
+use super::staging::{Ring, SLOT_BYTES, parallel_copy};
+use super::{Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle, Pinned, StreamHandle};
+use crate::{Error, Result};
+
+/// The caller's question "stop now?", asked at least every few milliseconds.
+pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
+
+/// Pause between two looks at a running queue: short against a kernel, long against a look.
+const POLL: Duration = Duration::from_micros(50);
+/// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
+const GRANULE: usize = 4096;
+
+/// Bytes moved and time spent by a stream since it was taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Traffic {
+    /// Bytes copied to the device.
+    pub bytes_up: u64,
+    /// Bytes copied from the device.
+    pub bytes_down: u64,
+    /// Host time spent on uploads.
+    pub upload: Duration,
+    /// Device time of kernels between marks.
+    pub kernels: Duration,
+    /// Host time spent on downloads.
+    pub download: Duration,
+    /// Kernels launched.
+    pub launches: u32,
+}
+
+impl std::ops::Add for Traffic {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            bytes_up: self.bytes_up + other.bytes_up,
+            bytes_down: self.bytes_down + other.bytes_down,
+            upload: self.upload + other.upload,
+            kernels: self.kernels + other.kernels,
+            download: self.download + other.download,
+            launches: self.launches + other.launches,
+        }
+    }
+}
+
+/// What outlives a stream's owners: the queue, its free blocks and its staging slots.
+#[derive(Debug)]
+pub(super) struct StreamCore {
+    pub(super) device: Arc<Device>,
+    handle: StreamHandle,
+    free: Mutex<BTreeMap<usize, Vec<MemoryHandle>>>,
+    ring: Mutex<Ring>,
+    pinned: Mutex<Vec<Pinned>>,
+}
+
+impl StreamCore {
+    pub(super) fn new(device: Arc<Device>) -> Result<Self> {
+        let handle = device.driver.stream_create()?;
+        Ok(Self { device, handle, free: Mutex::default(), ring: Mutex::default(), pinned: Mutex::default() })
+    }
+
+    pub(super) fn pooled_bytes(&self) -> u64 {
+        lock(&self.free).iter().map(|(bytes, blocks)| (bytes * blocks.len()) as u64).sum()
+    }
+
+    /// Returns a block to the pool, cleared by the stream first if it was secret.
+    pub(super) fn give_back(&self, memory: MemoryHandle, bytes: usize, secret: bool) {
+        if secret {
+            // SAFETY: the block is `bytes` long (a multiple of 4) and still ours. Should the driver
+            // fail here the device is lost, and its memory with it.
+            let _ = unsafe { self.device.driver.zero(self.handle, memory, 0, bytes) };
+        }
+        lock(&self.free).entry(bytes).or_default().push(memory);
+    }
+
+    pub(super) fn synchronize(&self) {
+        // SAFETY: the handle is live. A failure here shows again at the next call that returns one.
+        let _ = unsafe { self.device.driver.stream_synchronize(self.handle) };
+    }
+
+    pub(super) fn give_back_pinned(&self, pinned: Pinned) {
+        lock(&self.pinned).push(pinned);
+    }
+
+    /// Page-locked memory of at least `bytes`: an idle block of up to twice the size, or a new one.
+    fn take_pinned(&self, bytes: usize) -> Result<Pinned> {
+        let mut idle = lock(&self.pinned);
+        let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= 2 * bytes;
+        match idle.iter().position(fits) {
+            Some(at) => Ok(idle.swap_remove(at)),
+            None => self.device.driver.pinned_allocate(bytes),
+        }
+    }
+
+    /// The smallest free block that is large enough and not more than twice as large.
+    fn take(&self, bytes: usize) -> Option<(MemoryHandle, usize)> {
+        let mut free = lock(&self.free);
+        let (&size, blocks) = free.range_mut(bytes..=2 * bytes).find(|(_, blocks)| !blocks.is_empty())?;
+        blocks.pop().map(|memory| (memory, size))
+    }
+
+    pub(super) fn trim(&self) {
+        let blocks = std::mem::take(&mut *lock(&self.free));
+        // After this no queued command uses a free block.
+        self.synchronize();
+        for (bytes, blocks) in blocks {
+            for memory in blocks {
+                // SAFETY: a free block has no owner, and the stream has run empty.
+                unsafe { self.device.free(memory, bytes) };
+            }
+        }
+    }
+}
+
+impl Drop for StreamCore {
+    fn drop(&mut self) {
+        self.trim();
+        lock(&self.ring).free(&*self.device.driver);
+        for pinned in lock(&self.pinned).drain(..) {
+            // SAFETY: an idle block has no owner, and the stream has run empty.
+            unsafe { self.device.driver.pinned_free(pinned) };
+        }
+        // SAFETY: nothing is queued any more and the handle is not used again.
+        unsafe { self.device.driver.stream_free(self.handle) };
+    }
+}
+
+/// One launch: which kernel, how many work-groups of which size.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch<'a> {
+    /// The program.
+    pub source: KernelSource<'a>,
+    /// The kernel in it.
+    pub kernel: &'a str,
+    /// Work-groups.
+    pub groups: u32,
+    /// Work-items of a group.
+    pub group_size: u32,
+}
+
+/// An in-order queue of a device, in the sole use of its holder.
+#[derive(Debug)]
+pub struct Stream {
+    core: Arc<StreamCore>,
+    traffic: Traffic,
+    started: Option<EventHandle>,
+    /// Spans of kernels whose times are read at the next wait.
+    spans: Vec<(EventHandle, EventHandle)>,
+    secrets: bool,
+}
+
+impl Stream {
+    pub(super) fn from_core(core: Arc<StreamCore>) -> Self {
+        Self { core, traffic: Traffic::default(), started: None, spans: Vec::new(), secrets: false }
+    }
+
+    /// The device it queues to.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.core.device
+    }
+
+    /// What it has moved and run so far.
+    pub fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    /// Device memory with undefined contents; one granule where nothing is asked for.
+    ///
+    /// # Errors
+    /// Out of memory, or the driver failed.
+    pub fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        let capacity = bytes.max(1).next_multiple_of(GRANULE);
+        let found = self.core.take(capacity);
+        let (memory, capacity) = match found {
+            Some(block) => block,
+            None => (self.allocate_new(capacity)?, capacity),
+        };
+        Ok(Buffer::new(memory, bytes, capacity, self.core.clone()))
+    }
+
+    fn allocate_new(&self, capacity: usize) -> Result<MemoryHandle> {
+        match self.core.device.allocate(capacity) {
+            Err(Error::OutOfMemory { .. }) => {
+                self.core.trim();
+                self.core.device.allocate(capacity)
+            }
+            other => other,
+        }
+    }
+
+    /// Copies host memory to the start of a buffer through the staging ring. Returns once `from` has
+    /// been read; the last copies may still be under way on the stream.
+    ///
+    /// # Errors
+    /// `from` is longer than the buffer, or the driver failed.
+    pub fn upload(&mut self, to: &Buffer, from: &[u8]) -> Result<()> {
+        self.upload_at(to, 0, from)
+    }
+
+    /// Like [`Self::upload`], to `offset` bytes into the buffer.
+    ///
+    /// # Errors
+    /// The range is not inside the buffer, or the driver failed.
+    pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
+        check_range("upload", to, offset, from.len())?;
+        let start = Instant::now();
+        self.secrets |= to.is_secret();
+        let mut ring = lock(&self.core.ring);
+        let driver = &*self.core.device.driver;
+        for (number, chunk) in from.chunks(SLOT_BYTES).enumerate() {
+            let (index, slot) = ring.acquire(driver)?;
+            // SAFETY: the slot is at least a chunk long and the device is done with it.
+            parallel_copy(unsafe { std::slice::from_raw_parts_mut(slot.pointer, chunk.len()) }, chunk);
+            let at = offset + number * SLOT_BYTES;
+            // SAFETY: the range was checked; the slot stays until its event has passed.
+            let event = unsafe {
+                driver.copy_in(self.core.handle, to.memory, at, slot.pointer, chunk.len())?;
+                driver.event_record(self.core.handle)?
+            };
+            ring.busy_until(index, event, if to.is_secret() { chunk.len() } else { 0 });
+        }
+        self.traffic.bytes_up += from.len() as u64;
+        self.traffic.upload += start.elapsed();
+        Ok(())
+    }
+
+    /// Copies the start of a buffer to host memory and waits for it.
+    ///
+    /// # Errors
+    /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
+    pub fn download(&mut self, to: &mut [u8], from: &Buffer) -> Result<()> {
+        check_range("download", from, 0, to.len())?;
+        let start = Instant::now();
+        self.secrets |= from.is_secret();
+        let bytes = to.len() as u64;
+        let mut ring = lock(&self.core.ring);
+        let driver = &*self.core.device.driver;
+        let mut pending: std::collections::VecDeque<(usize, *const u8, &mut [u8])> = std::collections::VecDeque::new();
+        for (number, chunk) in to.chunks_mut(SLOT_BYTES).enumerate() {
+            if pending.len() == 3 {
+                finish_download(&mut ring, driver, &mut pending)?;
+            }
+            let (index, slot) = ring.acquire(driver)?;
+            // SAFETY: the range was checked; the slot stays until its event has passed.
+            let event = unsafe {
+                driver.copy_out(self.core.handle, slot.pointer, from.memory, number * SLOT_BYTES, chunk.len())?;
+                driver.event_record(self.core.handle)?
+            };
+            ring.busy_until(index, event, if from.is_secret() { chunk.len() } else { 0 });
+            pending.push_back((index, slot.pointer, chunk));
+        }
+        while !pending.is_empty() {
+            finish_download(&mut ring, driver, &mut pending)?;
+        }
+        self.traffic.bytes_down += bytes;
+        self.traffic.download += start.elapsed();
+        Ok(())
+    }
+
+    /// Page-locked host memory for [`Self::fetch`], with undefined contents.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub fn host_buffer(&self, bytes: usize) -> Result<HostBuffer> {
+        let pinned = self.core.take_pinned(bytes.max(1).next_multiple_of(GRANULE))?;
+        Ok(HostBuffer::new(pinned, bytes, self.core.clone()))
+    }
+
+    /// Queues a copy of a buffer's start to page-locked host memory, as much as that holds. It is there
+    /// after [`Self::wait`].
+    ///
+    /// # Errors
+    /// The host buffer is larger, or the driver failed.
+    pub fn fetch(&mut self, to: &HostBuffer, from: &Buffer) -> Result<()> {
+        check_range("fetch", from, 0, to.bytes())?;
+        self.traffic.bytes_down += to.bytes() as u64;
+        // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
+        unsafe { self.core.device.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
+    }
+
+    /// Queues a copy between buffers.
+    ///
+    /// # Errors
+    /// A range is not inside its buffer, or the driver failed.
+    pub fn copy(&mut self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
+        check_range("copy to", to.0, to.1, bytes)?;
+        check_range("copy from", from.0, from.1, bytes)?;
+        // SAFETY: both ranges were checked.
+        unsafe { self.core.device.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
+    }
+
+    /// Queues setting a whole buffer to zero.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub fn zero(&mut self, buffer: &Buffer) -> Result<()> {
+        // SAFETY: capacity is a multiple of the granule, so the rounded length is inside.
+        unsafe { self.core.device.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
+    }
+
+    /// Queues a kernel. Nothing is launched for zero groups.
+    ///
+    /// # Safety
+    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside
+    /// the buffers for these arguments.
+    ///
+    /// # Errors
+    /// The module does not compile or has no such kernel, or the driver failed.
+    pub unsafe fn launch(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
+        if launch.groups == 0 {
+            return Ok(());
+        }
+        let device = &self.core.device;
+        device.burn_fuse(launch.kernel)?;
+        let kernel = device.kernel(launch.source, launch.kernel)?;
+        self.traffic.launches += 1;
+        // SAFETY: handles are live; the rest is the caller's promise.
+        unsafe { device.driver.launch(self.core.handle, kernel, launch.groups, launch.group_size, args) }
+    }
+
+    /// Starts a span that counts as [`Traffic::kernels`].
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub fn mark_start(&mut self) -> Result<()> {
+        self.drop_start();
+        // SAFETY: the handle is live.
+        self.started = Some(unsafe { self.core.device.driver.event_record(self.core.handle)? });
+        Ok(())
+    }
+
+    /// Ends the span that was started last; its time is read at the next wait.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub fn mark_end(&mut self) -> Result<()> {
+        if let Some(start) = self.started.take() {
+            // SAFETY: the handle is live.
+            match unsafe { self.core.device.driver.event_record(self.core.handle) } {
+                Ok(end) => self.spans.push((start, end)),
+                Err(error) => {
+                    self.started = Some(start);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
+    ///
+    /// After an abort it still waits for what was queued, since that cannot be taken back; callers
+    /// queue no more than some tens of milliseconds of work between two waits.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or the driver failed.
+    pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
+        let driver = &*self.core.device.driver;
+        // SAFETY: the handle is live.
+        let end = unsafe { driver.event_record(self.core.handle)? };
+        let result = match abort {
+            Some(abort) => self.poll(end, abort),
+            // SAFETY: the event is live.
+            None => unsafe { driver.event_synchronize(end) },
+        };
+        // SAFETY: the event is live and not used again.
+        unsafe { driver.event_free(end) };
+        let passed = matches!(result, Ok(()) | Err(Error::Aborted));
+        for (start, end) in std::mem::take(&mut self.spans) {
+            // SAFETY: both events are live, not used again, and passed where they are compared.
+            let seconds = unsafe {
+                let seconds = if passed { self.core.device.driver.event_elapsed(start, end) } else { Ok(0.0) };
+                self.free_events([start, end]);
+                seconds
+            };
+            self.traffic.kernels += Duration::from_secs_f64(seconds.unwrap_or(0.0).max(0.0));
+        }
+        result
+    }
+
+    /// # Safety
+    /// The events are live and not used again.
+    unsafe fn free_events(&self, events: [EventHandle; 2]) {
+        for event in events {
+            // SAFETY: passed on from the caller.
+            unsafe { self.core.device.driver.event_free(event) };
+        }
+    }
+
+    fn poll(&self, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
+        let driver = &*self.core.device.driver;
+        let mut aborted = false;
+        let mut asked = Instant::now();
+        // SAFETY: the event is live.
+        while !unsafe { driver.event_passed(end)? } {
+            // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
+            if !aborted && asked.elapsed() > Duration::from_millis(1) {
+                aborted = abort();
+                asked = Instant::now();
+            }
+            std::thread::sleep(POLL);
+        }
+        if aborted || abort() { Err(Error::Aborted) } else { Ok(()) }
+    }
+
+    fn drop_start(&mut self) {
+        if let Some(event) = self.started.take() {
+            // SAFETY: the event is live and not used again.
+            unsafe { self.core.device.driver.event_free(event) };
+        }
+    }
+}
+
+impl Drop for Stream {
+    /// Runs the queue empty, clears secrets in the staging ring, and makes the stream idle.
+    fn drop(&mut self) {
+        self.drop_start();
+        for (start, end) in std::mem::take(&mut self.spans) {
+            // SAFETY: the events are live and not used again.
+            unsafe { self.free_events([start, end]) };
+        }
+        self.core.synchronize();
+        if self.secrets {
+            lock(&self.core.ring).wipe(&*self.core.device.driver);
+        }
+        self.core.device.put_back(self.core.clone());
+    }
+}
+
+fn finish_download(
+    ring: &mut Ring,
+    driver: &dyn super::Driver,
+    pending: &mut std::collections::VecDeque<(usize, *const u8, &mut [u8])>,
+) -> Result<()> {
+    if let Some((index, from, to)) = pending.pop_front() {
+        ring.wait(driver, index)?;
+        // SAFETY: the device has written the slot's first `to.len()` bytes, and nobody else uses it yet.
+        parallel_copy(to, unsafe { std::slice::from_raw_parts(from, to.len()) });
+    }
+    Ok(())
+}
+
+fn check_range(place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= buffer.bytes() => Ok(()),
+        _ => Err(Error::invalid(place, "range", format!("within {} bytes", buffer.bytes()), format!("{offset} + {bytes}"))),
+    }
+}

@@ -1,0 +1,71 @@
+//! The curves on which multi-scalar multiplication runs, as typed views of memory.
+//!
+//! On the device an affine point is x, y in Montgomery form, all zero for infinity (no point of these
+//! curves has x = y = 0). A result comes back in Jacobian coordinates (X/Z², Y/Z³), Z = 0 for infinity.
+
+use std::borrow::Cow;
+
+use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
+use group::prime::PrimeCurveAffine;
+
+/// A curve known to the kernels.
+pub trait MsmCurve: PrimeCurveAffine {
+    /// The curve's name in kernels.
+    const NAME: &'static str;
+    /// Bytes of an affine point on the device.
+    const AFFINE_BYTES: usize;
+    /// Bits of a scalar.
+    const SCALAR_BITS: u32;
+
+    /// The points' memory as the device has it, copied only where the Rust type is laid out otherwise.
+    fn to_device(points: &[Self]) -> Cow<'_, [u8]>;
+
+    /// A point from Jacobian coordinates as the device has them (3/2 of [`Self::AFFINE_BYTES`]).
+    fn from_device(jacobian: &[u8]) -> Self::Curve;
+
+    /// Σ scalarᵢ · pointᵢ on the CPU with the fastest code there is; scalars are canonical, 32 bytes
+    /// little-endian each, reduced, and as many as points.
+    fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
+}
+
+/// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.
+macro_rules! blst_curve {
+    ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:literal) => {
+        const _: () = assert!(size_of::<$affine>() == size_of::<$raw_affine>());
+        const _: () = assert!(size_of::<$projective>() == size_of::<$raw>());
+        impl MsmCurve for $affine {
+            const NAME: &'static str = $name;
+            const AFFINE_BYTES: usize = size_of::<$raw_affine>();
+            const SCALAR_BITS: u32 = 255;
+
+            fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
+                // SAFETY: the type is a transparent wrapper of blst's C struct of u64 limbs, which has
+                // no padding.
+                Cow::Borrowed(unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) })
+            }
+
+            fn from_device(jacobian: &[u8]) -> Self::Curve {
+                assert_eq!(jacobian.len(), size_of::<$raw>());
+                // SAFETY: the length was checked, and the type is a transparent wrapper of blst's C
+                // struct of u64 limbs, for which all bit patterns are values; reading is unaligned.
+                unsafe { std::ptr::read_unaligned(jacobian.as_ptr().cast()) }
+            }
+
+            fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
+                use blst::MultiPoint;
+                if points.is_empty() {
+                    return <$projective as group::Group>::identity();
+                }
+                // SAFETY: as in `to_device`.
+                let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
+                let sum = raw.mult(scalars.as_flattened(), Self::SCALAR_BITS as usize);
+                // SAFETY: a transparent wrapper of the same struct.
+                unsafe { std::mem::transmute::<$raw, $projective>(sum) }
+            }
+        }
+    };
+}
+
+blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, "bls12_381_g1");
+blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, "bls12_381_g2");

@@ -1,0 +1,50 @@
+//! The fields on which transforms run, as typed views of memory.
+//!
+//! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
+//! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
+
+use ff::PrimeField;
+
+use crate::kernels::name;
+
+/// A field with a large power of two dividing p − 1, known to the kernels.
+///
+/// # Safety
+/// A value's memory is exactly its Montgomery form in little-endian limbs of the field that
+/// [`Self::NAME`] names, without padding, and every bit pattern below p is a valid value.
+pub unsafe trait NttField: PrimeField {
+    /// The field's name in kernels.
+    const NAME: &'static str;
+}
+
+/// Declares a type whose only field is its limbs, `[u64; 4]`.
+macro_rules! ntt_field {
+    ($type:ty, $name:expr) => {
+        const _: () = assert!(size_of::<$type>() == 32 && align_of::<$type>() <= 8);
+        // SAFETY: the type wraps one `[u64; 4]` in Montgomery form (its crate's documentation), and
+        // a struct of the size of its only field holds that field at offset 0.
+        unsafe impl NttField for $type {
+            const NAME: &'static str = $name;
+        }
+    };
+}
+
+ntt_field!(blstrs::Scalar, name::BLS12_381_FR);
+ntt_field!(halo2curves::bn256::Fr, name::BN254_FR);
+ntt_field!(pasta_curves::Fp, name::PASTA_FP);
+ntt_field!(pasta_curves::Fq, name::PASTA_FQ);
+
+/// The memory of field elements, read only.
+pub fn as_bytes<F: NttField>(values: &[F]) -> &[u8] {
+    // SAFETY: `NttField` promises memory without padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The memory of field elements, for a device's results.
+///
+/// # Safety
+/// What is written are reduced elements in Montgomery form.
+pub unsafe fn as_bytes_mut<F: NttField>(values: &mut [F]) -> &mut [u8] {
+    // SAFETY: `NttField` promises memory without padding; the caller promises valid contents.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}

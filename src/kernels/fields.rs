@@ -1,0 +1,68 @@
+//! What a kernel must know of a field, derived from the field's Rust type.
+
+use ec_gpu::GpuField;
+use ff::PrimeField;
+
+/// Constants of a prime field, as little-endian 32-bit limbs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldDescription {
+    /// Prefix of the field's functions in kernels, such as `bls12_381_fq`.
+    pub name: &'static str,
+    /// The prime p.
+    pub modulus: Vec<u32>,
+    /// R mod p with R = 2^(32·limbs), the Montgomery form of 1.
+    pub one: Vec<u32>,
+    /// R² mod p, which takes a canonical element to Montgomery form.
+    pub r2: Vec<u32>,
+}
+
+impl FieldDescription {
+    /// Reads the constants off a type that implements ec-gpu's trait.
+    pub fn from_gpu_field<F: GpuField>(name: &'static str) -> Self {
+        Self { name, modulus: F::modulus(), one: F::one(), r2: F::r2() }
+    }
+
+    /// Derives the constants by arithmetic in a type that implements ff's trait only.
+    ///
+    /// Sound for fields whose `Repr` is little-endian, which holds for halo2curves and `pasta_curves`.
+    pub fn from_prime_field<F: PrimeField>(name: &'static str) -> Self {
+        let limbs = F::NUM_BITS.div_ceil(32) as usize;
+        let r = F::from(2).pow_vartime([32 * limbs as u64]);
+        let mut modulus = canonical_limbs(&-F::ONE, limbs);
+        // p is odd, so p − 1 ends in 0 and adding 1 carries nowhere.
+        modulus[0] += 1;
+        Self { name, modulus, one: canonical_limbs(&r, limbs), r2: canonical_limbs(&r.square(), limbs) }
+    }
+
+    /// Number of 32-bit limbs of an element.
+    pub fn limbs(&self) -> usize {
+        self.modulus.len()
+    }
+
+    /// −p⁻¹ mod 2³², by Newton's iteration (each step doubles the number of right bits).
+    pub fn inv32(&self) -> u32 {
+        let p = self.modulus[0];
+        let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
+        inverse.wrapping_neg()
+    }
+
+    /// p − 2, the exponent of Fermat's inversion.
+    pub fn modulus_minus_two(&self) -> Vec<u32> {
+        let mut limbs = self.modulus.clone();
+        // Every modulus here ends in a limb of at least 1; borrow where it is exactly 1.
+        let mut borrow = 2u32;
+        for limb in &mut limbs {
+            let (value, under) = limb.overflowing_sub(borrow);
+            *limb = value;
+            borrow = u32::from(under);
+        }
+        limbs
+    }
+}
+
+fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {
+    let repr = value.to_repr();
+    let mut bytes = repr.as_ref().to_vec();
+    bytes.resize(4 * limbs, 0);
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}

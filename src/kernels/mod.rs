@@ -1,0 +1,190 @@
+//! Which kernel modules exist and how their source is put together from `cl/` and `cuda/`.
+//!
+//! Shared with `build.rs`, which compiles the same text with nvcc that the OpenCL backend compiles at
+//! run time. A module is one kernel family for one field or curve; its kernels' names are plain
+//! (`ntt_pass`), since every module is a program of its own.
+
+mod fields;
+
+use std::fmt::Write as _;
+
+use blstrs::{Fp, Scalar};
+pub use fields::FieldDescription;
+use halo2curves::bn256;
+
+/// The two languages that the portable source is compiled as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// OpenCL C 1.2, at run time.
+    OpenCl,
+    /// CUDA C++, at build time.
+    Cuda,
+}
+
+/// What a module computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Element-wise field operations.
+    Vector,
+    /// Number-theoretic transforms and their twiddles.
+    Ntt,
+    /// Multi-scalar multiplication.
+    Msm,
+    /// Element-wise point operations: what tests call.
+    Points,
+}
+
+/// One program: a kernel family for one field or curve.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// Unique name, such as `msm_bls12_381_g1`.
+    pub name: String,
+    /// What it computes.
+    pub family: Family,
+    /// The field that it computes in: of a curve, the field of its coordinates, or what that extends.
+    pub field: FieldDescription,
+    /// Whether coordinates lie in the quadratic extension field[u]/(u² + 1).
+    pub quadratic: bool,
+    /// Number of 32-bit limbs of a scalar; 0 where there is none.
+    pub scalar: Option<FieldDescription>,
+}
+
+/// Names of the prime fields in kernels.
+pub mod name {
+    /// Scalar field of BLS12-381.
+    pub const BLS12_381_FR: &str = "bls12_381_fr";
+    /// Base field of BLS12-381.
+    pub const BLS12_381_FQ: &str = "bls12_381_fq";
+    /// Scalar field of BN254.
+    pub const BN254_FR: &str = "bn254_fr";
+    /// Base field of BN254.
+    pub const BN254_FQ: &str = "bn254_fq";
+    /// Base field of Pallas, scalar field of Vesta.
+    pub const PASTA_FP: &str = "pasta_fp";
+    /// Base field of Vesta, scalar field of Pallas.
+    pub const PASTA_FQ: &str = "pasta_fq";
+}
+
+/// Every prime field.
+pub fn fields() -> Vec<FieldDescription> {
+    vec![
+        FieldDescription::from_gpu_field::<Scalar>(name::BLS12_381_FR),
+        FieldDescription::from_gpu_field::<Fp>(name::BLS12_381_FQ),
+        FieldDescription::from_prime_field::<bn256::Fr>(name::BN254_FR),
+        FieldDescription::from_prime_field::<bn256::Fq>(name::BN254_FQ),
+        FieldDescription::from_prime_field::<pasta_curves::Fp>(name::PASTA_FP),
+        FieldDescription::from_prime_field::<pasta_curves::Fq>(name::PASTA_FQ),
+    ]
+}
+
+/// Curves by name, coordinate field, extension and scalar field.
+const CURVES: [(&str, &str, bool, &str); 6] = [
+    ("bls12_381_g1", name::BLS12_381_FQ, false, name::BLS12_381_FR),
+    ("bls12_381_g2", name::BLS12_381_FQ, true, name::BLS12_381_FR),
+    ("bn254_g1", name::BN254_FQ, false, name::BN254_FR),
+    ("bn254_g2", name::BN254_FQ, true, name::BN254_FR),
+    ("pallas", name::PASTA_FP, false, name::PASTA_FQ),
+    ("vesta", name::PASTA_FQ, false, name::PASTA_FP),
+];
+
+/// Fields with a large power of two dividing p − 1, on which transforms are defined.
+const NTT_FIELDS: [&str; 4] = [name::BLS12_381_FR, name::BN254_FR, name::PASTA_FP, name::PASTA_FQ];
+
+/// Every module, in a fixed order.
+pub fn modules() -> Vec<Module> {
+    let fields = fields();
+    let by_name = |name: &str| fields.iter().find(|f| f.name == name).cloned();
+    let of_field = |family: Family, prefix: &str, field: &FieldDescription, quadratic: bool| Module {
+        name: format!("{prefix}_{}{}", field.name, if quadratic { "2" } else { "" }),
+        family,
+        field: field.clone(),
+        quadratic,
+        scalar: None,
+    };
+    let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, "vector", f, false)).collect();
+    modules.extend([name::BLS12_381_FQ, name::BN254_FQ].iter().filter_map(|n| by_name(n)).map(|f| of_field(Family::Vector, "vector", &f, true)));
+    modules.extend(NTT_FIELDS.iter().filter_map(|n| by_name(n)).map(|f| of_field(Family::Ntt, "ntt", &f, false)));
+    for (curve, field, quadratic, scalar) in CURVES {
+        for (family, prefix) in [(Family::Msm, "msm"), (Family::Points, "points")] {
+            if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
+                modules.push(Module { name: format!("{prefix}_{curve}"), family, field, quadratic, scalar });
+            }
+        }
+    }
+    modules
+}
+
+const DIALECT_CL: &str = include_str!("../../cl/dialect.cl");
+const DIALECT_CUDA: &str = include_str!("../../cuda/dialect.cuh");
+const PTX: &str = include_str!("../../cuda/ptx.cuh");
+const FIELD: &str = include_str!("../../cl/field.cl");
+const FIELD_PTX: &str = include_str!("../../cuda/field_ptx.cuh");
+const FIELD2: &str = include_str!("../../cl/field2.cl");
+const CURVE: &str = include_str!("../../cl/curve.cl");
+const VECTOR: &str = include_str!("../../cl/vector.cl");
+const NTT: &str = include_str!("../../cl/ntt.cl");
+const MSM: &[&str] = &[
+    include_str!("../../cl/scan.cl"),
+    include_str!("../../cl/msm_digits.cl"),
+    include_str!("../../cl/msm_rows.cl"),
+    include_str!("../../cl/msm_buckets.cl"),
+];
+const POINTS: &str = include_str!("../../cl/points.cl");
+
+impl Module {
+    /// The module's whole source in a dialect.
+    pub fn source(&self, dialect: Dialect) -> String {
+        let mut text = String::new();
+        text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
+        text.push_str(PTX);
+        if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
+            section(&mut text, scalar);
+        }
+        section(&mut text, &self.field);
+        let coordinate = if self.quadratic {
+            let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {}2", self.field.name, self.field.name);
+            text.push_str(FIELD2);
+            text.push_str("#undef FIELD\n");
+            format!("{}2", self.field.name)
+        } else {
+            self.field.name.to_owned()
+        };
+        let words = self.field.limbs() * if self.quadratic { 2 } else { 1 };
+        let _ = writeln!(text, "#define FIELD {coordinate}\n#define FIELD_WORDS {words}");
+        if let Some(scalar) = &self.scalar {
+            let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limbs());
+        }
+        self.family_sources(&mut text);
+        text
+    }
+
+    fn family_sources(&self, text: &mut String) {
+        match self.family {
+            Family::Vector => text.push_str(VECTOR),
+            Family::Ntt => text.push_str(NTT),
+            Family::Msm => {
+                text.push_str(CURVE);
+                MSM.iter().for_each(|part| text.push_str(part));
+            }
+            Family::Points => {
+                text.push_str(CURVE);
+                text.push_str(POINTS);
+            }
+        }
+    }
+}
+
+/// Defines one prime field: its constants, then its functions, prefixed by its name.
+fn section(text: &mut String, field: &FieldDescription) {
+    let limbs = field.limbs();
+    let _ = writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
+    for (what, words) in
+        [("P", &field.modulus), ("ONE", &field.one), ("R2", &field.r2), ("P_MINUS_2", &field.modulus_minus_two())]
+    {
+        let list: Vec<String> = words.iter().map(|w| format!("0x{w:08x}u")).collect();
+        let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));
+    }
+    text.push_str(FIELD);
+    text.push_str(FIELD_PTX);
+    text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n#undef P_MINUS_2_LIMBS\n");
+}

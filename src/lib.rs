@@ -1,0 +1,28 @@
+//! Multi-scalar multiplication and number-theoretic transforms on CUDA, OpenCL and the CPU.
+//!
+//! ```
+//! use ff::Field;
+//! use proofwarp::{Accelerator, ntt::NttDomain};
+//!
+//! let accelerator = Accelerator::from_env()?; // PROOFWARP_BACKEND=cuda|opencl|cpu forces one
+//! let domain = NttDomain::<blstrs::Scalar>::new(4)?;
+//! let mut values = vec![blstrs::Scalar::ONE; 16];
+//! let report = domain.forward(&accelerator, &mut values)?;
+//! assert_eq!(values[0], blstrs::Scalar::from(16));
+//! println!("{report}");
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+
+pub mod accelerator;
+pub mod backend;
+pub mod curve;
+mod error;
+pub mod field;
+pub mod kernels;
+pub mod msm;
+pub mod ntt;
+pub mod program;
+
+pub use accelerator::{Accelerator, Report};
+pub use backend::BackendKind;
+pub use error::{Error, Result};

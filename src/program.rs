@@ -1,0 +1,45 @@
+//! A kernel module as algorithms launch it.
+
+use std::sync::OnceLock;
+
+use crate::backend::{Arg, Buffer, KernelSource, Launch, Stream};
+use crate::kernels::{Dialect, Module, modules};
+use crate::{Error, Result};
+
+/// A kernel module, found by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Program(&'static Module);
+
+impl Program {
+    /// The module of a family for a field or curve, such as `ntt` for `bn254_fr`.
+    ///
+    /// # Errors
+    /// There is no such module.
+    pub fn find(family: &str, name: &str) -> Result<Self> {
+        static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
+        let full = format!("{family}_{name}");
+        let module = MODULES.get_or_init(modules).iter().find(|module| module.name == full);
+        module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
+    }
+
+    /// Queues a kernel over at least `items` work-items in groups of `group_size`.
+    ///
+    /// # Safety
+    /// As [`Stream::launch`].
+    ///
+    /// # Errors
+    /// As [`Stream::launch`], or there are too many items for one launch.
+    pub unsafe fn launch(&self, stream: &mut Stream, kernel: &str, items: u64, group_size: u32, args: &[Arg]) -> Result<()> {
+        let groups = items.div_ceil(u64::from(group_size));
+        let groups = u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
+        let text = || self.0.source(Dialect::OpenCl);
+        let source = KernelSource { module: &self.0.name, text: &text };
+        // SAFETY: passed on from the caller.
+        unsafe { stream.launch(Launch { source, kernel, groups, group_size }, args) }
+    }
+}
+
+/// A buffer as argument.
+pub(crate) fn mem(buffer: &Buffer) -> Arg {
+    Arg::Memory(buffer.handle())
+}
