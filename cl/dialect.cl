@@ -9,6 +9,7 @@ typedef ulong u64;
 #define LOCAL __local
 #define LOCAL_POINTER __local
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
+#define CONSTANT __constant
 #define GROUP_ID ((u32)get_group_id(0))
 #define LOCAL_ID ((u32)get_local_id(0))
 #define GLOBAL_ID ((u32)get_global_id(0))

@@ -1,4 +1,4 @@
-// Bucket reduction and combination of windows.
+// Bucket reduction: from the buckets of every window to the window's sum.
 //
 // A window's sum is Σ b·S_b over buckets b = 1 … 2^(c−1). A work-item takes a segment of buckets
 // lo + 1 … lo + s: running sums from the top give Σ (b − lo)·S_b and Σ S_b, and the segment's share is
@@ -52,19 +52,4 @@ void msm_sum_tree(u32 count, u32 groups, GLOBAL const point_t *in, GLOBAL point_
         BARRIER();
     }
     if (LOCAL_ID == 0) out[GROUP_ID] = sum;
-}
-
-// total = total·[keep] + Σ_w 2^(c·w)·sums[w] by Horner's rule, and its Jacobian form. One work-item.
-KERNEL(1)
-void msm_combine(u32 windows, u32 c, u32 keep, GLOBAL const point_t *sums, GLOBAL point_t *total,
-                 GLOBAL jacobian_t *result) {
-    if (GLOBAL_ID != 0) return;
-    point_t sum = point_infinity();
-    for (u32 w = windows; w-- > 0;) {
-        for (u32 i = 0; i < c; i++) sum = point_double(sum);
-        sum = point_add(sum, sums[w]);
-    }
-    if (keep) sum = point_add(sum, total[0]);
-    total[0] = sum;
-    result[0] = point_to_jacobian(sum);
 }

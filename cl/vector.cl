@@ -15,3 +15,12 @@ VECTOR_KERNEL(vector_mul, F(mul)(x, y))
 VECTOR_KERNEL(vector_sqr, F(sqr)(x))
 VECTOR_KERNEL(vector_neg_add, F(add)(F(neg)(x), F(dbl)(y)))
 VECTOR_KERNEL(vector_div, F(mul)(x, F(inv)(y)))
+
+// out = a^(rounds + 1) by a chain of products in registers: for measuring the rate of products.
+KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
+    u32 i = GLOBAL_ID;
+    if (i >= n) return;
+    F(t) x = a[i], power = x;
+    for (u32 k = 0; k < rounds; k++) power = F(mul)(power, x);
+    out[i] = power;
+}

@@ -9,6 +9,7 @@ typedef unsigned long long u64;
 #define LOCAL __shared__
 #define LOCAL_POINTER
 #define ALIGNED(bytes) __align__(bytes)
+#define CONSTANT static __device__ __constant__
 #define GROUP_ID blockIdx.x
 #define LOCAL_ID threadIdx.x
 #define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)

@@ -2,7 +2,8 @@
 //
 // The carry lives in the CC register between statements: `volatile` keeps their order, and a chain must
 // stand in one function after inlining. ptxas fuses a mad.lo.cc with the madc.hi.cc of the same factors
-// that follows it into one IMAD.WIDE, so products are always written as such pairs.
+// that follows it into one IMAD.WIDE, so products are always written as such pairs. (The prefix keeps the
+// names apart from OpenCL built-ins such as mul_hi.)
 #ifdef HAS_PTX
 #define PTX_BINARY(name, instruction)                                                         \
     DEVICE u32 name(u32 a, u32 b) {                                                           \
@@ -16,18 +17,18 @@
         asm volatile(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));      \
         return r;                                                                             \
     }
-PTX_BINARY(add_cc, "add.cc.u32")
-PTX_BINARY(addc_cc, "addc.cc.u32")
-PTX_BINARY(addc, "addc.u32")
-PTX_BINARY(sub_cc, "sub.cc.u32")
-PTX_BINARY(subc_cc, "subc.cc.u32")
-PTX_BINARY(subc, "subc.u32")
-PTX_BINARY(mul_lo, "mul.lo.u32")
-PTX_BINARY(mul_hi, "mul.hi.u32")
-PTX_TERNARY(mad_lo_cc, "mad.lo.cc.u32")
-PTX_TERNARY(madc_lo_cc, "madc.lo.cc.u32")
-PTX_TERNARY(madc_hi_cc, "madc.hi.cc.u32")
-PTX_TERNARY(madc_hi, "madc.hi.u32")
+PTX_BINARY(ptx_add_cc, "add.cc.u32")
+PTX_BINARY(ptx_addc_cc, "addc.cc.u32")
+PTX_BINARY(ptx_addc, "addc.u32")
+PTX_BINARY(ptx_sub_cc, "sub.cc.u32")
+PTX_BINARY(ptx_subc_cc, "subc.cc.u32")
+PTX_BINARY(ptx_subc, "subc.u32")
+PTX_BINARY(ptx_mul_lo, "mul.lo.u32")
+PTX_BINARY(ptx_mul_hi, "mul.hi.u32")
+PTX_TERNARY(ptx_mad_lo_cc, "mad.lo.cc.u32")
+PTX_TERNARY(ptx_madc_lo_cc, "madc.lo.cc.u32")
+PTX_TERNARY(ptx_madc_hi_cc, "madc.hi.cc.u32")
+PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
 #endif
 
 #define JOIN_(a, b) a##_##b

@@ -157,7 +157,20 @@ fn report(call: Call, backend: BackendKind, device: &str, start: Instant, traffi
         fallbacks,
     };
     log::info!("{report}");
+    append_to_file(&report);
     report
+}
+
+/// Appends the report to the file that `PROOFWARP_REPORT` names: programs without a logger, and those
+/// that watch another program, read there what ran.
+fn append_to_file(report: &Report) {
+    use std::io::Write;
+    let Some(path) = std::env::var_os("PROOFWARP_REPORT") else { return };
+    let open = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    // One write a line, so that lines of several processes do not mix.
+    if let Err(error) = open.and_then(|mut file| file.write_all(format!("{report}\n").as_bytes())) {
+        log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display());
+    }
 }
 
 /// The devices of a backend, found once per process: contexts and pools are shared by all users.

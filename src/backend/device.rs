@@ -14,11 +14,27 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The driver and the count of what it gave out: what streams and their buffers need to the last.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) driver: Box<dyn Driver>,
+    allocated: AtomicU64,
+}
+
+impl Shared {
+    /// # Safety
+    /// No queued command uses the memory any more.
+    pub(super) unsafe fn free(&self, memory: MemoryHandle, bytes: usize) {
+        // SAFETY: passed on from the caller.
+        unsafe { self.driver.memory_free(memory) };
+        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
+    }
+}
+
 /// A device of one backend.
 #[derive(Debug)]
 pub struct Device {
-    pub(super) driver: Box<dyn Driver>,
-    allocated: AtomicU64,
+    pub(super) shared: Arc<Shared>,
     limit: Option<u64>,
     idle: Mutex<Vec<Arc<StreamCore>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
@@ -30,8 +46,7 @@ impl Device {
     /// Wraps a driver; `limit` caps the bytes that all buffers of the device may take together.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
-            driver,
-            allocated: AtomicU64::new(0),
+            shared: Arc::new(Shared { driver, allocated: AtomicU64::new(0) }),
             limit,
             idle: Mutex::default(),
             kernels: Mutex::default(),
@@ -41,7 +56,7 @@ impl Device {
 
     /// What the device is.
     pub fn info(&self) -> &DeviceInfo {
-        self.driver.info()
+        self.shared.driver.info()
     }
 
     /// Bytes that buffers may still take: what the driver has free, bounded by the cap. Idle pooled
@@ -51,8 +66,9 @@ impl Device {
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
         let pooled: u64 = lock(&self.idle).iter().map(|stream| stream.pooled_bytes()).sum();
-        let free = self.driver.free_memory()? + pooled;
-        let left = self.limit.map(|limit| (limit + pooled).saturating_sub(self.allocated.load(Ordering::Relaxed)));
+        let free = self.shared.driver.free_memory()? + pooled;
+        let left =
+            self.limit.map(|limit| (limit + pooled).saturating_sub(self.shared.allocated.load(Ordering::Relaxed)));
         Ok(left.map_or(free, |left| left.min(free)))
     }
 
@@ -63,8 +79,8 @@ impl Device {
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
         let idle = lock(&self.idle).pop();
         match idle {
-            Some(core) => Ok(Stream::from_core(core)),
-            None => Ok(Stream::from_core(Arc::new(StreamCore::new(self.clone())?))),
+            Some(core) => Ok(Stream::new(self.clone(), core)),
+            None => Ok(Stream::new(self.clone(), Arc::new(StreamCore::new(self.shared.clone())?))),
         }
     }
 
@@ -96,7 +112,7 @@ impl Device {
         if let Some(kernel) = lock(&self.kernels).get(&key) {
             return Ok(*kernel);
         }
-        let kernel = self.driver.kernel(source, name)?;
+        let kernel = self.shared.driver.kernel(source, name)?;
         lock(&self.kernels).insert(key, kernel);
         Ok(kernel)
     }
@@ -114,26 +130,18 @@ impl Device {
 
     fn allocate_once(&self, bytes: usize) -> Result<MemoryHandle> {
         let bytes_u64 = bytes as u64;
-        let before = self.allocated.fetch_add(bytes_u64, Ordering::SeqCst);
+        let before = self.shared.allocated.fetch_add(bytes_u64, Ordering::SeqCst);
         let result = match self.limit {
             Some(limit) if before + bytes_u64 > limit => Err(Error::OutOfMemory {
                 device: self.info().name.clone(),
                 requested: bytes_u64,
                 available: limit.saturating_sub(before),
             }),
-            _ => self.driver.memory_allocate(bytes),
+            _ => self.shared.driver.memory_allocate(bytes),
         };
         if result.is_err() {
-            self.allocated.fetch_sub(bytes_u64, Ordering::SeqCst);
+            self.shared.allocated.fetch_sub(bytes_u64, Ordering::SeqCst);
         }
         result
-    }
-
-    /// # Safety
-    /// No queued command uses the memory any more.
-    pub(super) unsafe fn free(&self, memory: MemoryHandle, bytes: usize) {
-        // SAFETY: passed on from the caller.
-        unsafe { self.driver.memory_free(memory) };
-        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }
 }

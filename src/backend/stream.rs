@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::device::lock;
+use super::device::{Shared, lock};
 use super::staging::{Ring, SLOT_BYTES, parallel_copy};
 use super::{Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle, Pinned, StreamHandle};
 use crate::{Error, Result};
@@ -49,10 +49,11 @@ impl std::ops::Add for Traffic {
     }
 }
 
-/// What outlives a stream's owners: the queue, its free blocks and its staging slots.
+/// What outlives a stream's owners: the queue, its free blocks and its staging slots. Idle ones belong to
+/// the device, so it must not refer to the device itself.
 #[derive(Debug)]
 pub(super) struct StreamCore {
-    pub(super) device: Arc<Device>,
+    shared: Arc<Shared>,
     handle: StreamHandle,
     free: Mutex<BTreeMap<usize, Vec<MemoryHandle>>>,
     ring: Mutex<Ring>,
@@ -60,9 +61,9 @@ pub(super) struct StreamCore {
 }
 
 impl StreamCore {
-    pub(super) fn new(device: Arc<Device>) -> Result<Self> {
-        let handle = device.driver.stream_create()?;
-        Ok(Self { device, handle, free: Mutex::default(), ring: Mutex::default(), pinned: Mutex::default() })
+    pub(super) fn new(shared: Arc<Shared>) -> Result<Self> {
+        let handle = shared.driver.stream_create()?;
+        Ok(Self { shared, handle, free: Mutex::default(), ring: Mutex::default(), pinned: Mutex::default() })
     }
 
     pub(super) fn pooled_bytes(&self) -> u64 {
@@ -74,14 +75,14 @@ impl StreamCore {
         if secret {
             // SAFETY: the block is `bytes` long (a multiple of 4) and still ours. Should the driver
             // fail here the device is lost, and its memory with it.
-            let _ = unsafe { self.device.driver.zero(self.handle, memory, 0, bytes) };
+            let _ = unsafe { self.shared.driver.zero(self.handle, memory, 0, bytes) };
         }
         lock(&self.free).entry(bytes).or_default().push(memory);
     }
 
     pub(super) fn synchronize(&self) {
         // SAFETY: the handle is live. A failure here shows again at the next call that returns one.
-        let _ = unsafe { self.device.driver.stream_synchronize(self.handle) };
+        let _ = unsafe { self.shared.driver.stream_synchronize(self.handle) };
     }
 
     pub(super) fn give_back_pinned(&self, pinned: Pinned) {
@@ -94,7 +95,7 @@ impl StreamCore {
         let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= 2 * bytes;
         match idle.iter().position(fits) {
             Some(at) => Ok(idle.swap_remove(at)),
-            None => self.device.driver.pinned_allocate(bytes),
+            None => self.shared.driver.pinned_allocate(bytes),
         }
     }
 
@@ -112,7 +113,7 @@ impl StreamCore {
         for (bytes, blocks) in blocks {
             for memory in blocks {
                 // SAFETY: a free block has no owner, and the stream has run empty.
-                unsafe { self.device.free(memory, bytes) };
+                unsafe { self.shared.free(memory, bytes) };
             }
         }
     }
@@ -121,13 +122,13 @@ impl StreamCore {
 impl Drop for StreamCore {
     fn drop(&mut self) {
         self.trim();
-        lock(&self.ring).free(&*self.device.driver);
+        lock(&self.ring).free(&*self.shared.driver);
         for pinned in lock(&self.pinned).drain(..) {
             // SAFETY: an idle block has no owner, and the stream has run empty.
-            unsafe { self.device.driver.pinned_free(pinned) };
+            unsafe { self.shared.driver.pinned_free(pinned) };
         }
         // SAFETY: nothing is queued any more and the handle is not used again.
-        unsafe { self.device.driver.stream_free(self.handle) };
+        unsafe { self.shared.driver.stream_free(self.handle) };
     }
 }
 
@@ -147,6 +148,7 @@ pub struct Launch<'a> {
 /// An in-order queue of a device, in the sole use of its holder.
 #[derive(Debug)]
 pub struct Stream {
+    device: Arc<Device>,
     core: Arc<StreamCore>,
     traffic: Traffic,
     started: Option<EventHandle>,
@@ -156,13 +158,13 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub(super) fn from_core(core: Arc<StreamCore>) -> Self {
-        Self { core, traffic: Traffic::default(), started: None, spans: Vec::new(), secrets: false }
+    pub(super) fn new(device: Arc<Device>, core: Arc<StreamCore>) -> Self {
+        Self { device, core, traffic: Traffic::default(), started: None, spans: Vec::new(), secrets: false }
     }
 
     /// The device it queues to.
     pub fn device(&self) -> &Arc<Device> {
-        &self.core.device
+        &self.device
     }
 
     /// What it has moved and run so far.
@@ -185,10 +187,10 @@ impl Stream {
     }
 
     fn allocate_new(&self, capacity: usize) -> Result<MemoryHandle> {
-        match self.core.device.allocate(capacity) {
+        match self.device.allocate(capacity) {
             Err(Error::OutOfMemory { .. }) => {
                 self.core.trim();
-                self.core.device.allocate(capacity)
+                self.device.allocate(capacity)
             }
             other => other,
         }
@@ -212,7 +214,7 @@ impl Stream {
         let start = Instant::now();
         self.secrets |= to.is_secret();
         let mut ring = lock(&self.core.ring);
-        let driver = &*self.core.device.driver;
+        let driver = &*self.core.shared.driver;
         for (number, chunk) in from.chunks(SLOT_BYTES).enumerate() {
             let (index, slot) = ring.acquire(driver)?;
             // SAFETY: the slot is at least a chunk long and the device is done with it.
@@ -240,7 +242,7 @@ impl Stream {
         self.secrets |= from.is_secret();
         let bytes = to.len() as u64;
         let mut ring = lock(&self.core.ring);
-        let driver = &*self.core.device.driver;
+        let driver = &*self.core.shared.driver;
         let mut pending: std::collections::VecDeque<(usize, *const u8, &mut [u8])> = std::collections::VecDeque::new();
         for (number, chunk) in to.chunks_mut(SLOT_BYTES).enumerate() {
             if pending.len() == 3 {
@@ -281,7 +283,7 @@ impl Stream {
         check_range("fetch", from, 0, to.bytes())?;
         self.traffic.bytes_down += to.bytes() as u64;
         // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
-        unsafe { self.core.device.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
+        unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
     /// Queues a copy between buffers.
@@ -292,7 +294,7 @@ impl Stream {
         check_range("copy to", to.0, to.1, bytes)?;
         check_range("copy from", from.0, from.1, bytes)?;
         // SAFETY: both ranges were checked.
-        unsafe { self.core.device.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
+        unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
     }
 
     /// Queues setting a whole buffer to zero.
@@ -301,7 +303,7 @@ impl Stream {
     /// The driver failed.
     pub fn zero(&mut self, buffer: &Buffer) -> Result<()> {
         // SAFETY: capacity is a multiple of the granule, so the rounded length is inside.
-        unsafe { self.core.device.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
+        unsafe { self.core.shared.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
     }
 
     /// Queues a kernel. Nothing is launched for zero groups.
@@ -316,12 +318,12 @@ impl Stream {
         if launch.groups == 0 {
             return Ok(());
         }
-        let device = &self.core.device;
+        let device = &self.device;
         device.burn_fuse(launch.kernel)?;
         let kernel = device.kernel(launch.source, launch.kernel)?;
         self.traffic.launches += 1;
         // SAFETY: handles are live; the rest is the caller's promise.
-        unsafe { device.driver.launch(self.core.handle, kernel, launch.groups, launch.group_size, args) }
+        unsafe { device.shared.driver.launch(self.core.handle, kernel, launch.groups, launch.group_size, args) }
     }
 
     /// Starts a span that counts as [`Traffic::kernels`].
@@ -331,7 +333,7 @@ impl Stream {
     pub fn mark_start(&mut self) -> Result<()> {
         self.drop_start();
         // SAFETY: the handle is live.
-        self.started = Some(unsafe { self.core.device.driver.event_record(self.core.handle)? });
+        self.started = Some(unsafe { self.core.shared.driver.event_record(self.core.handle)? });
         Ok(())
     }
 
@@ -342,7 +344,7 @@ impl Stream {
     pub fn mark_end(&mut self) -> Result<()> {
         if let Some(start) = self.started.take() {
             // SAFETY: the handle is live.
-            match unsafe { self.core.device.driver.event_record(self.core.handle) } {
+            match unsafe { self.core.shared.driver.event_record(self.core.handle) } {
                 Ok(end) => self.spans.push((start, end)),
                 Err(error) => {
                     self.started = Some(start);
@@ -361,7 +363,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
     pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
-        let driver = &*self.core.device.driver;
+        let driver = &*self.core.shared.driver;
         // SAFETY: the handle is live.
         let end = unsafe { driver.event_record(self.core.handle)? };
         let result = match abort {
@@ -375,7 +377,7 @@ impl Stream {
         for (start, end) in std::mem::take(&mut self.spans) {
             // SAFETY: both events are live, not used again, and passed where they are compared.
             let seconds = unsafe {
-                let seconds = if passed { self.core.device.driver.event_elapsed(start, end) } else { Ok(0.0) };
+                let seconds = if passed { self.core.shared.driver.event_elapsed(start, end) } else { Ok(0.0) };
                 self.free_events([start, end]);
                 seconds
             };
@@ -389,12 +391,12 @@ impl Stream {
     unsafe fn free_events(&self, events: [EventHandle; 2]) {
         for event in events {
             // SAFETY: passed on from the caller.
-            unsafe { self.core.device.driver.event_free(event) };
+            unsafe { self.core.shared.driver.event_free(event) };
         }
     }
 
     fn poll(&self, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
-        let driver = &*self.core.device.driver;
+        let driver = &*self.core.shared.driver;
         let mut aborted = false;
         let mut asked = Instant::now();
         // SAFETY: the event is live.
@@ -412,7 +414,7 @@ impl Stream {
     fn drop_start(&mut self) {
         if let Some(event) = self.started.take() {
             // SAFETY: the event is live and not used again.
-            unsafe { self.core.device.driver.event_free(event) };
+            unsafe { self.core.shared.driver.event_free(event) };
         }
     }
 }
@@ -427,9 +429,9 @@ impl Drop for Stream {
         }
         self.core.synchronize();
         if self.secrets {
-            lock(&self.core.ring).wipe(&*self.core.device.driver);
+            lock(&self.core.ring).wipe(&*self.core.shared.driver);
         }
-        self.core.device.put_back(self.core.clone());
+        self.device.put_back(self.core.clone());
     }
 }
 
@@ -449,6 +451,11 @@ fn finish_download(
 fn check_range(place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {
     match offset.checked_add(bytes) {
         Some(end) if end <= buffer.bytes() => Ok(()),
-        _ => Err(Error::invalid(place, "range", format!("within {} bytes", buffer.bytes()), format!("{offset} + {bytes}"))),
+        _ => Err(Error::invalid(
+            place,
+            "range",
+            format!("within {} bytes", buffer.bytes()),
+            format!("{offset} + {bytes}"),
+        )),
     }
 }

@@ -128,6 +128,7 @@ const MSM: &[&str] = &[
     include_str!("../../cl/msm_digits.cl"),
     include_str!("../../cl/msm_rows.cl"),
     include_str!("../../cl/msm_buckets.cl"),
+    include_str!("../../cl/msm_combine.cl"),
 ];
 const POINTS: &str = include_str!("../../cl/points.cl");
 

@@ -8,6 +8,8 @@ use crate::Result;
 
 /// Elements that a group of `scan_blocks` sums.
 const SCAN_BLOCK: u32 = 2048;
+/// Work-items that share the doublings of `msm_combine`.
+const LANES: u32 = 4;
 
 /// The running sum of a lane's chunks, on the device and, once the stream has been waited for, on the host.
 pub(super) struct Accumulator {
@@ -184,7 +186,7 @@ impl Chunk<'_> {
         let jacobian = self.stream.allocate(jacobian_bytes)?.secret();
         let numbers = [self.plan.windows, self.plan.c, keep].map(Arg::U32);
         let args = [&numbers[..], &[mem(sums), mem(&total), mem(&jacobian)]].concat();
-        self.launch("msm_combine", 1, 1, &args)?;
+        self.launch("msm_combine", u64::from(LANES), LANES, &args)?;
         self.stream.mark_end()?;
         self.stream.fetch(&result, &jacobian)?;
         self.scratch.push(jacobian);

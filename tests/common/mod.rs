@@ -23,7 +23,9 @@ pub fn accelerators() -> Vec<Accelerator> {
             Err(error) => absent.push(error.to_string()),
         }
     }
-    absent.iter().for_each(|reason| eprintln!("left out: {reason}"));
+    for reason in &absent {
+        eprintln!("left out: {reason}");
+    }
     assert!(!found.is_empty(), "no device to test on (PoCL serves with PROOFWARP_OPENCL_CPU=1): {}", absent.join("; "));
     found
 }
@@ -32,7 +34,7 @@ pub fn accelerators() -> Vec<Accelerator> {
 ///
 /// # Panics
 /// It names none.
-pub fn forced() -> Option<BackendKind> {
+fn forced() -> Option<BackendKind> {
     let name = std::env::var("PROOFWARP_BACKEND").ok().filter(|name| !name.is_empty())?;
     Some(name.parse().unwrap_or_else(|error| panic!("PROOFWARP_BACKEND: {error}")))
 }

@@ -142,7 +142,6 @@ fn parallel_reverse<F: PrimeField>(a: &mut [F], worker: &Worker, log_n: u32, log
 
 #[cfg(test)]
 mod tests {
-    use ff::Field;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -155,17 +154,17 @@ mod tests {
 
     fn check<F: PrimeField>() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        for log_n in 0..8 {
+        for log_n in 0..=F::S.min(7) {
             let omega = (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
             let input: Vec<F> = (0..1 << log_n).map(|_| F::random(&mut rng)).collect();
             let expected = naive(&input, omega);
             let mut serial = input.clone();
             serial_fft(&mut serial, &omega, log_n);
-            assert_eq!(serial, expected, "serial, log_n {log_n}");
+            assert!(serial == expected, "serial, log_n {log_n}");
             for log_threads in 0..=log_n.min(4) {
                 let mut parallel = input.clone();
                 parallel_fft(&mut parallel, &Worker::new(), &omega, log_n, log_threads);
-                assert_eq!(parallel, expected, "parallel, log_n {log_n}, log_threads {log_threads}");
+                assert!(parallel == expected, "parallel, log_n {log_n}, log_threads {log_threads}");
             }
         }
     }
@@ -177,7 +176,6 @@ mod tests {
 
     #[test]
     fn equals_the_definition_over_another_field() {
-        // bn256's base field has no large power of two; its scalar field and vesta's do.
         check::<halo2curves::secp256k1::Fq>();
     }
 }

@@ -101,3 +101,16 @@ fn cast_vectors<'a, 'b, T: 'static, U: 'static>(values: &'a mut [&'b mut [T]]) -
     // SAFETY: T and U are the same type, and so are the slices of them.
     same::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_types_are_found_and_others_are_not() {
+        assert!(ntt::<blstrs::Scalar>().is_some() && ntt::<pasta_curves::Fq>().is_some());
+        assert!(ntt::<blstrs::Fp>().is_none());
+        assert!(msm::<blstrs::G1Affine>().is_some() && msm::<blstrs::G2Affine>().is_some());
+        assert!(msm::<pasta_curves::EpAffine>().is_none());
+    }
+}

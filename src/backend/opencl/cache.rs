@@ -40,7 +40,7 @@ impl Cache {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        format!("{:x}", hash.finalize())
     }
 
     /// The binary stored under a key, if it is there and whole.

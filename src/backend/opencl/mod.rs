@@ -9,7 +9,6 @@ mod raw;
 mod target;
 
 use std::ffi::c_void;
-use std::mem::size_of;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,16 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use opencl3::command_queue as queue;
 use opencl3::error_codes as codes;
 use opencl3::event;
-use opencl3::kernel as cl_kernel;
 use opencl3::memory;
-use opencl3::types::{CL_FALSE, CL_TRUE, cl_command_queue, cl_event, cl_int, cl_mem, cl_uint};
+use opencl3::types::{CL_FALSE, CL_TRUE, cl_command_queue, cl_event, cl_int, cl_mem};
 
-use super::device::lock;
 use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 use crate::{Error, Result};
 use cache::Cache;
-use program::{Kernel, Programs};
-use raw::{ClResult, Owned, number, queued, reason};
+use program::{Kernel, Programs, enqueue};
+use raw::{ClResult, Owned, fill_zero, keep, number, queued, reason};
 use target::Target;
 
 /// Every usable OpenCL device, processors last.
@@ -51,7 +48,7 @@ pub struct OpenClDriver {
 
 impl OpenClDriver {
     fn new(target: Target) -> Result<Self> {
-        let service = create_queue(&target)?;
+        let service = target.create_queue()?;
         Ok(Self { target, service, allocated: AtomicU64::new(0), programs: Programs::new(Cache::from_env()) })
     }
 
@@ -143,7 +140,7 @@ impl OpenClDriver {
     fn event_status(&self, event: cl_event) -> Result<bool> {
         let status = event::get_event_data(event, event::CL_EVENT_COMMAND_EXECUTION_STATUS);
         // The status is a signed 32-bit number.
-        let status = number(&self.check("clGetEventInfo", status)?) as u32 as cl_int;
+        let status = (number(&self.check("clGetEventInfo", status)?) as u32).cast_signed();
         if status < 0 {
             return Err(Error::device(&self.target.info.name, "a queued command", reason(status)));
         }
@@ -164,81 +161,6 @@ impl OpenClDriver {
         }
         Ok(())
     }
-}
-
-/// Gives up ownership, for handles that are plain numbers.
-fn keep(object: Owned) -> *mut c_void {
-    std::mem::ManuallyDrop::new(object).get()
-}
-
-fn create_queue(target: &Target) -> Result<Owned> {
-    // SAFETY: the device is the context's own.
-    let queue =
-        unsafe { queue::create_command_queue(target.context.get(), target.device.0, queue::CL_QUEUE_PROFILING_ENABLE) };
-    // SAFETY: the queue was just made and its reference is ours.
-    target.check("clCreateCommandQueue", queue).map(|queue| unsafe { Owned::new(queue, queue::release_command_queue) })
-}
-
-/// # Safety
-/// The queue and the buffer are live and the range, in multiples of 4, is inside the buffer.
-unsafe fn fill_zero(stream: cl_command_queue, buffer: cl_mem, offset: usize, bytes: usize) -> ClResult<()> {
-    let pattern = 0_u32;
-    // SAFETY: the caller's promise; the pattern is copied by the call.
-    queued(unsafe {
-        queue::enqueue_fill_buffer(
-            stream,
-            buffer,
-            (&raw const pattern).cast(),
-            size_of::<u32>(),
-            offset,
-            bytes,
-            0,
-            ptr::null(),
-        )
-    })
-}
-
-/// # Safety
-/// The kernel is live, its lock held, and the argument matches its parameter.
-unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult<()> {
-    let (size, value): (usize, *const c_void) = match arg {
-        // A handle holds the object's address, which is what OpenCL reads.
-        Arg::Memory(memory) => (size_of::<cl_mem>(), (&raw const memory.0).cast()),
-        Arg::U32(number) => (size_of::<u32>(), ptr::from_ref(number).cast()),
-        Arg::U64(number) => (size_of::<u64>(), ptr::from_ref(number).cast()),
-    };
-    // SAFETY: `value` points to `size` readable bytes; the rest is the caller's promise.
-    unsafe { cl_kernel::set_kernel_arg(kernel, index as cl_uint, size, value) }
-}
-
-/// # Safety
-/// The queue is live and the arguments match the kernel's parameters.
-unsafe fn enqueue(
-    stream: cl_command_queue,
-    kernel: &Kernel,
-    groups: usize,
-    group_size: usize,
-    args: &[Arg],
-) -> ClResult<()> {
-    let global = groups * group_size;
-    let object = lock(&kernel.object);
-    for (index, arg) in args.iter().enumerate() {
-        // SAFETY: the lock is held; the rest is the caller's promise.
-        unsafe { set_argument(object.get(), index, arg)? };
-    }
-    // SAFETY: all arguments are set and the sizes have one dimension each.
-    queued(unsafe {
-        queue::enqueue_nd_range_kernel(
-            stream,
-            object.get(),
-            1,
-            ptr::null(),
-            &raw const global,
-            &raw const group_size,
-            0,
-            ptr::null(),
-        )
-    })
 }
 
 // SAFETY: handles are references to OpenCL objects, which live until their release in `*_free`; queues
@@ -288,7 +210,7 @@ unsafe impl Driver for OpenClDriver {
     }
 
     fn stream_create(&self) -> Result<StreamHandle> {
-        create_queue(&self.target).map(|queue| StreamHandle(keep(queue) as usize))
+        self.target.create_queue().map(|queue| StreamHandle(keep(queue) as usize))
     }
 
     unsafe fn stream_free(&self, stream: StreamHandle) {
@@ -301,11 +223,16 @@ unsafe impl Driver for OpenClDriver {
         // SAFETY: passed on from the caller.
         let event = unsafe { self.event_record(stream)? };
         // SAFETY: the event was just recorded and is freed here.
-        unsafe {
+        let result = unsafe {
             let result = self.event_synchronize(event);
             self.event_free(event);
             result
+        };
+        if result.is_err() {
+            // The mark may have failed with an early command: the queue must be empty all the same.
+            self.check("clFinish", queue::finish(stream.0 as cl_command_queue))?;
         }
+        result
     }
 
     unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {

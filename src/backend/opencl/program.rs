@@ -1,19 +1,21 @@
 //! Compiled programs and their kernels.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
+use std::mem::size_of;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
+use opencl3::command_queue as queue;
 use opencl3::kernel as cl_kernel;
 use opencl3::program as cl;
-use opencl3::types::cl_int;
+use opencl3::types::{cl_command_queue, cl_int, cl_mem, cl_program, cl_uint};
 
 use super::super::device::lock;
-use super::super::{KernelHandle, KernelSource};
+use super::super::{Arg, KernelHandle, KernelSource};
 use super::cache::Cache;
-use super::raw::{ClResult, Owned, number, reason, text};
+use super::raw::{ClResult, Owned, number, queued, reason, text};
 use super::target::Target;
 use crate::{Error, Result};
 
@@ -58,7 +60,8 @@ impl Programs {
     /// A kernel of the table.
     pub(super) fn get(&self, handle: KernelHandle) -> Result<Arc<Kernel>> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
-        let missing = || Error::device("opencl", "launch", format!("there is no kernel {} of {}", handle.0, kernels.len()));
+        let missing =
+            || Error::device("opencl", "launch", format!("there is no kernel {} of {}", handle.0, kernels.len()));
         kernels.get(handle.0).cloned().ok_or_else(missing)
     }
 
@@ -92,7 +95,7 @@ impl Programs {
     }
 }
 
-fn owned(program: ClResult<opencl3::types::cl_program>) -> ClResult<Owned> {
+fn owned(program: ClResult<cl_program>) -> ClResult<Owned> {
     // SAFETY: the program was just made and its reference is ours.
     program.map(|program| unsafe { Owned::new(program, cl::release_program) })
 }
@@ -143,4 +146,49 @@ fn create_kernel(target: &Target, program: &Owned, module: &str, name: &str) -> 
     let max_group = cl_kernel::get_kernel_work_group_data(object.get(), target.device.0, group);
     let max_group = number(&target.check("clGetKernelWorkGroupInfo", max_group)?) as usize;
     Ok(Kernel { object: Mutex::new(object), name: name.to_owned(), arguments, max_group })
+}
+
+/// # Safety
+/// The kernel is live, its lock held, and the argument matches its parameter.
+unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult<()> {
+    let (size, value): (usize, *const c_void) = match arg {
+        // A handle holds the object's address, which is what OpenCL reads.
+        Arg::Memory(memory) => (size_of::<cl_mem>(), (&raw const memory.0).cast()),
+        Arg::U32(number) => (size_of::<u32>(), ptr::from_ref(number).cast()),
+        Arg::U64(number) => (size_of::<u64>(), ptr::from_ref(number).cast()),
+    };
+    // SAFETY: `value` points to `size` readable bytes; the rest is the caller's promise.
+    unsafe { cl_kernel::set_kernel_arg(kernel, index as cl_uint, size, value) }
+}
+
+/// Sets the arguments and queues a launch.
+///
+/// # Safety
+/// The queue is live and the arguments match the kernel's parameters.
+pub(super) unsafe fn enqueue(
+    stream: cl_command_queue,
+    kernel: &Kernel,
+    groups: usize,
+    group_size: usize,
+    args: &[Arg],
+) -> ClResult<()> {
+    let global = groups * group_size;
+    let object = lock(&kernel.object);
+    for (index, arg) in args.iter().enumerate() {
+        // SAFETY: the lock is held; the rest is the caller's promise.
+        unsafe { set_argument(object.get(), index, arg)? };
+    }
+    // SAFETY: all arguments are set and the sizes have one dimension each.
+    queued(unsafe {
+        queue::enqueue_nd_range_kernel(
+            stream,
+            object.get(),
+            1,
+            ptr::null(),
+            &raw const global,
+            &raw const group_size,
+            0,
+            ptr::null(),
+        )
+    })
 }

@@ -2,10 +2,13 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::mem::{ManuallyDrop, size_of};
+use std::ptr;
 
+use opencl3::command_queue as queue;
 use opencl3::error_codes::ClError;
 use opencl3::event;
-use opencl3::types::{cl_device_id, cl_event, cl_int};
+use opencl3::types::{cl_command_queue, cl_device_id, cl_event, cl_int, cl_mem};
 
 /// What OpenCL's own calls return.
 pub(super) type ClResult<T> = std::result::Result<T, cl_int>;
@@ -84,4 +87,30 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
 /// A text as OpenCL's information calls return it, without the terminating zeros.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
+}
+
+/// Gives up ownership, for handles that are plain numbers.
+pub(super) fn keep(object: Owned) -> *mut c_void {
+    ManuallyDrop::new(object).get()
+}
+
+/// Queues setting a range to zero.
+///
+/// # Safety
+/// The queue and the buffer are live and the range, in multiples of 4, is inside the buffer.
+pub(super) unsafe fn fill_zero(stream: cl_command_queue, buffer: cl_mem, offset: usize, bytes: usize) -> ClResult<()> {
+    let pattern = 0_u32;
+    // SAFETY: the caller's promise; the pattern is copied by the call.
+    queued(unsafe {
+        queue::enqueue_fill_buffer(
+            stream,
+            buffer,
+            (&raw const pattern).cast(),
+            size_of::<u32>(),
+            offset,
+            bytes,
+            0,
+            ptr::null(),
+        )
+    })
 }

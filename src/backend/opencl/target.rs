@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use opencl3::command_queue as queue;
 use opencl3::context::context;
 use opencl3::device as cl;
 use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
@@ -30,6 +31,16 @@ impl Target {
     pub(super) fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
         result.map_err(|code| Error::device(&self.info.name, call, reason(code)))
     }
+
+    /// An in-order queue that notes when its commands ran.
+    pub(super) fn create_queue(&self) -> Result<Owned> {
+        // SAFETY: the device is the context's own.
+        let queue =
+            unsafe { queue::create_command_queue(self.context.get(), self.device.0, queue::CL_QUEUE_PROFILING_ENABLE) };
+        let queue = self.check("clCreateCommandQueue", queue)?;
+        // SAFETY: the queue was just made and its reference is ours.
+        Ok(unsafe { Owned::new(queue, queue::release_command_queue) })
+    }
 }
 
 /// Every usable device, processors last and only if `cpu` is set.
@@ -38,8 +49,9 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     let mut refused = Vec::new();
     for platform in platform::get_platform_ids().map_err(no_platform)? {
         // A platform without any device gives an error, not an empty list.
-        for device in cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL).unwrap_or_default() {
-            match open(platform, device, found.len(), cpu) {
+        let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL).unwrap_or_default();
+        for (ordinal, device) in devices.into_iter().enumerate() {
+            match open(platform, device, ordinal, cpu) {
                 // Two platforms may reach one device.
                 Ok(target) if found.iter().any(|other| other.info.unique_id == target.info.unique_id) => {}
                 Ok(target) => found.push(target),

@@ -1,0 +1,172 @@
+//! Which exponents of a query have a base.
+
+use std::iter;
+use std::sync::Arc;
+
+use bitvec::prelude::{BitVec, Lsb0};
+use ff::PrimeField;
+
+/// Which exponents have a base.
+pub trait QueryDensity: Sized {
+    /// For each exponent, whether it has a base.
+    type Iter: Iterator<Item = bool>;
+
+    /// For each exponent, whether it has a base.
+    fn iter(self) -> Self::Iter;
+
+    /// Number of exponents, where it is fixed.
+    fn get_query_size(self) -> Option<usize>;
+
+    /// The exponents that have a base.
+    fn generate_exps<F: PrimeField>(self, exponents: Arc<Vec<F::Repr>>) -> Arc<Vec<F::Repr>>;
+}
+
+/// Every exponent has a base.
+#[derive(Clone)]
+pub struct FullDensity;
+
+impl AsRef<FullDensity> for FullDensity {
+    fn as_ref(&self) -> &FullDensity {
+        self
+    }
+}
+
+impl QueryDensity for &FullDensity {
+    type Iter = iter::Repeat<bool>;
+
+    fn iter(self) -> Self::Iter {
+        iter::repeat(true)
+    }
+
+    fn get_query_size(self) -> Option<usize> {
+        None
+    }
+
+    fn generate_exps<F: PrimeField>(self, exponents: Arc<Vec<F::Repr>>) -> Arc<Vec<F::Repr>> {
+        exponents
+    }
+}
+
+/// A bit for each exponent, and how many are set.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DensityTracker {
+    /// For each exponent, whether it has a base.
+    pub bv: BitVec,
+    /// Number of exponents that have one.
+    pub total_density: usize,
+}
+
+impl<'a> QueryDensity for &'a DensityTracker {
+    type Iter = bitvec::slice::BitValIter<'a, usize, Lsb0>;
+
+    fn iter(self) -> Self::Iter {
+        self.bv.iter().by_vals()
+    }
+
+    fn get_query_size(self) -> Option<usize> {
+        Some(self.bv.len())
+    }
+
+    fn generate_exps<F: PrimeField>(self, exponents: Arc<Vec<F::Repr>>) -> Arc<Vec<F::Repr>> {
+        let mut dense = Vec::with_capacity(self.total_density);
+        dense.extend(self.bv.iter_ones().map_while(|index| exponents.get(index)));
+        Arc::new(dense)
+    }
+}
+
+impl DensityTracker {
+    /// No exponents.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more exponent, without a base.
+    pub fn add_element(&mut self) {
+        self.bv.push(false);
+    }
+
+    /// Gives exponent `idx` a base, if it had none.
+    ///
+    /// # Panics
+    /// There is no such exponent.
+    pub fn inc(&mut self, idx: usize) {
+        if !self.bv.replace(idx, true) {
+            self.total_density += 1;
+        }
+    }
+
+    /// Number of exponents that have a base.
+    pub fn get_total_density(&self) -> usize {
+        self.total_density
+    }
+
+    /// Appends the exponents of `other`. Of input densities the first exponent is that of the constant
+    /// one, which both have: it is kept once, with a base if either has one.
+    pub fn extend(&mut self, other: &Self, is_input_density: bool) {
+        if self.bv.is_empty() {
+            other.clone_into(self);
+            return;
+        }
+        let shared = usize::from(is_input_density && !other.bv.is_empty());
+        if shared == 1 && other.bv[0] {
+            self.inc(0);
+            self.total_density -= 1;
+        }
+        self.bv.extend_from_bitslice(&other.bv[shared..]);
+        self.total_density += other.total_density;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn tracker(bits: &[bool]) -> DensityTracker {
+        DensityTracker { bv: bits.iter().collect(), total_density: bits.iter().filter(|bit| **bit).count() }
+    }
+
+    fn random_bits(rng: &mut ChaCha8Rng) -> Vec<bool> {
+        let length = rng.gen_range(0..20);
+        (0..length).map(|_| rng.r#gen()).collect()
+    }
+
+    #[test]
+    fn extending_concatenates() {
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        for _ in 0..1000 {
+            let (first, second) = (random_bits(&mut rng), random_bits(&mut rng));
+            let mut extended = tracker(&first);
+            extended.extend(&tracker(&second), false);
+            assert_eq!(extended, tracker(&[first, second].concat()));
+        }
+    }
+
+    #[test]
+    fn extending_inputs_keeps_the_constant_once() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for _ in 0..1000 {
+            let (first, second) = (random_bits(&mut rng), random_bits(&mut rng));
+            let mut extended = tracker(&first);
+            extended.extend(&tracker(&second), true);
+            let expected = match (first.split_first(), second.split_first()) {
+                (Some((a, first)), Some((b, second))) => [&[*a || *b], first, second].concat(),
+                _ => [first, second].concat(),
+            };
+            assert_eq!(extended, tracker(&expected));
+        }
+    }
+
+    #[test]
+    fn counting_twice_counts_once() {
+        let mut density = DensityTracker::new();
+        (0..3).for_each(|_| density.add_element());
+        [2, 0, 2].into_iter().for_each(|index| density.inc(index));
+        assert_eq!(density, tracker(&[true, false, true]));
+        let exponents = Arc::new((0u64..3).map(|i| blstrs::Scalar::from(i).to_repr()).collect::<Vec<_>>());
+        let dense = density.generate_exps::<blstrs::Scalar>(exponents.clone());
+        assert_eq!(*dense, [exponents[0], exponents[2]]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Multi-exponentiation on the CPU, Σ exponentᵢ · baseᵢ, where a density says which exponents have a base.
+
+mod buckets;
+mod density;
+
+use std::io;
+use std::sync::Arc;
+
+use ff::{Field, PrimeField};
+use group::Group;
+use group::prime::PrimeCurveAffine;
+use rayon::prelude::*;
+
+use crate::EcError;
+use crate::known::{self, Msm, Repr};
+use crate::threadpool::{Waiter, Worker};
+
+pub use density::{DensityTracker, FullDensity, QueryDensity};
+
+/// Gives a [`Source`] of bases, once for each part of the work.
+#[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // The names are part of the interface.
+pub trait SourceBuilder<G: PrimeCurveAffine>: Send + Sync + 'static + Clone {
+    /// The source that it gives.
+    type Source: Source<G>;
+
+    /// A source that starts at the first base.
+    fn new(self) -> Self::Source;
+
+    /// All points, and how many of them come before the first base.
+    fn get(self) -> (Arc<Vec<G>>, usize);
+}
+
+/// Bases one after another.
+pub trait Source<G: PrimeCurveAffine> {
+    /// Adds the next base to a sum.
+    ///
+    /// # Errors
+    /// The next base is the point at infinity, or there is none.
+    fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError>;
+
+    /// Passes over the next `amt` bases.
+    ///
+    /// # Errors
+    /// There is no next base.
+    fn skip(&mut self, amt: usize) -> Result<(), EcError>;
+}
+
+impl<G: PrimeCurveAffine> SourceBuilder<G> for (Arc<Vec<G>>, usize) {
+    type Source = Self;
+
+    fn new(self) -> Self {
+        self
+    }
+
+    fn get(self) -> Self {
+        self
+    }
+}
+
+impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
+    fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError> {
+        let base = self.0.get(self.1).ok_or_else(exhausted)?;
+        if bool::from(base.is_identity()) {
+            return Err(IDENTITY);
+        }
+        *to += base;
+        self.1 += 1;
+        Ok(())
+    }
+
+    fn skip(&mut self, amt: usize) -> Result<(), EcError> {
+        if self.1 >= self.0.len() {
+            return Err(exhausted());
+        }
+        self.1 += amt;
+        Ok(())
+    }
+}
+
+const IDENTITY: EcError = EcError::Simple("Encountered an identity element in the CRS.");
+
+fn exhausted() -> EcError {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "Expected more bases from source.").into()
+}
+
+/// Starts Σ exponentᵢ · baseᵢ on the pool, over the exponents that the density marks, each with the
+/// source's next base; exponents are canonical.
+///
+/// The result is an error where there are fewer bases than marked exponents, a base with an exponent
+/// other than zero is the point at infinity, or the density is not as long as the exponents.
+pub fn multiexp_cpu<Q, D, G, S>(
+    pool: &Worker,
+    bases: S,
+    density_map: D,
+    exponents: Arc<Vec<<G::Scalar as PrimeField>::Repr>>,
+) -> Waiter<Result<<G as PrimeCurveAffine>::Curve, EcError>>
+where
+    for<'a> &'a Q: QueryDensity,
+    D: Send + Sync + 'static + Clone + AsRef<Q>,
+    G: PrimeCurveAffine,
+    S: SourceBuilder<G>,
+{
+    if exponents.is_empty() {
+        return Waiter::done(Ok(G::Curve::identity()));
+    }
+    if density_map.as_ref().get_query_size().is_some_and(|size| size != exponents.len()) {
+        return Waiter::done(Err(EcError::Simple("The density and the exponents differ in length.")));
+    }
+    match known::msm::<G>() {
+        Some(msm) => pool.compute(move || {
+            let exponents = density_map.as_ref().generate_exps::<G::Scalar>(exponents);
+            let (bases, skip) = bases.get();
+            known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents)
+        }),
+        None => pool.compute(move || buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents)),
+    }
+}
+
+/// On a curve that proofwarp knows, by its path for the CPU.
+fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Repr<G>]) -> Result<G::Curve, EcError> {
+    let zero = G::Scalar::ZERO.to_repr();
+    let identity = |(base, exponent): (&G, &Repr<G>)| {
+        bool::from(base.is_identity()) && exponent.as_ref() != zero.as_ref()
+    };
+    if bases.par_iter().zip(exponents).any(identity) {
+        return Err(IDENTITY);
+    }
+    let bases = bases.get(..exponents.len()).ok_or_else(exhausted)?;
+    let sum = known::cpu().and_then(|cpu| msm(&cpu, bases, exponents, None));
+    sum.map_err(|error| io::Error::other(error).into())
+}

@@ -1,0 +1,71 @@
+//! Writing and compiling the text in a build script.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use super::SourceBuilder;
+
+/// Writes what the features ask for and tells cargo where it is; the error is a text for the user.
+pub(super) fn generate(builder: &SourceBuilder) -> Result<(), String> {
+    let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or("OUT_DIR is not set: call it in a build script")?;
+    #[cfg(feature = "opencl")]
+    {
+        let path = out.join("kernel.cl");
+        write(&path, &builder.build_64_bit_limbs())?;
+        println!("cargo::rustc-env=_EC_GPU_OPENCL_KERNEL_SOURCE={}", path.display());
+    }
+    #[cfg(feature = "cuda")]
+    {
+        let path = cuda::fatbin(builder, &out)?;
+        println!("cargo::rustc-env=_EC_GPU_CUDA_KERNEL_FATBIN={}", path.display());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+#[cfg(feature = "cuda")]
+mod cuda {
+    use std::process::Command;
+
+    use super::{Path, PathBuf, SourceBuilder, env, write};
+
+    const ARGUMENTS: &str = "-O3 --fatbin -gencode arch=compute_80,code=sm_80 -gencode arch=compute_80,code=compute_80";
+
+    /// Compiles the text; empty where nothing was appended.
+    pub(super) fn fatbin(builder: &SourceBuilder, out: &Path) -> Result<PathBuf, String> {
+        let (source, fatbin) = (out.join("kernel.cu"), out.join("kernel.fatbin"));
+        if builder.appended.is_empty() || env::var_os("DOCS_RS").is_some() {
+            write(&fatbin, "")?;
+            return Ok(fatbin);
+        }
+        for variable in ["NVCC", "CUDA_HOME", "EC_GPU_CUDA_NVCC_ARGS"] {
+            println!("cargo::rerun-if-env-changed={variable}");
+        }
+        write(&source, &builder.build_32_bit_limbs())?;
+        compile(&source, &fatbin)?;
+        Ok(fatbin)
+    }
+
+    fn compile(source: &Path, fatbin: &Path) -> Result<(), String> {
+        let nvcc = nvcc();
+        let arguments = env::var("EC_GPU_CUDA_NVCC_ARGS").unwrap_or_else(|_| ARGUMENTS.to_owned());
+        let mut command = Command::new(&nvcc);
+        command.args(arguments.split_whitespace()).arg("--output-file").arg(fatbin).arg(source);
+        match command.output() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+                Err(format!("{} failed on {}: {said}", nvcc.display(), source.display()))
+            }
+            Err(error) => Err(format!("cannot run {}, which the appended kernels need: {error}", nvcc.display())),
+        }
+    }
+
+    fn nvcc() -> PathBuf {
+        let of_home = || env::var_os("CUDA_HOME").map(|home| Path::new(&home).join("bin/nvcc"));
+        env::var_os("NVCC").map(PathBuf::from).or_else(of_home).unwrap_or_else(|| "nvcc".into())
+    }
+}

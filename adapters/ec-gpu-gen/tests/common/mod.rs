@@ -1,0 +1,32 @@
+//! What the tests on devices share.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ec_gpu_gen::rust_gpu_tools::{Device, Program};
+
+/// Programs for all devices; loudly none where there is no device.
+///
+/// # Panics
+/// `PROOFWARP_BACKEND` or `EC_GPU_FRAMEWORK` asks for a device and there is none.
+pub fn programs() -> Vec<Program> {
+    let devices = Device::all();
+    if devices.is_empty() {
+        let asked = |name| std::env::var(name).is_ok_and(|value| !matches!(value.as_str(), "" | "cpu"));
+        assert!(!asked("PROOFWARP_BACKEND") && !asked("EC_GPU_FRAMEWORK"), "a device was asked for and there is none");
+        eprintln!("NO DEVICE: nothing is tested here but that the constructors say so");
+    }
+    devices.into_iter().map(|device| Program::new(device, None, None).expect("a device of its own backend")).collect()
+}
+
+/// Lets one test at a time use the devices: what one injects must not hit another.
+pub fn exclusive() -> MutexGuard<'static, ()> {
+    static DEVICES: Mutex<()> = Mutex::new(());
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the launch after `launches` more fail on the first device, or none from here on.
+pub fn fail_after(launches: Option<u32>) {
+    if let Some(device) = Device::all().first() {
+        device.proofwarp().fail_after(launches.unwrap_or(u32::MAX));
+    }
+}
