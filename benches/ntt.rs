@@ -28,5 +28,6 @@ fn main() -> Result<(), Failure> {
         });
     }
     criterion.final_summary();
-    print_ratios(NAME, &sizes)
+    print_ratios(NAME, &sizes);
+    Ok(())
 }

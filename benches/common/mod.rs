@@ -1,5 +1,6 @@
 //! What the benches share: backends, sizes, the stock crate as the other side, and the table of ratios.
 
+#[allow(dead_code, reason = "each bench is a program of its own and uses what it needs")]
 pub mod inputs;
 mod ratios;
 mod stock;

@@ -72,8 +72,8 @@ fn build() -> Result<PathBuf, Failure> {
         cargo.args(["--features", "cuda"]).env("EC_GPU_CUDA_NVCC_ARGS", args);
     }
     eprintln!("building the stock crate (minutes, with CUDA kernels)");
-    match cargo.status()?.success() {
-        true => Ok(target.join("release/stock-kernels")),
-        false => Err("the stock crate does not build".into()),
+    if !cargo.status()?.success() {
+        return Err("the stock crate does not build".into());
     }
+    Ok(target.join("release/stock-kernels"))
 }
