@@ -24,7 +24,7 @@ pub(super) struct Matrix {
 /// The matrix's rows cut for balance.
 struct Pieces {
     offsets: Buffer,
-    pieces: Buffer,
+    descriptions: Buffer,
     order: Buffer,
 }
 
@@ -94,11 +94,12 @@ impl Enqueue<'_> {
         let pieces = self.cut(matrix)?;
         let (cut, rows) = (matrix.cut, Arg::U32(self.plan.rows()));
         let partial = self.points(cut.pieces())?;
-        let summed = [&pieces.offsets, &pieces.pieces, &pieces.order, &matrix.entries, bases, buckets, &partial].map(mem);
+        let summed =
+            [&pieces.offsets, &pieces.descriptions, &pieces.order, &matrix.entries, bases, buckets, &partial].map(mem);
         self.launch("msm_accumulate", cut.pieces(), 128, &[&[rows], &summed[..]].concat())?;
         for stride in cut.merge_strides() {
             let numbers = [rows, Arg::U32(stride), Arg::U32(FAN_IN)];
-            let merged = [&pieces.offsets, &pieces.pieces, buckets, &partial].map(mem);
+            let merged = [&pieces.offsets, &pieces.descriptions, buckets, &partial].map(mem);
             self.launch("msm_merge_pieces", cut.pieces(), 128, &[&numbers[..], &merged].concat())?;
         }
         Ok(())
@@ -111,14 +112,15 @@ impl Enqueue<'_> {
         let offsets = self.words(u64::from(row_count) + 1)?;
         self.launch("msm_cut_rows", u64::from(row_count), 256, &[rows, limit, mem(&matrix.offsets), mem(&offsets)])?;
         self.scan(&offsets, row_count, row_count + 1)?;
-        let (pieces, order, bins) = (self.words(3 * cut.pieces())?, self.words(cut.pieces())?, self.words(BINS.into())?);
+        let (descriptions, order, bins) =
+            (self.words(3 * cut.pieces())?, self.words(cut.pieces())?, self.words(BINS.into())?);
         self.stream.zero(&bins)?;
-        let described = [rows, limit, mem(&matrix.offsets), mem(&offsets), mem(&pieces), mem(&bins)];
+        let described = [rows, limit, mem(&matrix.offsets), mem(&offsets), mem(&descriptions), mem(&bins)];
         self.launch("msm_describe_pieces", cut.pieces(), 256, &described)?;
         self.scan(&bins, BINS, BINS)?;
-        let ordered = [rows, limit, mem(&offsets), mem(&pieces), mem(&bins), mem(&order)];
+        let ordered = [rows, limit, mem(&offsets), mem(&descriptions), mem(&bins), mem(&order)];
         self.launch("msm_order_pieces", cut.pieces(), 256, &ordered)?;
-        Ok(Pieces { offsets, pieces, order })
+        Ok(Pieces { offsets, descriptions, order })
     }
 
     /// Step 3, bucket reduction: each window's weighted sum of buckets.
