@@ -108,7 +108,9 @@ fn architecture() -> String {
 
 /// Its default knows no recent architecture.
 fn nvcc_arguments(architecture: &str) -> String {
-    format!("--fatbin --gpu-architecture=sm_{architecture} --generate-code=arch=compute_{architecture},code=sm_{architecture}")
+    format!(
+        "--fatbin --gpu-architecture=sm_{architecture} --generate-code=arch=compute_{architecture},code=sm_{architecture}"
+    )
 }
 
 /// Checks that both sides made the same proof, byte by byte.

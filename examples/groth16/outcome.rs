@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Outcome {
     /// The ec-gpu-gen it ran on: `proofwarp` or `stock`.
     pub engine: String,
+    /// Number of constraints.
+    pub constraints: usize,
     /// Backends and devices; stock only tells GPU and CPU apart.
     pub ran_on: String,
     /// Synthesis of the circuit.

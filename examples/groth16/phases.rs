@@ -45,6 +45,8 @@ pub struct Phase {
     pub operations: usize,
     /// Elements that went in.
     pub elements: usize,
+    /// Elements that the engine should have worked on besides, but did not report.
+    pub unreported: usize,
     /// The backends and devices that it ran on.
     pub backends: Vec<String>,
     /// Wall time.
@@ -69,6 +71,7 @@ impl Phase {
             name: name.to_owned(),
             operations: seen.len(),
             elements: seen.iter().map(|seen| seen.report.elements).sum(),
+            unreported: 0,
             backends: distinct(seen.iter().map(|seen| place(&seen.report))),
             ms: ms(wall),
             upload_ms: sum(|report| report.traffic.upload),
@@ -131,5 +134,5 @@ fn next(name: &str, seen: &mut VecDeque<Seen>, elements: usize) -> Phase {
         missing = missing.saturating_sub(first.report.elements);
         taken.push(first);
     }
-    Phase::of(name, &taken)
+    Phase { unreported: missing, ..Phase::of(name, &taken) }
 }

@@ -10,9 +10,10 @@ use ff::Field;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::Failure;
 use crate::circuits::Workload;
+use crate::options::WorkOptions;
 use crate::outcome::Outcome;
+use crate::{Failure, progress};
 
 /// A proof and how long it took.
 pub struct Run {
@@ -22,6 +23,17 @@ pub struct Run {
     pub synthesis: Duration,
     /// From the end of synthesis to the proof.
     pub proving: Duration,
+}
+
+/// Draws the circuit's witness, and says what is to be proved.
+///
+/// # Errors
+/// The circuit cannot be synthesised.
+pub fn workload(options: &WorkOptions) -> Result<Workload, Failure> {
+    let log = options.log_constraints;
+    let workload = progress::step("computing the witness", || Workload::new(options.circuit, log, options.seed))?;
+    eprintln!("{}: {} constraints, domain 2^{log}", workload.describe(), workload.constraints()?);
+    Ok(workload)
 }
 
 /// Proves once; the randomisation r and s is drawn from `seed`.
@@ -56,6 +68,7 @@ pub fn outcome(
     }
     Ok(Outcome {
         engine: engine.to_owned(),
+        constraints: workload.constraints()?,
         ran_on,
         synthesis_ms: ms(run.synthesis),
         proving_ms: ms(run.proving),

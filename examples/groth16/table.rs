@@ -1,13 +1,14 @@
 //! Results as tables.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::outcome::Outcome;
 use crate::phases::Phase;
 
 /// A row for each phase, then what bellperson does on the host itself, and totals.
 pub fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
-    let mut table = new(&["phase", "calls", "elements", "ran on", "time (ms)", "upload", "kernels", "download"]);
+    let mut table =
+        new(&["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"]);
     table.add_row(host_row("synthesis", outcome.synthesis_ms));
     for phase in phases {
         table.add_row(phase_row(phase));
@@ -58,7 +59,8 @@ fn milliseconds(time: f64) -> String {
 
 fn new(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header.iter().map(|title| Cell::new(title)));
+    table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(header.iter().map(|title| Cell::new(title)));
     table
 }
 

@@ -69,7 +69,7 @@ impl Chain {
     /// What it proves.
     pub fn describe(&self) -> String {
         let whole = self.rounds().filter(|(_, rounds)| *rounds == ROUNDS).count();
-        format!("{whole} SHA-256 compressions and {} rounds of one", self.last_rounds)
+        format!("{whole} SHA-256 compressions, and {} rounds of another", self.last_rounds)
     }
 }
 
@@ -92,9 +92,7 @@ impl Circuit<Scalar> for Chain {
 fn allocate_bits<CS: ConstraintSystem<Scalar>>(cs: &mut CS, words: &[u32]) -> Result<Vec<Boolean>, SynthesisError> {
     let bits = words.iter().flat_map(|word| (0..32).rev().map(move |bit| word >> bit & 1 == 1));
     bits.enumerate()
-        .map(|(index, bit)| {
-            AllocatedBit::alloc(cs.namespace(|| format!("bit {index}")), Some(bit)).map(Boolean::from)
-        })
+        .map(|(index, bit)| AllocatedBit::alloc(cs.namespace(|| format!("bit {index}")), Some(bit)).map(Boolean::from))
         .collect()
 }
 
@@ -116,9 +114,10 @@ fn first_rounds<CS: ConstraintSystem<Scalar>>(
     for (index, (word, constant)) in words.iter().zip(round_constants()).enumerate() {
         state = round(cs.namespace(|| format!("round {index}")), &state, word, constant)?;
     }
-    let sums = start.iter().zip(state).enumerate().map(|(index, (start, end))| {
-        UInt32::addmany(cs.namespace(|| format!("sum {index}")), &[start.clone(), end])
-    });
+    let sums =
+        start.iter().zip(state).enumerate().map(|(index, (start, end))| {
+            UInt32::addmany(cs.namespace(|| format!("sum {index}")), &[start.clone(), end])
+        });
     sums.collect()
 }
 

@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use circuits::Workload;
 use options::WorkOptions;
 use outcome::Outcome;
 
@@ -49,8 +48,7 @@ fn main() -> ExitCode {
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
     gpu_log::install()?;
-    let workload =
-        progress::step("stock: computing the witness", || Workload::new(work.circuit, work.log_constraints, work.seed))?;
+    let workload = prove::workload(work)?;
     let parameters = parameters::load(&workload, work)?;
     let once = || prove::prove(&workload, &parameters, work.seed);
     progress::step("stock: proof to warm up (not counted)", once)?;
