@@ -1,7 +1,7 @@
 //! Which devices run an operation, what happens when one cannot, and the report of what did.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::backend::{BackendKind, Device, Traffic};
@@ -176,7 +176,18 @@ fn report(
     };
     log::info!("{report}");
     append_to_file(&report);
+    OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
     report
+}
+
+type Observer = Box<dyn Fn(&Report) + Send + Sync>;
+
+static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());
+
+/// Calls `observer` with the report of every later operation of this process, on the thread that ran it and
+/// before its result is returned; programs learn so what a framework's calls ran on.
+pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
+    OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
 }
 
 /// Appends the report to the file that `PROOFWARP_REPORT` names: programs without a logger, and those

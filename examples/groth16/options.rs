@@ -1,0 +1,25 @@
+//! What to prove and how often: the options that this program shares with its counterpart on stock crates.
+
+use std::path::PathBuf;
+
+use crate::circuits::Kind;
+
+/// What to prove and how often.
+#[derive(Debug, Clone, clap::Args)]
+pub struct WorkOptions {
+    /// The circuit
+    #[arg(long, value_enum, default_value = "sha")]
+    pub circuit: Kind,
+    /// Binary logarithm of the largest number of constraints, and of the domain's size
+    #[arg(long, value_name = "K", default_value_t = 16, value_parser = clap::value_parser!(u32).range(10..=22))]
+    pub log_constraints: u32,
+    /// Timed proofs, after one to warm up; times are those of the median
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub proofs: u32,
+    /// Seeds the witness, the parameters and the randomisation of the proof, so that runs can be compared
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Folder of the parameters' cache [default: proofwarp/parameters in the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub parameters: Option<PathBuf>,
+}

@@ -1,0 +1,138 @@
+//! Which of the engine's reports belong to which phase of a Groth16 proof.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bellperson::groth16::Parameters;
+use blstrs::Bls12;
+use proofwarp::{Report, accelerator};
+use serde::Serialize;
+
+use crate::prove::ms;
+
+/// A report, and when its operation ended.
+struct Seen {
+    end: Instant,
+    report: Report,
+}
+
+static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
+
+/// Starts to collect the engine's reports.
+pub fn collect() {
+    accelerator::observe(|report| {
+        let seen = Seen { end: Instant::now(), report: report.clone() };
+        SEEN.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    });
+}
+
+fn take_seen() -> Vec<Seen> {
+    std::mem::take(&mut SEEN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Forgets what was collected.
+pub fn clear() {
+    drop(take_seen());
+}
+
+/// A phase of a proof: operations of one kind, one after another or at once on several devices.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Phase {
+    /// What it computes.
+    pub name: String,
+    /// Calls into the engine.
+    pub operations: usize,
+    /// Elements that went in.
+    pub elements: usize,
+    /// Elements that the engine should have worked on besides, but did not report.
+    pub unreported: usize,
+    /// The backends and devices that it ran on.
+    pub backends: Vec<String>,
+    /// Wall time.
+    pub ms: f64,
+    /// Sum of the times of uploads.
+    pub upload_ms: f64,
+    /// Sum of the times of kernels.
+    pub kernels_ms: f64,
+    /// Sum of the times of downloads.
+    pub download_ms: f64,
+    /// Why other backends were passed over.
+    pub fallbacks: Vec<String>,
+}
+
+impl Phase {
+    fn of(name: &str, seen: &[Seen]) -> Self {
+        let start = seen.iter().map(|seen| seen.end.checked_sub(seen.report.total).unwrap_or(seen.end)).min();
+        let end = seen.iter().map(|seen| seen.end).max();
+        let wall = start.zip(end).map_or(Duration::ZERO, |(start, end)| end - start);
+        let sum = |time: fn(&Report) -> Duration| ms(seen.iter().map(|seen| time(&seen.report)).sum());
+        Self {
+            name: name.to_owned(),
+            operations: seen.len(),
+            elements: seen.iter().map(|seen| seen.report.elements).sum(),
+            unreported: 0,
+            backends: distinct(seen.iter().map(|seen| place(&seen.report))),
+            ms: ms(wall),
+            upload_ms: sum(|report| report.traffic.upload),
+            kernels_ms: sum(|report| report.traffic.kernels),
+            download_ms: sum(|report| report.traffic.download),
+            fallbacks: distinct(seen.iter().flat_map(|seen| seen.report.fallbacks.clone())),
+        }
+    }
+}
+
+/// The backend and the device's name.
+fn place(report: &Report) -> String {
+    format!("{} ({})", report.backend, report.device)
+}
+
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+/// The phases of the one proof that was made since the last [`clear`], in order.
+///
+/// bellperson's calls come in a fixed order; how many elements each phase has tells where it ends, however
+/// many devices its calls were spread over.
+pub fn take(parameters: &Parameters<Bls12>) -> Vec<Phase> {
+    let seen = take_seen().into_iter().filter(|seen| seen.report.elements > 0);
+    let (mut transforms, sums): (VecDeque<_>, VecDeque<_>) = seen.partition(|seen| is(seen, "ntt"));
+    let (mut g2, mut g1): (VecDeque<_>, VecDeque<_>) = sums.into_iter().partition(|seen| is(seen, "msm bls12_381_g2"));
+    let domain = parameters.h.len() + 1;
+    vec![
+        next("inverse NTT of A, B, C", &mut transforms, 3 * domain),
+        next("coset NTT of A, B, C", &mut transforms, 3 * domain),
+        next("inverse coset NTT of H", &mut transforms, domain),
+        next("MSM H (G1)", &mut g1, parameters.h.len()),
+        next("MSM L (G1)", &mut g1, parameters.l.len()),
+        next("MSM A (G1)", &mut g1, parameters.a.len()),
+        next("MSM B (G1)", &mut g1, parameters.b_g1.len()),
+        next("MSM B (G2)", &mut g2, parameters.b_g2.len()),
+    ]
+}
+
+/// All that the phases ran on.
+pub fn places(phases: &[Phase]) -> String {
+    distinct(phases.iter().flat_map(|phase| phase.backends.clone())).join(" and ")
+}
+
+fn is(seen: &Seen, prefix: &str) -> bool {
+    seen.report.operation.starts_with(prefix)
+}
+
+/// The phase made of the next reports with so many elements together.
+fn next(name: &str, seen: &mut VecDeque<Seen>, elements: usize) -> Phase {
+    let mut taken = Vec::new();
+    let mut missing = elements;
+    while missing > 0
+        && let Some(first) = seen.pop_front()
+    {
+        missing = missing.saturating_sub(first.report.elements);
+        taken.push(first);
+    }
+    Phase { unreported: missing, ..Phase::of(name, &taken) }
+}

@@ -1,0 +1,73 @@
+//! Results as tables.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+
+use crate::outcome::Outcome;
+use crate::phases::Phase;
+
+/// A row for each phase, then what bellperson does on the host itself, and totals.
+pub fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
+    let mut table =
+        new(&["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"]);
+    table.add_row(host_row("synthesis", outcome.synthesis_ms));
+    for phase in phases {
+        table.add_row(phase_row(phase));
+    }
+    let engine: f64 = phases.iter().map(|phase| phase.ms).sum();
+    table.add_row(host_row("the rest of bellperson", (outcome.proving_ms - engine).max(0.0)));
+    table.add_row(host_row("end of synthesis to proof", outcome.proving_ms));
+    table.add_row(host_row("synthesis to proof", outcome.synthesis_ms + outcome.proving_ms));
+    table.add_row(host_row("verification", outcome.verify_ms));
+    align(&mut table, 4..8);
+    align(&mut table, 1..3);
+    table
+}
+
+fn phase_row(phase: &Phase) -> Vec<String> {
+    let times = [phase.ms, phase.upload_ms, phase.kernels_ms, phase.download_ms];
+    let place = if phase.backends.is_empty() { "–".to_owned() } else { phase.backends.join(" and ") };
+    let front = [phase.name.clone(), phase.operations.to_string(), phase.elements.to_string(), place];
+    front.into_iter().chain(times.map(milliseconds)).collect()
+}
+
+fn host_row(name: &str, time: f64) -> Vec<String> {
+    [name, "", "", "host"].map(str::to_owned).into_iter().chain([milliseconds(time)]).collect()
+}
+
+/// Both sides, and how many times faster the first is.
+pub fn comparison(ours: &Outcome, stock: &Outcome) -> Table {
+    let mut table = new(&["time (ms)", &side(ours), &side(stock), "ratio"]);
+    let row = |name: &str, time: fn(&Outcome) -> f64| {
+        let (ours, stock) = (time(ours), time(stock));
+        vec![name.to_owned(), milliseconds(ours), milliseconds(stock), format!("{:.2}×", stock / ours)]
+    };
+    table.add_row(row("synthesis", |side| side.synthesis_ms));
+    table.add_row(row("end of synthesis to proof", |side| side.proving_ms));
+    table.add_row(row("synthesis to proof", |side| side.synthesis_ms + side.proving_ms));
+    table.add_row(row("verification", |side| side.verify_ms));
+    align(&mut table, 1..4);
+    table
+}
+
+fn side(outcome: &Outcome) -> String {
+    format!("{} on {}", outcome.engine, outcome.ran_on)
+}
+
+fn milliseconds(time: f64) -> String {
+    format!("{time:.2}")
+}
+
+fn new(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(header.iter().map(|title| Cell::new(title)));
+    table
+}
+
+fn align(table: &mut Table, columns: std::ops::Range<usize>) {
+    for index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Proves the circuits of the example `groth16` on stock ec-gpu-gen, and prints the outcome as a line of JSON.
+
+#[path = "../../groth16/circuits/mod.rs"]
+mod circuits;
+#[path = "../../groth16/options.rs"]
+mod options;
+#[path = "../../groth16/outcome.rs"]
+mod outcome;
+#[path = "../../groth16/parameters.rs"]
+mod parameters;
+#[path = "../../groth16/progress.rs"]
+mod progress;
+#[path = "../../groth16/prove.rs"]
+mod prove;
+
+mod gpu_log;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use options::WorkOptions;
+use outcome::Outcome;
+
+/// Anything that ends the program.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Proves a circuit on stock ec-gpu-gen and prints the outcome as a line of JSON; the example `groth16` runs
+/// this for --compare.
+#[derive(Parser)]
+struct Options {
+    #[command(flatten)]
+    work: WorkOptions,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse().work).and_then(|outcome| Ok(serde_json::to_string(&outcome)?)) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("groth16-stock: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
+    gpu_log::install()?;
+    let workload = prove::workload(work)?;
+    let parameters = parameters::load(&workload, work)?;
+    let once = || prove::prove(&workload, &parameters, work.seed);
+    progress::step("stock: proof to warm up (not counted)", once)?;
+    let mut runs = Vec::new();
+    for number in 1..=work.proofs {
+        runs.push(progress::step(&format!("stock: proof {number} of {}", work.proofs), once)?);
+    }
+    prove::outcome("stock", gpu_log::ran_on(), &runs, &workload, &parameters)
+}
