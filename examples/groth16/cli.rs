@@ -11,7 +11,7 @@ use crate::options::WorkOptions;
 /// phase ran and how long it took.
 ///
 /// Needs no GPU: without one, the CPU does it all. CUDA needs the feature `cuda`, and nvcc when this is
-/// built; an OpenCL device that is the processor is used if PROOFWARP_OPENCL_CPU=1.
+/// built; an OpenCL device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`.
 #[derive(Debug, Parser)]
 #[command(name = "groth16", after_help = EXAMPLES)]
 pub struct Options {

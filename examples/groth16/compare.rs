@@ -79,7 +79,7 @@ fn build(asked: Backend) -> Result<(PathBuf, Backend), Failure> {
     }
     let status = progress::step(&format!("building stock ec-gpu-gen ({backend:?})"), || command.status())?;
     if !status.success() {
-        return Err(format!("stock ec-gpu-gen could not be built: {status}; --stock-backend chooses another").into());
+        return Err(format!("stock ec-gpu-gen could not be built: {status}; choose another with --stock-backend, or name a built one with --stock-binary").into());
     }
     Ok((target.join("release/groth16-stock"), backend))
 }

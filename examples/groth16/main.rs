@@ -119,7 +119,9 @@ fn explain(options: &Options, phases: &[Phase]) -> Result<(), Failure> {
     let mut reasons: Vec<&String> = phases.iter().flat_map(|phase| &phase.fallbacks).collect();
     reasons.sort();
     reasons.dedup();
-    reasons.iter().for_each(|reason| println!("not used: {reason}"));
+    for reason in reasons {
+        println!("not used: {reason}");
+    }
     let Some(forced) = options.backend.forced() else { return Ok(()) };
     let prefix = format!("{forced} ");
     // Transforms by ec-gpu-gen's own code for the CPU make no report.

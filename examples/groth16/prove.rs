@@ -1,5 +1,6 @@
 //! Timed proofs through bellperson, and their stock verification.
 
+use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -93,7 +94,9 @@ fn verify(run: &Run, workload: &Workload, parameters: &Parameters<Bls12>) -> Res
 fn hex(proof: &Proof<Bls12>) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     proof.write(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut text = String::with_capacity(2 * bytes.len());
+    bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}"))?;
+    Ok(text)
 }
 
 /// Index of the run with the median proving time, the lower one of two.

@@ -60,7 +60,7 @@ fn milliseconds(time: f64) -> String {
 fn new(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(header.iter().map(|title| Cell::new(title)));
+    table.set_header(header.iter().map(Cell::new));
     table
 }
 

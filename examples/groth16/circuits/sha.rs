@@ -146,7 +146,7 @@ where
     let s0 = xor3(cs.namespace(|| "s0"), &[a.rotr(2), a.rotr(13), a.rotr(22)])?;
     let maj = UInt32::sha256_maj(cs.namespace(|| "maj"), a, b, c)?;
     let first = [h.clone(), s1, ch, UInt32::constant(constant), word.clone()];
-    let new_e = UInt32::addmany(cs.namespace(|| "e"), &[&first[..], &[d.clone()]].concat())?;
+    let new_e = UInt32::addmany(cs.namespace(|| "e"), &[&first[..], std::slice::from_ref(d)].concat())?;
     let new_a = UInt32::addmany(cs.namespace(|| "a"), &[&first[..], &[s0, maj]].concat())?;
     Ok([&new_a, a, b, c, &new_e, e, f, g].map(UInt32::clone).to_vec())
 }
