@@ -52,7 +52,8 @@ fn main() -> Result<(), Failure> {
     for &log_n in &sizes {
         msms::<G1Affine>(&accelerator, &options, log_n)?;
         msms::<G2Affine>(&accelerator, &options, log_n)?;
-        // BN254
+        msms::<bn256::G1Affine>(&accelerator, &options, log_n)?;
+        msms::<bn256::G2Affine>(&accelerator, &options, log_n)?;
     }
     Ok(())
 }
