@@ -1,1 +1,16 @@
-fn main() {}
+//! Compiles the CUDA kernels where the feature `cuda` is on and nvcc is found; nothing else ever needs a
+//! tool chain. See `build/cuda.rs`.
+
+#[cfg(feature = "cuda")]
+#[path = "build/cuda.rs"]
+mod cuda;
+#[cfg(feature = "cuda")]
+#[path = "src/kernels/mod.rs"]
+#[allow(dead_code, reason = "the crate uses more of it")]
+mod kernels;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    #[cfg(feature = "cuda")]
+    cuda::build();
+}

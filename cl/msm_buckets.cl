@@ -6,12 +6,6 @@
 
 #define TREE 64u
 
-// The sum of a row: its first piece, or infinity where it has none.
-DEVICE point_t row_sum(u32 row, GLOBAL const u32 *piece_offsets, GLOBAL const point_t *partial) {
-    u32 p = piece_offsets[row];
-    return p < piece_offsets[row + 1] ? partial[p] : point_infinity();
-}
-
 // factor·point by doubling and adding, from the highest bit.
 DEVICE point_t point_multiply(point_t point, u32 factor) {
     point_t r = point_infinity();
@@ -22,16 +16,17 @@ DEVICE point_t point_multiply(point_t point, u32 factor) {
     return r;
 }
 
-// shares[w·segments + k]: the k-th segment's share of window w. Grid: one item a segment.
+// shares[w·segments + k]: the k-th segment's share of window w, which has `width` buckets. Grid: one item
+// a segment.
 KERNEL(128)
-void msm_reduce_segments(u32 windows, u32 buckets, u32 segment, GLOBAL const u32 *piece_offsets,
-                         GLOBAL const point_t *partial, GLOBAL point_t *shares) {
-    u32 segments = buckets / segment, id = GLOBAL_ID;
+void msm_reduce_segments(u32 windows, u32 width, u32 segment, GLOBAL const point_t *buckets,
+                         GLOBAL point_t *shares) {
+    u32 segments = width / segment, id = GLOBAL_ID;
     if (id >= windows * segments) return;
     u32 window = id / segments, low = (id % segments) * segment;
     point_t running = point_infinity(), share = point_infinity();
     for (u32 b = segment; b-- > 0;) {
-        running = point_add(running, row_sum(window * buckets + low + b, piece_offsets, partial));
+        running = point_add(running, buckets[window * width + low + b]);
         share = point_add(share, running);
     }
     shares[id] = point_add(share, point_multiply(running, low));

@@ -58,10 +58,9 @@ DEVICE void slots_put(LOCAL_POINTER F(t) *slots, point_t point) {
     slots[ZZZ] = point.zzz;
 }
 
-// total = total·[keep] + Σ_w 2^(c·w)·sums[w], and its Jacobian form. One group of LANES.
+// result = Σ_w 2^(c·w)·sums[w]. One group of LANES.
 KERNEL(LANES)
-void msm_combine(u32 windows, u32 c, u32 keep, GLOBAL const point_t *sums, GLOBAL point_t *total,
-                 GLOBAL jacobian_t *result) {
+void msm_combine(u32 windows, u32 c, GLOBAL const point_t *sums, GLOBAL jacobian_t *result) {
     LOCAL F(t) slots[SLOTS];
     if (LOCAL_ID == 0) slots_put(slots, sums[windows - 1]);
     BARRIER();
@@ -70,9 +69,5 @@ void msm_combine(u32 windows, u32 c, u32 keep, GLOBAL const point_t *sums, GLOBA
         if (LOCAL_ID == 0) slots_put(slots, point_add(slots_get(slots), sums[w]));
         BARRIER();
     }
-    if (LOCAL_ID != 0) return;
-    point_t sum = slots_get(slots);
-    if (keep) sum = point_add(sum, total[0]);
-    total[0] = sum;
-    result[0] = point_to_jacobian(sum);
+    if (LOCAL_ID == 0) result[0] = point_to_jacobian(slots_get(slots));
 }

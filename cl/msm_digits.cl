@@ -46,10 +46,11 @@ void msm_count(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *sca
     }
 }
 
-// entries[offsets[row] + rank] = i, with SIGN_BIT for a negative digit. Grid: one item a scalar.
+// entries[offsets[row] + rank] = first + i, the number of the scalar's base, with SIGN_BIT for a negative
+// digit. Grid: one item a scalar.
 KERNEL(256)
-void msm_transpose(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *scalars, GLOBAL const u32 *offsets,
-                   GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
+void msm_transpose(u32 n, u32 c, u32 windows, u32 montgomery, u32 first, GLOBAL const S(t) *scalars,
+                   GLOBAL const u32 *offsets, GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
     digits_t digits = digits_start(scalars, i, montgomery);
@@ -58,6 +59,6 @@ void msm_transpose(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) 
         u32 digit = signed_digit & ~SIGN_BIT;
         if (digit == 0) continue;
         u32 row = (w << (c - 1)) + digit - 1;
-        entries[offsets[row] + ranks[w * n + i]] = i | (signed_digit & SIGN_BIT);
+        entries[offsets[row] + ranks[w * n + i]] = (first + i) | (signed_digit & SIGN_BIT);
     }
 }

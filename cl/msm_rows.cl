@@ -1,17 +1,17 @@
 // Bucket accumulation: the product of the transposed matrix with the vector of bases, balanced by length.
 //
 // Rows are cut into pieces of at most `limit` entries, pieces are ordered by length, longest first, and
-// each work-item sums one piece: neighbours work equally long whatever the scalars are. Pieces of one
-// row stand side by side in `partial` and are merged by a tree in place.
+// each work-item sums one piece: neighbours work equally long whatever the scalars are. A row's first
+// piece starts from what its bucket holds already, so that chunks of points follow one another into the
+// same buckets. Pieces of one row stand side by side in `partial` and are merged by a tree in place,
+// whose last level writes the bucket; a row of one piece writes it at once.
 // Every row of a kernel's grid is bounded on the device by piece_offsets[rows]: the host knows a bound
 // only, and never waits to learn the number.
 
 #define BINS 512u
 
 typedef struct {
-    u32 start, length;
-    // Number within its row and number of pieces of that row.
-    u32 index, count;
+    u32 start, length, row;
 } piece_t;
 
 // piece_counts[row] = ⌈length / limit⌉.
@@ -41,12 +41,10 @@ void msm_describe_pieces(u32 rows, u32 limit, GLOBAL const u32 *offsets, GLOBAL 
     BARRIER();
     u32 p = GLOBAL_ID;
     if (p < piece_offsets[rows]) {
-        u32 row = row_of_piece(p, rows, piece_offsets);
         piece_t piece;
-        piece.index = p - piece_offsets[row];
-        piece.count = piece_offsets[row + 1] - piece_offsets[row];
-        piece.start = offsets[row] + piece.index * limit;
-        u32 left = offsets[row + 1] - piece.start;
+        piece.row = row_of_piece(p, rows, piece_offsets);
+        piece.start = offsets[piece.row] + (p - piece_offsets[piece.row]) * limit;
+        u32 left = offsets[piece.row + 1] - piece.start;
         piece.length = left < limit ? left : limit;
         pieces[p] = piece;
         ATOMIC_ADD(&local_bins[limit - piece.length], 1u);
@@ -76,34 +74,40 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     if (live) order[local_bins[bin] + rank] = p;
 }
 
-// partial[p] = Σ ±base over the piece's entries.
+// The piece's sum Σ ±base over its entries, with what the bucket holds if it is the row's first:
+// to the bucket if it is the row's only piece, to partial[p] else.
 KERNEL(128)
 void msm_accumulate(u32 rows, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
-                    GLOBAL const u32 *entries, GLOBAL const affine_t *bases, GLOBAL point_t *partial) {
+                    GLOBAL const u32 *entries, GLOBAL const affine_t *bases, GLOBAL point_t *buckets,
+                    GLOBAL point_t *partial) {
     u32 slot = GLOBAL_ID;
     if (slot >= piece_offsets[rows]) return;
     u32 p = order[slot];
     piece_t piece = pieces[p];
+    u32 first = piece_offsets[piece.row], end = piece_offsets[piece.row + 1];
     point_t sum = point_infinity();
+    if (p == first) sum = buckets[piece.row];
     for (u32 i = 0; i < piece.length; i++) {
         u32 entry = entries[piece.start + i];
         affine_t base = bases[entry & ~SIGN_BIT];
         if (entry & SIGN_BIT) base.y = F(neg)(base.y);
         sum = point_add_affine(sum, base);
     }
-    partial[p] = sum;
+    if (end - first == 1) buckets[piece.row] = sum;
+    else partial[p] = sum;
 }
 
 // One level of the merging tree: pieces whose number is a multiple of fan_in·stride take in the
-// following fan_in − 1 at distances of stride. After the last level piece 0 of a row is its sum.
+// following fan_in − 1 at distances of stride. The level after which one is left writes the bucket.
 KERNEL(128)
 void msm_merge_pieces(u32 rows, u32 stride, u32 fan_in, GLOBAL const u32 *piece_offsets,
-                      GLOBAL const piece_t *pieces, GLOBAL point_t *partial) {
+                      GLOBAL const piece_t *pieces, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     u32 p = GLOBAL_ID;
     if (p >= piece_offsets[rows]) return;
-    u32 index = pieces[p].index, count = pieces[p].count;
+    u32 row = pieces[p].row, index = p - piece_offsets[row], count = piece_offsets[row + 1] - piece_offsets[row];
     if (index % (stride * fan_in) != 0 || index + stride >= count) return;
     point_t sum = partial[p];
     for (u32 k = 1; k < fan_in && index + k * stride < count; k++) sum = point_add(sum, partial[p + k * stride]);
-    partial[p] = sum;
+    if (index == 0 && (u64)stride * fan_in >= count) buckets[row] = sum;
+    else partial[p] = sum;
 }

@@ -2,12 +2,15 @@
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
+#[path = "../benches/common/inputs.rs"]
+#[allow(dead_code, reason = "the benches use more of it")]
+mod inputs;
+
 use std::time::{Duration, Instant};
 
 use blstrs::{G1Affine, G2Affine, Scalar};
 use clap::Parser;
-use ff::Field;
-use group::{Curve, Group, prime::PrimeCurveAffine};
+use group::Curve;
 use halo2curves::bn256;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
@@ -15,9 +18,6 @@ use proofwarp::field::NttField;
 use proofwarp::ntt::NttDomain;
 use proofwarp::program::Program;
 use proofwarp::{Accelerator, Report, msm};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 /// Times operations on the backend that `PROOFWARP_BACKEND` forces; every row is a median.
 #[derive(Parser)]
@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
     for device in accelerator.devices() {
         println!("{} {}", device.info().backend, device.info().name);
     }
-    println!("operation                        log n     total ms   upload ms  kernels ms");
+    println!("operation                                log n     total ms   upload ms  kernels ms");
     products(&accelerator, &options)?;
     for &log_n in &sizes {
         ntt::<Scalar>(&accelerator, &options, log_n)?;
@@ -52,7 +52,8 @@ fn main() -> Result<(), Failure> {
     for &log_n in &sizes {
         msms::<G1Affine>(&accelerator, &options, log_n)?;
         msms::<G2Affine>(&accelerator, &options, log_n)?;
-        // BN254
+        msms::<bn256::G1Affine>(&accelerator, &options, log_n)?;
+        msms::<bn256::G2Affine>(&accelerator, &options, log_n)?;
     }
     Ok(())
 }
@@ -66,7 +67,7 @@ fn row(options: &Options, log_n: u32, mut run: impl FnMut() -> Result<Report, Fa
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let traffic = &median.traffic;
     let [total, upload, kernels] = [median.total, traffic.upload, traffic.kernels].map(ms);
-    println!("{:32} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
+    println!("{:40} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
     Ok(())
 }
 
@@ -74,7 +75,7 @@ fn ntt<F: NttField>(accelerator: &Accelerator, options: &Options, log_n: u32) ->
     if !format!("ntt {}", F::NAME).contains(&options.only) {
         return Ok(());
     }
-    let mut values: Vec<F> = (0..1u64 << log_n).into_par_iter().map(|i| F::from(i + 1).square() + F::ROOT_OF_UNITY).collect();
+    let mut values: Vec<F> = inputs::coefficients(1 << log_n);
     let domain = NttDomain::<F>::new(log_n)?;
     row(options, log_n, || Ok(domain.forward(accelerator, &mut values)?))
 }
@@ -86,43 +87,14 @@ where
     if !format!("msm {}", C::NAME).contains(&options.only) {
         return Ok(());
     }
-    let bases = bases::<C>(1 << log_n);
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for (name, scalars) in distributions::<C>(1 << log_n, &mut rng) {
-        let named = |report: Report| Report { operation: format!("{} {name}", report.operation), ..report };
-        row(options, log_n, || Ok(named(msm::msm(accelerator, &bases, &scalars, None)?.1)))?;
+    let bases = inputs::bases::<C>(1 << log_n);
+    let resident = msm::Msm::new(accelerator, &bases)?;
+    for (name, scalars) in inputs::distributions::<C>(1 << log_n) {
+        let named = |report: Report, how| Report { operation: format!("{} {name}{how}", report.operation), ..report };
+        row(options, log_n, || Ok(named(msm::msm(accelerator, &bases, &scalars, None)?.1, "")))?;
+        row(options, log_n, || Ok(named(resident.run(&scalars, None)?.1, ", resident")))?;
     }
     Ok(())
-}
-
-/// Multiples of the generator from a random start, made in parallel runs.
-fn bases<C: MsmCurve>(count: usize) -> Vec<C>
-where
-    C::Curve: Curve<AffineRepr = C>,
-{
-    let run = |start: u64| {
-        let mut point = C::Curve::generator() * C::Scalar::from(start);
-        let points: Vec<C::Curve> = std::iter::repeat_with(|| { point += C::generator(); point }).take(1 << 10).collect();
-        let mut affine = vec![C::identity(); points.len()];
-        C::Curve::batch_normalize(&points, &mut affine);
-        affine
-    };
-    let runs = count.div_ceil(1 << 10) as u64;
-    (0..runs).into_par_iter().flat_map_iter(|k| run((k + 1) << 20)).collect::<Vec<C>>()[..count].to_vec()
-}
-
-/// Named scalar vectors, canonical bytes.
-fn distributions<C: MsmCurve>(count: usize, rng: &mut ChaCha8Rng) -> Vec<(&'static str, Vec<[u8; 32]>)> {
-    use rand::Rng;
-    let bytes = |scalar: C::Scalar| {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(ff::PrimeField::to_repr(&scalar).as_ref());
-        bytes
-    };
-    let random: Vec<[u8; 32]> = (0..count).map(|_| bytes(C::Scalar::random(&mut *rng))).collect();
-    let bits = (0..count).map(|_| bytes(C::Scalar::from(rng.gen_range(0..2u64)))).collect();
-    let equal = vec![random[0]; count];
-    vec![("random", random), ("0 or 1", bits), ("all equal", equal)]
 }
 
 /// Field products a second, over vectors larger than the cache, counting only the work-items' products.
@@ -148,7 +120,7 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
             stream.wait(None)?;
             seconds = seconds.min(start.elapsed().as_secs_f64());
         }
-        println!("product {name:24} {:>10.2} G/s", f64::from(count) * f64::from(rounds) / seconds / 1e9);
+        println!("product {name:32} {:>10.2} G/s", f64::from(count) * f64::from(rounds) / seconds / 1e9);
     }
     Ok(())
 }

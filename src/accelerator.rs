@@ -32,7 +32,16 @@ impl fmt::Display for Report {
         write!(
             f,
             "{} of {} on {} ({}): {:.3?}, upload {:.3?} ({} B), kernels {:.3?}, download {:.3?} ({} B)",
-            self.operation, self.elements, self.backend, self.device, self.total, t.upload, t.bytes_up, t.kernels, t.download, t.bytes_down
+            self.operation,
+            self.elements,
+            self.backend,
+            self.device,
+            self.total,
+            t.upload,
+            t.bytes_up,
+            t.kernels,
+            t.download,
+            t.bytes_down
         )?;
         self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
     }
@@ -134,7 +143,9 @@ impl Accelerator {
                     let report = report(call, info.backend, &info.name, start, traffic, fallbacks);
                     return Ok((value, report));
                 }
-                Err(error) if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) => return Err(error),
+                Err(error) if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) => {
+                    return Err(error);
+                }
                 Err(error) => {
                     log::warn!("{}: falling back to the cpu: {error}", call.operation);
                     fallbacks.push(error.to_string());
@@ -146,7 +157,14 @@ impl Accelerator {
     }
 }
 
-fn report(call: Call, backend: BackendKind, device: &str, start: Instant, traffic: Traffic, fallbacks: Vec<String>) -> Report {
+fn report(
+    call: Call,
+    backend: BackendKind,
+    device: &str,
+    start: Instant,
+    traffic: Traffic,
+    fallbacks: Vec<String>,
+) -> Report {
     let report = Report {
         operation: call.operation,
         elements: call.elements,
@@ -188,12 +206,11 @@ fn append_to_file(report: &Report) {
 fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
     static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
-    let (cell, find): (_, fn() -> Result<Vec<Arc<Device>>>) = match backend {
-        BackendKind::Cuda => (&CUDA, find_cuda),
-        BackendKind::OpenCl => (&OPENCL, find_opencl),
-        BackendKind::Cpu => return Ok(Vec::new()),
-    };
-    cell.get_or_init(find).clone()
+    match backend {
+        BackendKind::Cuda => CUDA.get_or_init(find_cuda).clone(),
+        BackendKind::OpenCl => OPENCL.get_or_init(find_opencl).clone(),
+        BackendKind::Cpu => Ok(Vec::new()),
+    }
 }
 
 #[cfg(feature = "cuda")]

@@ -56,7 +56,12 @@ pub enum Error {
 
 impl Error {
     /// An argument that is not what it should be.
-    pub fn invalid(place: &'static str, what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Self {
+    pub fn invalid(
+        place: &'static str,
+        what: impl Into<String>,
+        expected: impl ToString,
+        actual: impl ToString,
+    ) -> Self {
         Self::Invalid { place, what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }
 

@@ -29,9 +29,17 @@ impl Program {
     ///
     /// # Errors
     /// As [`Stream::launch`], or there are too many items for one launch.
-    pub unsafe fn launch(&self, stream: &mut Stream, kernel: &str, items: u64, group_size: u32, args: &[Arg]) -> Result<()> {
+    pub unsafe fn launch(
+        &self,
+        stream: &mut Stream,
+        kernel: &str,
+        items: u64,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()> {
         let groups = items.div_ceil(u64::from(group_size));
-        let groups = u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
+        let groups =
+            u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
         let text = || self.0.source(Dialect::OpenCl);
         let source = KernelSource { module: &self.0.name, text: &text };
         // SAFETY: passed on from the caller.

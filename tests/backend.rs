@@ -29,17 +29,7 @@ fn devices() -> Vec<Arc<Device>> {
 
 /// A driver of each backend, for tests that change or count what a device does.
 fn drivers() -> Vec<Box<dyn Driver>> {
-    devices().iter().map(|device| fresh_driver(device)).collect()
-}
-
-fn fresh_driver(like: &Device) -> Box<dyn Driver> {
-    match like.info().backend {
-        #[cfg(feature = "opencl")]
-        proofwarp::BackendKind::OpenCl => Box::new(proofwarp::backend::opencl::drivers().unwrap().remove(0)),
-        #[cfg(feature = "cuda")]
-        proofwarp::BackendKind::Cuda => Box::new(proofwarp::backend::cuda::drivers().unwrap().remove(0)),
-        other => panic!("{other} has no devices"),
-    }
+    devices().iter().map(|device| common::fresh_driver(device)).collect()
 }
 
 fn pattern(length: usize) -> Vec<u8> {

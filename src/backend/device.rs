@@ -1,7 +1,7 @@
 //! A device with its memory cap, its idle streams and its kernels.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::stream::StreamCore;
@@ -36,7 +36,10 @@ impl Shared {
 pub struct Device {
     pub(super) shared: Arc<Shared>,
     limit: Option<u64>,
-    idle: Mutex<Vec<Arc<StreamCore>>>,
+    /// By number, lowest first out: who takes the same streams in the same order finds the blocks in their
+    /// pools that it had before.
+    idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
+    streams_made: AtomicUsize,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
     /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
     fuse: AtomicI64,
@@ -49,6 +52,7 @@ impl Device {
             shared: Arc::new(Shared { driver, allocated: AtomicU64::new(0) }),
             limit,
             idle: Mutex::default(),
+            streams_made: AtomicUsize::new(0),
             kernels: Mutex::default(),
             fuse: AtomicI64::new(-1),
         })
@@ -65,7 +69,7 @@ impl Device {
     /// # Errors
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
-        let pooled: u64 = lock(&self.idle).iter().map(|stream| stream.pooled_bytes()).sum();
+        let pooled: u64 = lock(&self.idle).values().map(|stream| stream.pooled_bytes()).sum();
         let free = self.shared.driver.free_memory()? + pooled;
         let left =
             self.limit.map(|limit| (limit + pooled).saturating_sub(self.shared.allocated.load(Ordering::Relaxed)));
@@ -77,21 +81,22 @@ impl Device {
     /// # Errors
     /// The driver's call failed.
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
-        let idle = lock(&self.idle).pop();
-        match idle {
-            Some(core) => Ok(Stream::new(self.clone(), core)),
-            None => Ok(Stream::new(self.clone(), Arc::new(StreamCore::new(self.shared.clone())?))),
+        let idle = lock(&self.idle).pop_first();
+        if let Some((_, core)) = idle {
+            return Ok(Stream::new(self.clone(), core));
         }
+        let number = self.streams_made.fetch_add(1, Ordering::Relaxed);
+        Ok(Stream::new(self.clone(), Arc::new(StreamCore::new(self.shared.clone(), number)?)))
     }
 
     pub(super) fn put_back(&self, core: Arc<StreamCore>) {
-        lock(&self.idle).push(core);
+        lock(&self.idle).insert(core.number(), core);
     }
 
     /// Gives the memory of idle streams back to the driver.
     pub fn trim(&self) {
         let idle = lock(&self.idle);
-        idle.iter().for_each(|stream| stream.trim());
+        idle.values().for_each(|stream| stream.trim());
     }
 
     /// Makes the launch after `launches` more fail, once: for tests of what a failure leaves behind.

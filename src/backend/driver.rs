@@ -166,7 +166,14 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn copy_in(&self, stream: StreamHandle, to: MemoryHandle, offset: usize, from: *const u8, bytes: usize) -> Result<()>;
+    unsafe fn copy_in(
+        &self,
+        stream: StreamHandle,
+        to: MemoryHandle,
+        offset: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()>;
     /// Queues a copy from the device to page-locked host memory.
     ///
     /// # Safety
@@ -174,7 +181,14 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn copy_out(&self, stream: StreamHandle, to: *mut u8, from: MemoryHandle, offset: usize, bytes: usize) -> Result<()>;
+    unsafe fn copy_out(
+        &self,
+        stream: StreamHandle,
+        to: *mut u8,
+        from: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()>;
     /// Queues a copy within the device.
     ///
     /// # Safety
@@ -182,7 +196,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn copy(&self, stream: StreamHandle, to: (MemoryHandle, usize), from: (MemoryHandle, usize), bytes: usize) -> Result<()>;
+    unsafe fn copy(
+        &self,
+        stream: StreamHandle,
+        to: (MemoryHandle, usize),
+        from: (MemoryHandle, usize),
+        bytes: usize,
+    ) -> Result<()>;
     /// Queues setting bytes to zero; offset and length are multiples of 4.
     ///
     /// # Safety
@@ -203,5 +223,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn launch(&self, stream: StreamHandle, kernel: KernelHandle, groups: u32, group_size: u32, args: &[Arg]) -> Result<()>;
+    unsafe fn launch(
+        &self,
+        stream: StreamHandle,
+        kernel: KernelHandle,
+        groups: u32,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()>;
 }

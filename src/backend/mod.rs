@@ -21,7 +21,7 @@ pub use buffer::Buffer;
 pub use device::Device;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
-pub use stream::{Abort, Launch, Stream, Traffic};
+pub use stream::{Abort, Launch, Mark, Stream, Traffic};
 
 /// Where an operation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -54,6 +54,7 @@ impl std::ops::Add for Traffic {
 #[derive(Debug)]
 pub(super) struct StreamCore {
     shared: Arc<Shared>,
+    number: usize,
     handle: StreamHandle,
     free: Mutex<BTreeMap<usize, Vec<MemoryHandle>>>,
     ring: Mutex<Ring>,
@@ -61,9 +62,14 @@ pub(super) struct StreamCore {
 }
 
 impl StreamCore {
-    pub(super) fn new(shared: Arc<Shared>) -> Result<Self> {
+    pub(super) fn new(shared: Arc<Shared>, number: usize) -> Result<Self> {
         let handle = shared.driver.stream_create()?;
-        Ok(Self { shared, handle, free: Mutex::default(), ring: Mutex::default(), pinned: Mutex::default() })
+        Ok(Self { shared, number, handle, free: Mutex::default(), ring: Mutex::default(), pinned: Mutex::default() })
+    }
+
+    /// Which of the device's streams it is, by time of making.
+    pub(super) fn number(&self) -> usize {
+        self.number
     }
 
     pub(super) fn pooled_bytes(&self) -> u64 {
@@ -129,6 +135,20 @@ impl Drop for StreamCore {
         }
         // SAFETY: nothing is queued any more and the handle is not used again.
         unsafe { self.shared.driver.stream_free(self.handle) };
+    }
+}
+
+/// A point on a stream that others wait for.
+#[derive(Debug)]
+pub struct Mark {
+    event: EventHandle,
+    core: Arc<StreamCore>,
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        // SAFETY: the event is live and not used again.
+        unsafe { self.core.shared.driver.event_free(self.event) };
     }
 }
 
@@ -324,6 +344,37 @@ impl Stream {
         self.traffic.launches += 1;
         // SAFETY: handles are live; the rest is the caller's promise.
         unsafe { device.shared.driver.launch(self.core.handle, kernel, launch.groups, launch.group_size, args) }
+    }
+
+    /// Marks the point that the stream has been filled to.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub fn mark(&self) -> Result<Mark> {
+        // SAFETY: the handle is live.
+        let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
+        Ok(Mark { event, core: self.core.clone() })
+    }
+
+    /// Lets what is queued from now on wait for a mark of another stream of the same device.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub fn wait_for(&mut self, mark: &Mark) -> Result<()> {
+        // SAFETY: both handles are live and of one driver.
+        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event) }
+    }
+
+    /// Waits on the host until a mark has been passed, asking `abort` meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or the driver failed.
+    pub fn wait_until(&self, mark: &Mark, abort: Abort<'_>) -> Result<()> {
+        match abort {
+            Some(abort) => self.poll(mark.event, abort),
+            // SAFETY: the event is live.
+            None => unsafe { self.core.shared.driver.event_synchronize(mark.event) },
+        }
     }
 
     /// Starts a span that counts as [`Traffic::kernels`].

@@ -3,11 +3,17 @@
 //! On the device an affine point is x, y in Montgomery form, all zero for infinity (no point of these
 //! curves has x = y = 0). A result comes back in Jacobian coordinates (X/Z², Y/Z³), Z = 0 for infinity.
 
+mod bn254;
+mod pasta;
+
 use std::borrow::Cow;
 
 use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
+use ff::PrimeField;
 use group::prime::PrimeCurveAffine;
+use halo2curves::CurveAffine;
+use rayon::prelude::*;
 
 /// A curve known to the kernels.
 pub trait MsmCurve: PrimeCurveAffine {
@@ -27,6 +33,25 @@ pub trait MsmCurve: PrimeCurveAffine {
     /// Σ scalarᵢ · pointᵢ on the CPU with the fastest code there is; scalars are canonical, 32 bytes
     /// little-endian each, reduced, and as many as points.
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
+}
+
+/// The sum by halo2curves' Pippenger, which takes no infinity among its points; pairs that add nothing
+/// are left out.
+fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
+    let pairs = points.par_iter().zip(scalars);
+    let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
+    let (scalars, points): (Vec<_>, Vec<_>) =
+        adding.map(|(point, scalar)| (scalar_from_bytes::<C::Scalar>(scalar), *point)).unzip();
+    halo2curves::msm::msm_best(&scalars, &points)
+}
+
+/// The field element of a little-endian number.
+fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
+    let shift = F::from(1 << 32).square();
+    bytes.rchunks_exact(8).fold(F::ZERO, |sum, limb| {
+        let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        sum * shift + F::from(limb)
+    })
 }
 
 /// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.

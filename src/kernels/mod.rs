@@ -102,7 +102,12 @@ pub fn modules() -> Vec<Module> {
         scalar: None,
     };
     let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, "vector", f, false)).collect();
-    modules.extend([name::BLS12_381_FQ, name::BN254_FQ].iter().filter_map(|n| by_name(n)).map(|f| of_field(Family::Vector, "vector", &f, true)));
+    modules.extend(
+        [name::BLS12_381_FQ, name::BN254_FQ]
+            .iter()
+            .filter_map(|n| by_name(n))
+            .map(|f| of_field(Family::Vector, "vector", &f, true)),
+    );
     modules.extend(NTT_FIELDS.iter().filter_map(|n| by_name(n)).map(|f| of_field(Family::Ntt, "ntt", &f, false)));
     for (curve, field, quadratic, scalar) in CURVES {
         for (family, prefix) in [(Family::Msm, "msm"), (Family::Points, "points")] {
@@ -165,7 +170,9 @@ impl Module {
             Family::Ntt => text.push_str(NTT),
             Family::Msm => {
                 text.push_str(CURVE);
-                MSM.iter().for_each(|part| text.push_str(part));
+                for part in MSM {
+                    text.push_str(part);
+                }
             }
             Family::Points => {
                 text.push_str(CURVE);
@@ -178,7 +185,8 @@ impl Module {
 /// Defines one prime field: its constants, then its functions, prefixed by its name.
 fn section(text: &mut String, field: &FieldDescription) {
     let limbs = field.limbs();
-    let _ = writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
+    let _ =
+        writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
     for (what, words) in
         [("P", &field.modulus), ("ONE", &field.one), ("R2", &field.r2), ("P_MINUS_2", &field.modulus_minus_two())]
     {

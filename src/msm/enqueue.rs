@@ -1,84 +1,43 @@
-//! The kernels of one chunk, in order, on one stream; nothing waits for the host in between.
+//! The kernels of a multi-scalar multiplication, in order, on one stream; nothing waits for the host in
+//! between. A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the
+//! order of the stream.
 
-use super::plan::{FAN_IN, Plan, TREE};
-use crate::backend::{Arg, Buffer, HostBuffer, Stream};
-use crate::curve::MsmCurve;
-use crate::program::{Program, mem};
+use super::plan::{Cut, FAN_IN, Plan, TREE};
 use crate::Result;
+use crate::backend::{Arg, Buffer, HostBuffer, Stream};
+use crate::program::{Program, mem};
 
 /// Elements that a group of `scan_blocks` sums.
 const SCAN_BLOCK: u32 = 2048;
+/// Lengths of pieces that are told apart, `BINS` of `cl/msm_rows.cl`.
+const BINS: u32 = 512;
 /// Work-items that share the doublings of `msm_combine`.
 const LANES: u32 = 4;
 
-/// The running sum of a lane's chunks, on the device and, once the stream has been waited for, on the host.
-pub(super) struct Accumulator {
-    total: Buffer,
-    result: HostBuffer,
-    /// Kept until the stream has been waited for.
-    _scratch: Vec<Buffer>,
-}
-
-impl Accumulator {
-    /// The sum's Jacobian coordinates as the device has them.
-    pub fn jacobian(&self) -> Vec<u8> {
-        let mut bytes = vec![0; self.result.bytes()];
-        self.result.copy_to(&mut bytes);
-        bytes
-    }
-}
-
-/// One chunk's stream, program and plan.
-struct Chunk<'a> {
-    stream: &'a mut Stream,
-    program: Program,
-    plan: &'a Plan,
-    /// Buffers that must live until the stream has run empty.
-    scratch: Vec<Buffer>,
-}
-
-/// Queues all of Σ scalarᵢ·baseᵢ, added to what the lane has already.
-pub(super) fn enqueue<C: MsmCurve>(
-    stream: &mut Stream,
-    program: Program,
-    plan: &Plan,
-    bases: &[C],
-    scalars: &[[u8; 32]],
-    previous: Option<Accumulator>,
-) -> Result<Accumulator> {
-    let point_bytes = 2 * C::AFFINE_BYTES;
-    let scalars_on_device = stream.allocate(size_of_val(scalars))?.secret();
-    stream.upload(&scalars_on_device, scalars.as_flattened())?;
-    let mut chunk = Chunk { stream, program, plan, scratch: Vec::new() };
-    let matrix = chunk.transpose(scalars_on_device)?;
-    // The matrix is made while the bases are still on their way to the staging ring.
-    let bases_on_device = chunk.stream.allocate(bases.len() * C::AFFINE_BYTES)?;
-    chunk.stream.upload(&bases_on_device, &C::to_device(bases))?;
-    chunk.stream.mark_start()?;
-    let pieces = chunk.cut(&matrix, point_bytes)?;
-    chunk.accumulate(&matrix, &pieces, bases_on_device)?;
-    let sums = chunk.reduce(&pieces, point_bytes)?;
-    let accumulator = chunk.combine::<C>(&sums, previous)?;
-    let mut scratch = chunk.scratch;
-    scratch.extend([matrix.offsets, matrix.entries, pieces.offsets, pieces.pieces, pieces.order, pieces.partial, sums]);
-    Ok(Accumulator { _scratch: scratch, ..accumulator })
-}
-
-/// The transposed digits: a CSR matrix with a row per bucket of every window.
-struct Matrix {
+/// The transposed digits of a chunk: a CSR matrix with a row per bucket of every window.
+pub(super) struct Matrix {
+    cut: Cut,
     offsets: Buffer,
     entries: Buffer,
 }
 
-/// The matrix's rows cut for balance, and their sums.
+/// The matrix's rows cut for balance.
 struct Pieces {
     offsets: Buffer,
-    pieces: Buffer,
+    descriptions: Buffer,
     order: Buffer,
-    partial: Buffer,
 }
 
-impl Chunk<'_> {
+/// A stream with what every step needs.
+pub(super) struct Enqueue<'a> {
+    pub stream: &'a mut Stream,
+    pub program: Program,
+    pub plan: Plan,
+    /// Bytes of an XYZZ point.
+    pub point_bytes: usize,
+}
+
+impl Enqueue<'_> {
     fn launch(&mut self, kernel: &str, items: u64, group: u32, args: &[Arg]) -> Result<()> {
         // SAFETY: every caller below passes the arguments that the kernel declares in `cl/`, with
         // buffers sized by the plan, whose bounds the kernels keep to.
@@ -89,23 +48,32 @@ impl Chunk<'_> {
         Ok(self.stream.allocate(4 * count as usize)?.secret())
     }
 
-    /// Step 1: digits counted, offsets from prefix sums, entries put in their rows.
-    fn transpose(&mut self, scalars: Buffer) -> Result<Matrix> {
-        let plan = *self.plan;
-        let (offsets, ranks) = (self.words(u64::from(plan.rows()) + 1)?, self.words(plan.entries())?);
-        let entries = self.words(plan.entries())?;
-        self.stream.mark_start()?;
+    fn points(&self, count: u64) -> Result<Buffer> {
+        Ok(self.stream.allocate(count as usize * self.point_bytes)?.secret())
+    }
+
+    /// All windows' buckets, empty: zero bytes are infinity.
+    pub fn buckets(&mut self) -> Result<Buffer> {
+        let buckets = self.points(u64::from(self.plan.rows()))?;
+        self.stream.zero(&buckets)?;
+        Ok(buckets)
+    }
+
+    /// Step 1, a chunk's digits transposed: counted, offsets from prefix sums, entries put in their rows.
+    /// The chunk's scalars belong to bases `first` and following.
+    pub fn transpose(&mut self, scalars: &Buffer, points: usize, first: u32) -> Result<Matrix> {
+        let (plan, cut) = (self.plan, self.plan.cut(points));
+        let (offsets, ranks) = (self.words(u64::from(plan.rows()) + 1)?, self.words(cut.entries())?);
+        let entries = self.words(cut.entries())?;
         self.stream.zero(&offsets)?;
-        let numbers = [plan.points, plan.c, plan.windows, 0].map(Arg::U32);
-        let items = u64::from(plan.points);
-        let counted = [&numbers[..], &[mem(&scalars), mem(&offsets), mem(&ranks)]].concat();
+        let numbers = [cut.points, plan.c, plan.windows, 0, first].map(Arg::U32);
+        let items = u64::from(cut.points);
+        let counted = [&numbers[..4], &[mem(scalars), mem(&offsets), mem(&ranks)]].concat();
         self.launch("msm_count", items, 256, &counted)?;
         self.scan(&offsets, plan.rows(), plan.rows() + 1)?;
-        let placed = [&numbers[..], &[mem(&scalars), mem(&offsets), mem(&ranks), mem(&entries)]].concat();
+        let placed = [&numbers[..], &[mem(scalars), mem(&offsets), mem(&ranks), mem(&entries)]].concat();
         self.launch("msm_transpose", items, 256, &placed)?;
-        self.stream.mark_end()?;
-        self.scratch.extend([scalars, ranks]);
-        Ok(Matrix { offsets, entries })
+        Ok(Matrix { cut, offsets, entries })
     }
 
     /// Exclusive prefix sums in place over `length` values, written to `out_length` places.
@@ -118,78 +86,70 @@ impl Chunk<'_> {
             self.scan(&sums, blocks, blocks)?;
             self.launch("scan_add", items, 256, &[lengths[1], mem(values), mem(&sums)])?;
         }
-        self.scratch.push(sums);
         Ok(())
     }
 
-    /// Step 2: rows cut into pieces, pieces ordered by length.
-    fn cut(&mut self, matrix: &Matrix, point_bytes: usize) -> Result<Pieces> {
-        let plan = *self.plan;
-        let [rows, limit] = [plan.rows(), plan.piece].map(Arg::U32);
-        let offsets = self.words(u64::from(plan.rows()) + 1)?;
-        self.launch("msm_cut_rows", u64::from(plan.rows()), 256, &[rows, limit, mem(&matrix.offsets), mem(&offsets)])?;
-        self.scan(&offsets, plan.rows(), plan.rows() + 1)?;
-        let (pieces, order, bins) = (self.words(4 * plan.pieces())?, self.words(plan.pieces())?, self.words(512)?);
-        self.stream.zero(&bins)?;
-        let described = [rows, limit, mem(&matrix.offsets), mem(&offsets), mem(&pieces), mem(&bins)];
-        self.launch("msm_describe_pieces", plan.pieces(), 256, &described)?;
-        self.scan(&bins, 512, 512)?;
-        let ordered = [rows, limit, mem(&offsets), mem(&pieces), mem(&bins), mem(&order)];
-        self.launch("msm_order_pieces", plan.pieces(), 256, &ordered)?;
-        self.scratch.push(bins);
-        let partial = self.stream.allocate(plan.pieces() as usize * point_bytes)?.secret();
-        Ok(Pieces { offsets, pieces, order, partial })
-    }
-
-    /// Step 3: bucket accumulation, then the pieces of each row merged.
-    fn accumulate(&mut self, matrix: &Matrix, pieces: &Pieces, bases: Buffer) -> Result<()> {
-        let plan = *self.plan;
-        let rows = Arg::U32(plan.rows());
-        let summed = [&pieces.offsets, &pieces.pieces, &pieces.order, &matrix.entries, &bases, &pieces.partial].map(mem);
-        self.launch("msm_accumulate", plan.pieces(), 128, &[&[rows], &summed[..]].concat())?;
-        for stride in plan.merge_strides() {
+    /// Step 2, bucket accumulation: the matrix times the bases, added to the buckets.
+    pub fn accumulate(&mut self, matrix: &Matrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
+        let pieces = self.cut(matrix)?;
+        let (cut, rows) = (matrix.cut, Arg::U32(self.plan.rows()));
+        let partial = self.points(cut.pieces())?;
+        let summed =
+            [&pieces.offsets, &pieces.descriptions, &pieces.order, &matrix.entries, bases, buckets, &partial].map(mem);
+        self.launch("msm_accumulate", cut.pieces(), 128, &[&[rows], &summed[..]].concat())?;
+        for stride in cut.merge_strides() {
             let numbers = [rows, Arg::U32(stride), Arg::U32(FAN_IN)];
-            let merged = [&pieces.offsets, &pieces.pieces, &pieces.partial].map(mem);
-            self.launch("msm_merge_pieces", plan.pieces(), 128, &[&numbers[..], &merged].concat())?;
+            let merged = [&pieces.offsets, &pieces.descriptions, buckets, &partial].map(mem);
+            self.launch("msm_merge_pieces", cut.pieces(), 128, &[&numbers[..], &merged].concat())?;
         }
-        self.scratch.push(bases);
         Ok(())
     }
 
-    /// Step 4: each window's weighted sum of buckets.
-    fn reduce(&mut self, pieces: &Pieces, point_bytes: usize) -> Result<Buffer> {
-        let plan = *self.plan;
+    /// Rows cut into pieces, pieces ordered by length.
+    fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
+        let (row_count, cut) = (self.plan.rows(), matrix.cut);
+        let [rows, limit] = [row_count, cut.piece].map(Arg::U32);
+        let offsets = self.words(u64::from(row_count) + 1)?;
+        self.launch("msm_cut_rows", u64::from(row_count), 256, &[rows, limit, mem(&matrix.offsets), mem(&offsets)])?;
+        self.scan(&offsets, row_count, row_count + 1)?;
+        let (descriptions, order, bins) =
+            (self.words(3 * cut.pieces())?, self.words(cut.pieces())?, self.words(BINS.into())?);
+        self.stream.zero(&bins)?;
+        let described = [rows, limit, mem(&matrix.offsets), mem(&offsets), mem(&descriptions), mem(&bins)];
+        self.launch("msm_describe_pieces", cut.pieces(), 256, &described)?;
+        self.scan(&bins, BINS, BINS)?;
+        let ordered = [rows, limit, mem(&offsets), mem(&descriptions), mem(&bins), mem(&order)];
+        self.launch("msm_order_pieces", cut.pieces(), 256, &ordered)?;
+        Ok(Pieces { offsets, descriptions, order })
+    }
+
+    /// Step 3, bucket reduction: each window's weighted sum of buckets.
+    pub fn reduce(&mut self, buckets: &Buffer) -> Result<Buffer> {
+        let plan = self.plan;
         let mut count = plan.segments();
-        let mut sums = self.stream.allocate((plan.windows * count) as usize * point_bytes)?.secret();
+        let mut sums = self.points(u64::from(plan.windows * count))?;
         let numbers = [plan.windows, plan.buckets(), plan.segment].map(Arg::U32);
-        let args = [&numbers[..], &[mem(&pieces.offsets), mem(&pieces.partial), mem(&sums)]].concat();
+        let args = [&numbers[..], &[mem(buckets), mem(&sums)]].concat();
         self.launch("msm_reduce_segments", u64::from(plan.windows * count), 128, &args)?;
         while count > 1 {
             let groups = count.div_ceil(TREE);
-            let next = self.stream.allocate((plan.windows * groups) as usize * point_bytes)?.secret();
+            let next = self.points(u64::from(plan.windows * groups))?;
             let args = [Arg::U32(count), Arg::U32(groups), mem(&sums), mem(&next)];
             self.launch("msm_sum_tree", u64::from(plan.windows * groups * TREE), TREE, &args)?;
-            self.scratch.push(std::mem::replace(&mut sums, next));
-            count = groups;
+            (sums, count) = (next, groups);
         }
         Ok(sums)
     }
 
-    /// Step 5: windows combined, the lane's earlier chunks added, the result sent to the host.
-    fn combine<C: MsmCurve>(&mut self, sums: &Buffer, previous: Option<Accumulator>) -> Result<Accumulator> {
-        let jacobian_bytes = 3 * C::AFFINE_BYTES / 2;
-        let keep = u32::from(previous.is_some());
-        let (total, result) = match previous {
-            Some(Accumulator { total, result, .. }) => (total, result),
-            None => (self.stream.allocate(2 * C::AFFINE_BYTES)?.secret(), self.stream.host_buffer(jacobian_bytes)?),
-        };
-        let jacobian = self.stream.allocate(jacobian_bytes)?.secret();
-        let numbers = [self.plan.windows, self.plan.c, keep].map(Arg::U32);
-        let args = [&numbers[..], &[mem(sums), mem(&total), mem(&jacobian)]].concat();
-        self.launch("msm_combine", u64::from(LANES), LANES, &args)?;
+    /// Step 4, window combination; the result's Jacobian coordinates are on their way to the host.
+    pub fn combine(&mut self, sums: &Buffer) -> Result<HostBuffer> {
+        // Three coordinates against the four of an XYZZ point.
+        let bytes = self.point_bytes / 4 * 3;
+        let (result, jacobian) = (self.stream.host_buffer(bytes)?, self.stream.allocate(bytes)?.secret());
+        let numbers = [self.plan.windows, self.plan.c].map(Arg::U32);
+        self.launch("msm_combine", LANES.into(), LANES, &[numbers[0], numbers[1], mem(sums), mem(&jacobian)])?;
         self.stream.mark_end()?;
         self.stream.fetch(&result, &jacobian)?;
-        self.scratch.push(jacobian);
-        Ok(Accumulator { total, result, _scratch: Vec::new() })
+        Ok(result)
     }
 }

@@ -2,36 +2,47 @@
 
 use std::sync::Arc;
 
-use super::enqueue::{Accumulator, enqueue};
-use super::plan::Plan;
-use crate::backend::{Abort, Device, Traffic};
+use group::Group;
+
+use super::enqueue::Enqueue;
+use super::plan::{Plan, Problem};
+use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::Program;
 use crate::{Error, Result};
 
-/// Most points of a chunk: bounds the wait after an abort, and 32-bit indices of entries.
-const MAX_CHUNK: usize = 1 << 21;
 /// Below this many points per device a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 
-/// Sums over all devices; the host adds one point per device.
+/// Where one device finds its bases.
+#[derive(Clone, Copy)]
+pub(super) enum Bases<'a, C> {
+    /// In host memory: uploaded chunk by chunk.
+    Host(&'a [C]),
+    /// On the device, all of them.
+    Device(&'a Buffer),
+}
+
+/// Points of each device when `points` are spread over so many.
+pub(super) fn share(points: usize, devices: usize) -> usize {
+    let used = points.div_ceil(MIN_SHARE).clamp(1, devices);
+    points.div_ceil(used).max(1)
+}
+
+/// Sums over all devices, the k-th taking the k-th of `bases` and its share of the scalars; the host adds
+/// one point per device.
 pub(super) fn msm<C: MsmCurve>(
     devices: &[Arc<Device>],
-    bases: &[C],
+    bases: &[Bases<'_, C>],
     scalars: &[[u8; 32]],
+    share: usize,
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Traffic)> {
-    use group::Group;
-    if bases.is_empty() {
-        return Ok((C::Curve::identity(), Traffic::default()));
-    }
-    let used = bases.len().div_ceil(MIN_SHARE).min(devices.len());
-    let share = bases.len().div_ceil(used);
     let parts: Vec<Result<(C::Curve, Traffic)>> = std::thread::scope(|scope| {
         let threads: Vec<_> = devices
             .iter()
-            .zip(bases.chunks(share).zip(scalars.chunks(share)))
-            .map(|(device, (bases, scalars))| scope.spawn(move || msm_on(device, bases, scalars, abort)))
+            .zip(bases.iter().zip(scalars.chunks(share)))
+            .map(|(device, (&bases, scalars))| scope.spawn(move || Pipeline::run(device, bases, scalars, abort)))
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
     });
@@ -47,53 +58,118 @@ fn panicked() -> Error {
     Error::device("host", "msm", "a worker thread panicked")
 }
 
-/// The sum on one device, chunk by chunk on alternating streams, so that uploads overlap kernels.
-fn msm_on<C: MsmCurve>(
-    device: &Arc<Device>,
-    bases: &[C],
-    scalars: &[[u8; 32]],
-    abort: Abort<'_>,
-) -> Result<(C::Curve, Traffic)> {
-    let chunk = chunk_points::<C>(device, bases.len())?;
-    let program = Program::find("msm", C::NAME)?;
-    let mut streams = [device.stream()?, device.stream()?];
-    let mut lanes: [Option<Accumulator>; 2] = [None, None];
-    for (number, (bases, scalars)) in bases.chunks(chunk).zip(scalars.chunks(chunk)).enumerate() {
-        if abort.is_some_and(|abort| abort()) {
-            return Err(Error::Aborted);
-        }
-        let stream = &mut streams[number % 2];
-        let lane = &mut lanes[number % 2];
-        if lane.is_some() {
-            stream.wait(abort)?;
-        }
-        let plan = Plan::new(bases.len() as u32, C::SCALAR_BITS);
-        *lane = Some(enqueue(stream, program, &plan, bases, scalars, lane.take())?);
-    }
-    use group::Group;
-    let mut sum = C::Curve::identity();
-    for (stream, lane) in streams.iter_mut().zip(&lanes) {
-        if let Some(lane) = lane {
-            stream.wait(abort)?;
-            sum += C::from_device(&lane.jacobian());
-        }
-    }
-    Ok((sum, streams[0].traffic() + streams[1].traffic()))
+/// Inputs of a chunk on the device, and the point after which they are free for the next but one.
+struct Slot {
+    scalars: Buffer,
+    bases: Option<Buffer>,
+    done: Option<Mark>,
 }
 
-/// Points of a chunk, so that two of them are on the device at once.
-fn chunk_points<C: MsmCurve>(device: &Device, points: usize) -> Result<usize> {
-    let free = device.free_memory()?;
-    let mut chunk = points.min(MAX_CHUNK);
-    loop {
-        let lanes = if chunk < points { 2 } else { 1 };
-        let needed = lanes * Plan::new(chunk as u32, C::SCALAR_BITS).bytes(C::AFFINE_BYTES as u64);
-        if needed <= free {
-            return Ok(chunk);
+/// One device's sum: one stream copies inputs, the other computes; two slots let them overlap.
+///
+/// Dropped from top to bottom: streams run empty before buffers go back to their pools.
+struct Pipeline {
+    compute: Stream,
+    upload: Stream,
+    buckets: Buffer,
+    slots: Vec<Slot>,
+    program: Program,
+    plan: Plan,
+    point_bytes: usize,
+}
+
+impl Pipeline {
+    fn run<C: MsmCurve>(
+        device: &Arc<Device>,
+        bases: Bases<'_, C>,
+        scalars: &[[u8; 32]],
+        abort: Abort<'_>,
+    ) -> Result<(C::Curve, Traffic)> {
+        if scalars.is_empty() {
+            return Ok((C::Curve::identity(), Traffic::default()));
         }
-        if chunk <= 1 << 8 {
-            return Err(Error::OutOfMemory { device: device.info().name.clone(), requested: needed, available: free });
+        let mut pipeline = Self::new::<C>(device, matches!(bases, Bases::Device(_)), scalars.len())?;
+        let chunk = pipeline.plan.chunk;
+        for (number, scalars) in scalars.chunks(chunk).enumerate() {
+            pipeline.add_chunk(number, bases, scalars, abort)?;
         }
-        chunk = chunk.div_ceil(2);
+        pipeline.finish::<C>(abort)
+    }
+
+    fn new<C: MsmCurve>(device: &Arc<Device>, resident: bool, points: usize) -> Result<Self> {
+        let affine_bytes = C::AFFINE_BYTES as u64;
+        let problem = Problem { points, scalar_bits: C::SCALAR_BITS, affine_bytes, resident };
+        let free = device.free_memory()?;
+        let plan = Plan::fit(problem, free).map_err(|requested| {
+            let device = device.info().name.clone();
+            Error::OutOfMemory { device, requested, available: free }
+        })?;
+        let program = Program::find("msm", C::NAME)?;
+        let point_bytes = 2 * C::AFFINE_BYTES;
+        let (upload, mut compute) = (device.stream()?, device.stream()?);
+        let buckets = Enqueue { stream: &mut compute, program, plan, point_bytes }.buckets()?;
+        let mut pipeline = Self { compute, upload, buckets, slots: Vec::new(), program, plan, point_bytes };
+        let slots = points.div_ceil(plan.chunk).min(2);
+        for _ in 0..slots {
+            let scalars = pipeline.upload.allocate(32 * plan.chunk)?.secret();
+            let bases = match resident {
+                true => None,
+                false => Some(pipeline.upload.allocate(C::AFFINE_BYTES * plan.chunk)?),
+            };
+            pipeline.slots.push(Slot { scalars, bases, done: None });
+        }
+        Ok(pipeline)
+    }
+
+    /// Queues a chunk: its scalars are transposed while its bases are still on their way.
+    fn add_chunk<C: MsmCurve>(
+        &mut self,
+        number: usize,
+        bases: Bases<'_, C>,
+        scalars: &[[u8; 32]],
+        abort: Abort<'_>,
+    ) -> Result<()> {
+        let index = number % self.slots.len();
+        let slot = &mut self.slots[index];
+        match &slot.done {
+            Some(done) => self.compute.wait_until(done, abort)?,
+            None if abort.is_some_and(|abort| abort()) => return Err(Error::Aborted),
+            None => (),
+        }
+        self.upload.upload(&slot.scalars, scalars.as_flattened())?;
+        self.compute.wait_for(&self.upload.mark()?)?;
+        self.compute.mark_start()?;
+        let start = number * self.plan.chunk;
+        let first = if matches!(bases, Bases::Device(_)) { start as u32 } else { 0 };
+        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
+        let mut enqueue = Enqueue { stream: &mut self.compute, program, plan, point_bytes };
+        let matrix = enqueue.transpose(&slot.scalars, scalars.len(), first)?;
+        let on_device = match (bases, &slot.bases) {
+            (Bases::Host(bases), Some(buffer)) => {
+                enqueue.stream.mark_end()?;
+                self.upload.upload(buffer, &C::to_device(&bases[start..start + scalars.len()]))?;
+                enqueue.stream.wait_for(&self.upload.mark()?)?;
+                enqueue.stream.mark_start()?;
+                buffer
+            }
+            (Bases::Device(buffer), _) => buffer,
+            (Bases::Host(_), None) => return Err(Error::device("host", "msm", "a slot without room for bases")),
+        };
+        enqueue.accumulate(&matrix, on_device, &self.buckets)?;
+        enqueue.stream.mark_end()?;
+        slot.done = Some(self.compute.mark()?);
+        Ok(())
+    }
+
+    fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
+        self.compute.mark_start()?;
+        let mut enqueue = Enqueue { stream: &mut self.compute, program, plan, point_bytes };
+        let sums = enqueue.reduce(&self.buckets)?;
+        let result = enqueue.combine(&sums)?;
+        self.compute.wait(abort)?;
+        let mut jacobian = vec![0; result.bytes()];
+        result.copy_to(&mut jacobian);
+        Ok((C::from_device(&jacobian), self.upload.traffic() + self.compute.traffic()))
     }
 }

@@ -3,6 +3,9 @@
 mod enqueue;
 mod gpu;
 mod plan;
+mod resident;
+
+pub use resident::Msm;
 
 use crate::accelerator::Call;
 use crate::backend::Abort;
@@ -11,8 +14,9 @@ use crate::{Accelerator, Error, Report, Result};
 
 /// Σ scalarᵢ · baseᵢ over host slices; scalars are canonical (reduced, 32 bytes little-endian each).
 ///
-/// Work is spread over the accelerator's devices; what does not fit a device goes through it in pieces.
-/// O(n · bits / log n) point additions (Pippenger; sparse-matrix form of cuZK, section 4).
+/// Work is spread over the accelerator's devices; bases go through a device in chunks whose upload hides
+/// behind the kernels of the one before. O(n · bits / log n) point additions (Pippenger; sparse-matrix
+/// form of cuZK, section 4).
 ///
 /// # Errors
 /// The lengths differ, the hook aborted, or a forced backend failed.
@@ -22,16 +26,30 @@ pub fn msm<C: MsmCurve>(
     scalars: &[[u8; 32]],
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Report)> {
-    if bases.len() != scalars.len() {
-        return Err(Error::invalid("msm", "number of scalars", bases.len(), scalars.len()));
-    }
-    let call = Call { operation: format!("msm {}", C::NAME), elements: bases.len() };
+    check_lengths(bases.len(), scalars.len())?;
     accelerator.run(
-        call,
-        |devices| gpu::msm(devices, bases, scalars, abort),
-        || match abort {
-            Some(abort) if abort() => Err(Error::Aborted),
-            _ => Ok(C::msm_cpu(bases, scalars)),
+        call::<C>(scalars.len()),
+        |devices| {
+            let share = gpu::share(bases.len(), devices.len());
+            let shares: Vec<_> = bases.chunks(share).map(gpu::Bases::Host).collect();
+            gpu::msm(devices, &shares, scalars, share, abort)
         },
+        || on_cpu(bases, scalars, abort),
     )
+}
+
+fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
+    if bases == scalars { Ok(()) } else { Err(Error::invalid("msm", "number of scalars", bases, scalars)) }
+}
+
+fn call<C: MsmCurve>(elements: usize) -> Call {
+    Call { operation: format!("msm {}", C::NAME), elements }
+}
+
+/// The CPU's code cannot be interrupted, so the hook is asked before it.
+fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &[[u8; 32]], abort: Abort<'_>) -> Result<C::Curve> {
+    match abort {
+        Some(abort) if abort() => Err(Error::Aborted),
+        _ => Ok(C::msm_cpu(bases, scalars)),
+    }
 }

@@ -1,4 +1,4 @@
-//! Windows, pieces and memory of a multi-scalar multiplication: sizes only, no device.
+//! Windows, chunks, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
@@ -11,32 +11,72 @@ pub(super) const FAN_IN: u32 = 8;
 /// A point addition in the bucket reduction against one in the accumulation: 14 products against 10,
 /// at a lower occupancy.
 const REDUCTION_WEIGHT: u64 = 2;
+/// Most points of a chunk of bases that come from the host: bounds the wait after an abort.
+const MAX_STREAMED: usize = 1 << 21;
+/// Most points of a chunk of resident bases: the same, where no upload goes in between.
+const MAX_RESIDENT: usize = 1 << 22;
+/// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
+const MIN_STREAMED: usize = 1 << 17;
+/// Chunks that an upload is cut into, so that all but the first hide behind kernels.
+const STREAMED_CHUNKS: usize = 4;
+/// Smallest chunk that is tried where memory is short.
+const MIN_CHUNK: usize = 1 << 8;
 
-/// How `points` scalars of `scalar_bits` bits are multiplied.
+/// What is multiplied, as far as sizes depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub points: usize,
+    pub scalar_bits: u32,
+    pub affine_bytes: u64,
+    /// The bases are on the device already.
+    pub resident: bool,
+}
+
+/// How a problem is cut into windows and chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    pub points: u32,
+    problem: Problem,
+    /// Most points that go through the device at a time.
+    pub chunk: usize,
     /// Bits of a window.
     pub c: u32,
     pub windows: u32,
-    /// Longest piece of a row that one work-item sums.
-    pub piece: u32,
     /// Buckets of a segment in the reduction.
     pub segment: u32,
 }
 
 impl Plan {
-    /// The cheapest window for these numbers.
-    pub fn new(points: u32, scalar_bits: u32) -> Self {
-        let c = (4..=20).min_by_key(|&c| cost(u64::from(points), scalar_bits, c)).unwrap_or(4);
-        let windows = windows(scalar_bits, c);
+    /// The plan that is fastest with as much memory as it likes.
+    pub fn new(problem: Problem) -> Self {
+        let (wanted, most) = match problem.resident {
+            true => (problem.points, MAX_RESIDENT),
+            false => ((problem.points / STREAMED_CHUNKS).max(MIN_STREAMED), MAX_STREAMED),
+        };
+        Self::with_chunk(problem, wanted.clamp(1, most))
+    }
+
+    /// The plan with the largest chunk that fits into `free` bytes; the bytes that the smallest needs if
+    /// none does.
+    pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
+        let mut plan = Self::new(problem);
+        while plan.bytes() > free {
+            if plan.chunk <= MIN_CHUNK {
+                return Err(plan.bytes());
+            }
+            plan = Self::with_chunk(problem, plan.chunk.div_ceil(2));
+        }
+        Ok(plan)
+    }
+
+    fn with_chunk(problem: Problem, chunk: usize) -> Self {
+        let chunks = problem.points.div_ceil(chunk) as u64;
+        let cost = |&c: &u32| cost(problem.points as u64, chunks, problem.scalar_bits, c);
+        let c = (4..=20).min_by_key(cost).unwrap_or(4);
+        let windows = windows(problem.scalar_bits, c);
         let buckets = 1u64 << (c - 1);
-        // Twice the mean length, so that rows of random scalars are one piece each.
-        let mean = u64::from(points).div_ceil(buckets);
-        let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         let per_item = buckets * u64::from(windows) / REDUCTION_ITEMS;
         let segment = per_item.next_power_of_two().clamp(4, buckets) as u32;
-        Self { points, c, windows, piece, segment }
+        Self { problem, chunk, c, windows, segment }
     }
 
     /// Buckets of a window: |digit| is 1 … 2^(c−1).
@@ -49,6 +89,47 @@ impl Plan {
         self.windows * self.buckets()
     }
 
+    /// Segments of a window in the reduction.
+    pub fn segments(&self) -> u32 {
+        self.buckets() / self.segment
+    }
+
+    /// How a chunk of so many points is cut.
+    pub fn cut(&self, points: usize) -> Cut {
+        // Twice the mean length, so that rows of random scalars are one piece each.
+        let mean = (points as u64).div_ceil(u64::from(self.buckets()));
+        let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
+        Cut { points: points as u32, windows: self.windows, rows: self.rows(), piece }
+    }
+
+    /// Device bytes that it needs beside resident bases.
+    pub fn bytes(&self) -> u64 {
+        let point = 2 * self.problem.affine_bytes;
+        let cut = self.cut(self.chunk);
+        // Two chunks are on the device at once.
+        let slots = if self.chunk < self.problem.points { 2 } else { 1 };
+        let bases = if self.problem.resident { 0 } else { self.problem.affine_bytes };
+        let inputs = slots * self.chunk as u64 * (bases + 32);
+        let matrix = 8 * cut.entries() + 8 * u64::from(self.rows());
+        // A piece has its description (12 bytes), its place (4) and its sum.
+        let pieces = cut.pieces() * (16 + point);
+        let buckets = u64::from(self.rows()) * point;
+        let shares = 2 * u64::from(self.windows * self.segments()) * point;
+        inputs + matrix + pieces + buckets + shares + (1 << 20)
+    }
+}
+
+/// How the rows of one chunk's transposed matrix are cut into pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub points: u32,
+    windows: u32,
+    rows: u32,
+    /// Longest piece of a row that one work-item sums.
+    pub piece: u32,
+}
+
+impl Cut {
     /// At most this many entries that are not zero.
     pub fn entries(&self) -> u64 {
         u64::from(self.points) * u64::from(self.windows)
@@ -56,28 +137,13 @@ impl Plan {
 
     /// At most this many pieces: one for every row that is not empty, and one more per full piece.
     pub fn pieces(&self) -> u64 {
-        u64::from(self.rows()).min(self.entries()) + self.entries() / u64::from(self.piece)
+        u64::from(self.rows).min(self.entries()) + self.entries() / u64::from(self.piece)
     }
 
     /// Strides of the merging tree's levels, enough for a row that holds every point.
     pub fn merge_strides(&self) -> impl Iterator<Item = u32> {
         let most = self.points.div_ceil(self.piece);
         std::iter::successors(Some(1u32), |stride| stride.checked_mul(FAN_IN)).take_while(move |stride| *stride < most)
-    }
-
-    /// Segments of a window in the reduction.
-    pub fn segments(&self) -> u32 {
-        self.buckets() / self.segment
-    }
-
-    /// Device bytes that it needs beside nothing else, for affine points of `affine_bytes`.
-    pub fn bytes(&self, affine_bytes: u64) -> u64 {
-        let inputs = u64::from(self.points) * (affine_bytes + 32);
-        let matrix = 8 * self.entries() + 12 * u64::from(self.rows());
-        // A piece has its description (16 bytes), its place (4) and its sum (an XYZZ point).
-        let pieces = self.pieces() * (20 + 2 * affine_bytes);
-        let shares = 2 * u64::from(self.windows * self.segments()) * 2 * affine_bytes;
-        inputs + matrix + pieces + shares + (1 << 20)
     }
 }
 
@@ -86,31 +152,47 @@ fn windows(scalar_bits: u32, c: u32) -> u32 {
     (scalar_bits + 1).div_ceil(c)
 }
 
-/// Point additions of accumulation and reduction, the latter weighted.
-fn cost(points: u64, scalar_bits: u32, c: u32) -> u64 {
-    u64::from(windows(scalar_bits, c)) * (points + REDUCTION_WEIGHT * 2 * (1 << (c - 1)))
+/// Point additions: a point's and, for every chunk, a bucket's in the accumulation; two a bucket in the
+/// reduction, weighted.
+fn cost(points: u64, chunks: u64, scalar_bits: u32, c: u32) -> u64 {
+    u64::from(windows(scalar_bits, c)) * (points + (chunks - 1 + 2 * REDUCTION_WEIGHT) * (1 << (c - 1)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn problem(points: usize, resident: bool) -> Problem {
+        Problem { points, scalar_bits: 255, affine_bytes: 96, resident }
+    }
+
     #[test]
     fn plans_hold_what_they_promise() {
-        for points in (0..28).flat_map(|k| [(1u32 << k) - 1, 1 << k, (1 << k) + 1]) {
-            for bits in [254, 255] {
-                let plan = Plan::new(points, bits);
-                assert!(plan.windows * plan.c > bits, "the carry of the top digit has room");
-                assert!(plan.piece <= MAX_PIECE && plan.buckets() % plan.segment == 0);
-                let reach = plan.merge_strides().last().map_or(1, |stride| stride.saturating_mul(FAN_IN));
-                assert!(u64::from(reach) * u64::from(plan.piece) >= u64::from(points));
+        for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
+            for (scalar_bits, resident) in [(254, true), (254, false), (255, true), (255, false)] {
+                let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
+                assert!(plan.windows * plan.c > scalar_bits, "the carry of the top digit has room");
+                let cut = plan.cut(plan.chunk.min(points));
+                assert!(cut.piece <= MAX_PIECE && plan.buckets() % plan.segment == 0);
+                assert!(u32::try_from(cut.entries()).is_ok(), "entries are counted with 32 bits");
+                let reach = cut.merge_strides().last().map_or(1, |stride| stride.saturating_mul(FAN_IN));
+                assert!(u64::from(reach) * u64::from(cut.piece) >= u64::from(cut.points));
             }
         }
     }
 
     #[test]
     fn windows_grow_with_the_number_of_points() {
-        let widths: Vec<u32> = [1 << 10, 1 << 16, 1 << 20, 1 << 24].iter().map(|&n| Plan::new(n, 255).c).collect();
+        let width = |&log_n: &u32| Plan::new(problem(1 << log_n, true)).c;
+        let widths: Vec<u32> = [10, 16, 20, 24].iter().map(width).collect();
         assert!(widths.is_sorted(), "{widths:?}");
+    }
+
+    #[test]
+    fn chunks_shrink_until_they_fit() {
+        let all = Plan::new(problem(1 << 20, false));
+        let half = Plan::fit(problem(1 << 20, false), all.bytes() / 2).expect("a smaller chunk fits");
+        assert!(half.chunk < all.chunk && half.bytes() <= all.bytes() / 2);
+        assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
     }
 }

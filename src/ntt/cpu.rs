@@ -1,7 +1,263 @@
-use super::Transform;
+//! Transforms on the host's cores.
+//!
+//! A vector of P·Q elements is a matrix of P rows. With i = i₁·Q + i₂ and j = j₁ + P·j₂ the output at the
+//! point g·ωʲ (g is `shift_in`) is
+//!
+//! ```text
+//! X_j = Σ_{i₂} (g·ω^{j₁} · ω_Q^{j₂})^{i₂} · Σ_{i₁} x_i · (g^Q · ω_P^{j₁})^{i₁}
+//! ```
+//!
+//! so it takes P-point transforms of the columns on the coset g^Q, then Q-point transforms of the rows,
+//! row j₁ on the coset g·ω^{j₁}: twiddles between the dimensions and the shift are both cosets, which
+//! cost no product of their own (see [`evaluate`]). Columns and rows are handled in tiles that fit the
+//! cache, read in runs of [`TILE`] elements, and written by one core each.
+
+use rayon::prelude::*;
+
+use super::{Order, Transform};
 use crate::backend::Abort;
 use crate::field::NttField;
 use crate::{Error, Result};
-pub(super) fn transform_many<F: NttField>(_values: &mut [&mut [F]], _transforms: &[Transform<F>], _abort: Abort<'_>) -> Result<()> {
-    Err(Error::Aborted)
+
+/// Columns or rows of a tile: runs of 8 elements are 4 cache lines.
+const TILE: usize = 8;
+/// Below 2^9 elements one core is fastest: the vector is one row.
+const MIN_LOG_SPLIT: u32 = 9;
+/// Elements copied by one task.
+const MIN_PIECE: usize = 1 << 12;
+
+/// Transforms vectors one after another, each on all cores; vectors are written when all are done, or at
+/// once where no hook can stop it.
+pub(super) fn transform_many<F: NttField>(
+    values: &mut [&mut [F]],
+    transforms: &[Transform<F>],
+    abort: Abort<'_>,
+) -> Result<()> {
+    let mut done = Vec::new();
+    for (values, transform) in values.iter_mut().zip(transforms) {
+        let plan = Plan::new(transform);
+        let result = plan.run(values, abort)?;
+        if abort.is_some() {
+            done.push((plan, result));
+        } else {
+            plan.store(&result, values);
+        }
+    }
+    check(abort)?;
+    done.iter().zip(values).for_each(|((plan, result), values)| plan.store(result, values));
+    Ok(())
+}
+
+fn check(abort: Abort<'_>) -> Result<()> {
+    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
+}
+
+/// The split of a transform and its tables, all indexed by bit-reversed exponents.
+struct Plan<F> {
+    /// P, the length of a column.
+    rows: usize,
+    /// Q, the length of a row.
+    columns: usize,
+    order: Order,
+    /// Powers of the root of order max(P, Q); a prefix serves each smaller order.
+    roots: Vec<F>,
+    /// g^Q, unless it is 1.
+    column_shift: Option<F>,
+    /// g·ω^{j₁}.
+    row_shifts: Vec<F>,
+    output: Output<F>,
+}
+
+/// What multiplies outputs.
+enum Output<F> {
+    Plain,
+    Scaled(F),
+    /// By `rows[j₁] · columns[j₂]`.
+    Shifted {
+        rows: Vec<F>,
+        columns: Vec<F>,
+    },
+}
+
+impl<F: NttField> Plan<F> {
+    fn new(transform: &Transform<F>) -> Self {
+        let log_n = transform.log_n;
+        let p = if log_n < MIN_LOG_SPLIT { 0 } else { log_n / 2 };
+        let q = log_n - p;
+        // The order of the root is 2^q, since q ≥ p.
+        let root = square_times(transform.omega, p);
+        let shift = transform.shift_in.unwrap_or(F::ONE);
+        Self {
+            rows: 1 << p,
+            columns: 1 << q,
+            order: transform.order,
+            roots: reversed_powers(F::ONE, root, q.saturating_sub(1)),
+            column_shift: transform.shift_in.map(|shift| square_times(shift, q)),
+            row_shifts: reversed_powers(shift, transform.omega, p),
+            output: Output::new(transform, p, q),
+        }
+    }
+
+    /// The result as rows k₁ with j₁ = reversed k₁; [`Self::store`] puts it in order.
+    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Vec<F>> {
+        let mut result = copy(values);
+        if self.rows == 1 {
+            check(abort)?;
+            self.transform_row(&mut result, 0);
+            return Ok(result);
+        }
+        let mut turned = copy(values);
+        self.transform_columns(values, &mut turned, abort)?;
+        self.transform_rows(&turned, &mut result, abort)?;
+        Ok(result)
+    }
+
+    /// Columns of `values`, transformed, become the rows of `turned`.
+    fn transform_columns(&self, values: &[F], turned: &mut [F], abort: Abort<'_>) -> Result<()> {
+        turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
+            check(abort)?;
+            turn(values, self.columns, tile * TILE, columns, self.rows);
+            columns.chunks_exact_mut(self.rows).for_each(|column| evaluate(column, &self.roots, self.column_shift));
+            Ok(())
+        })
+    }
+
+    /// Columns of `turned` become the rows of `result`, transformed.
+    fn transform_rows(&self, turned: &[F], result: &mut [F], abort: Abort<'_>) -> Result<()> {
+        result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
+            check(abort)?;
+            turn(turned, self.rows, tile * TILE, rows, self.columns);
+            let rows = rows.chunks_exact_mut(self.columns).enumerate();
+            rows.for_each(|(row, values)| self.transform_row(values, tile * TILE + row));
+            Ok(())
+        })
+    }
+
+    fn transform_row(&self, values: &mut [F], row: usize) {
+        let shift = self.row_shifts[row];
+        evaluate(values, &self.roots, (shift != F::ONE).then_some(shift));
+        self.output.apply(values, row);
+        if self.order == Order::Natural {
+            reverse_in_place(values);
+        }
+    }
+
+    /// Writes the result in the order asked for.
+    fn store(&self, result: &[F], values: &mut [F]) {
+        if self.rows == 1 || self.order == Order::BitReversed {
+            // Row k₁ of bit-reversed columns is where a bit-reversed vector has it.
+            let pieces = values.par_chunks_mut(MIN_PIECE).zip(result.par_chunks(MIN_PIECE));
+            return pieces.for_each(|(to, from)| to.copy_from_slice(from));
+        }
+        let log_rows = self.rows.trailing_zeros();
+        values.par_chunks_mut(TILE * self.rows).enumerate().for_each(|(tile, piece)| {
+            for j1 in 0..self.rows {
+                let run = &result[reverse(j1, log_rows) * self.columns + tile * TILE..][..TILE];
+                run.iter().enumerate().for_each(|(j2, value)| piece[j2 * self.rows + j1] = *value);
+            }
+        });
+    }
+}
+
+impl<F: NttField> Output<F> {
+    fn new(transform: &Transform<F>, p: u32, q: u32) -> Self {
+        match (transform.shift_out, transform.scale) {
+            (None, None) => Self::Plain,
+            (None, Some(scale)) => Self::Scaled(scale),
+            (Some(shift), scale) => Self::Shifted {
+                rows: reversed_powers(scale.unwrap_or(F::ONE), shift, p),
+                columns: reversed_powers(F::ONE, square_times(shift, p), q),
+            },
+        }
+    }
+
+    fn apply(&self, values: &mut [F], row: usize) {
+        match self {
+            Self::Plain => {}
+            Self::Scaled(scale) => values.iter_mut().for_each(|value| *value *= scale),
+            Self::Shifted { rows, columns } => {
+                values.iter_mut().zip(columns).for_each(|(value, power)| *value *= *power * rows[row]);
+            }
+        }
+    }
+}
+
+/// A copy whose pages are first touched by all cores.
+fn copy<F: NttField>(values: &[F]) -> Vec<F> {
+    values.par_iter().with_min_len(MIN_PIECE).copied().collect()
+}
+
+/// Copies columns `first`… of a matrix with rows of `width` into rows of `height`, as many as `to` holds.
+fn turn<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
+    let count = to.len() / height;
+    for (i, row) in from.chunks_exact(width).enumerate() {
+        row[first..first + count].iter().enumerate().for_each(|(t, value)| to[t * height + i] = *value);
+    }
+}
+
+/// Values of the polynomial at shift·ω^k, coefficients in natural order, values in bit-reversed order.
+///
+/// Level by level the polynomial is reduced modulo x^h − c and x^h + c, down to h = 1: a block of 2h
+/// coefficients is modulo x^2h − c², so c is one number a block. c = shift^h · roots[block].
+fn evaluate<F: NttField>(values: &mut [F], roots: &[F], shift: Option<F>) {
+    let levels = values.len().trailing_zeros() as usize;
+    let squares = shift
+        .map(|shift| -> Vec<F> { std::iter::successors(Some(shift), |s| Some(s.square())).take(levels).collect() });
+    for level in (0..levels).rev() {
+        let factor = squares.as_ref().map(|squares| squares[level]);
+        reduce(values, 1 << level, roots, factor);
+    }
+}
+
+/// One level of [`evaluate`].
+fn reduce<F: NttField>(values: &mut [F], half: usize, roots: &[F], factor: Option<F>) {
+    let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
+    if factor.is_none() {
+        // The first root is 1.
+        if let Some((block, _)) = blocks.next() {
+            let (low, high) = block.split_at_mut(half);
+            low.iter_mut().zip(high).for_each(|(x, y)| (*x, *y) = (*x + *y, *x - *y));
+        }
+    }
+    for (block, root) in blocks {
+        let c = factor.map_or(*root, |factor| factor * root);
+        let (low, high) = block.split_at_mut(half);
+        for (x, y) in low.iter_mut().zip(high) {
+            let product = *y * c;
+            *y = *x - product;
+            *x += product;
+        }
+    }
+}
+
+/// start · base^(reversed k) for k below `2^log_count`.
+fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
+    let mut powers = Vec::with_capacity(1 << log_count);
+    powers.push(start);
+    for bit in (0..log_count).rev() {
+        let factor = square_times(base, bit);
+        powers.extend_from_within(..);
+        let known = powers.len() / 2;
+        powers[known..].iter_mut().for_each(|power| *power *= factor);
+    }
+    powers
+}
+
+/// base^(2^count).
+fn square_times<F: NttField>(base: F, count: u32) -> F {
+    (0..count).fold(base, |power, _| power.square())
+}
+
+fn reverse(index: usize, bits: u32) -> usize {
+    index.reverse_bits().unbounded_shr(usize::BITS - bits)
+}
+
+fn reverse_in_place<F>(values: &mut [F]) {
+    let bits = values.len().trailing_zeros();
+    for index in 0..values.len() {
+        let other = reverse(index, bits);
+        if index < other {
+            values.swap(index, other);
+        }
+    }
 }

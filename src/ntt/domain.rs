@@ -4,7 +4,7 @@ use super::{Order, Transform, transform_many};
 use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
 
-/// A subgroup of order 2^log_n and a coset of it, with the transforms between coefficients and values.
+/// A subgroup of order `2^log_n` and a coset of it, with the transforms between coefficients and values.
 #[derive(Debug, Clone)]
 pub struct NttDomain<F> {
     log_n: u32,
@@ -17,7 +17,7 @@ pub struct NttDomain<F> {
 }
 
 impl<F: NttField> NttDomain<F> {
-    /// The subgroup of order 2^log_n, with the field's multiplicative generator for the coset.
+    /// The subgroup of order `2^log_n`, with the field's multiplicative generator for the coset.
     ///
     /// # Errors
     /// `log_n` is above the field's two-adicity.
@@ -57,7 +57,7 @@ impl<F: NttField> NttDomain<F> {
         Self { order, ..self }
     }
 
-    /// A primitive 2^log_n-th root of unity.
+    /// A primitive `2^log_n`-th root of unity.
     pub fn omega(&self) -> F {
         self.omega
     }
@@ -65,9 +65,9 @@ impl<F: NttField> NttDomain<F> {
     /// Coefficients to values on the subgroup, in place.
     ///
     /// # Errors
-    /// The slice is not 2^log_n long, or a forced backend failed; the slice is then as it was.
+    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
     pub fn forward(&self, accelerator: &Accelerator, values: &mut [F]) -> Result<Report> {
-        self.run(accelerator, values, Transform { order: self.order, ..Transform::new(self.log_n, self.omega) })
+        run(accelerator, values, Transform { order: self.order, ..Transform::new(self.log_n, self.omega) })
     }
 
     /// Values on the subgroup, in natural order, to coefficients, in place.
@@ -76,7 +76,7 @@ impl<F: NttField> NttDomain<F> {
     /// As [`Self::forward`].
     pub fn inverse(&self, accelerator: &Accelerator, values: &mut [F]) -> Result<Report> {
         let plain = Transform::new(self.log_n, self.omega_inverse);
-        self.run(accelerator, values, Transform { scale: Some(self.length_inverse), ..plain })
+        run(accelerator, values, Transform { scale: Some(self.length_inverse), ..plain })
     }
 
     /// Coefficients to values on the coset, in place.
@@ -85,7 +85,7 @@ impl<F: NttField> NttDomain<F> {
     /// As [`Self::forward`].
     pub fn coset_forward(&self, accelerator: &Accelerator, values: &mut [F]) -> Result<Report> {
         let plain = Transform::new(self.log_n, self.omega);
-        self.run(accelerator, values, Transform { order: self.order, shift_in: Some(self.coset), ..plain })
+        run(accelerator, values, Transform { order: self.order, shift_in: Some(self.coset), ..plain })
     }
 
     /// Values on the coset, in natural order, to coefficients, in place.
@@ -95,10 +95,10 @@ impl<F: NttField> NttDomain<F> {
     pub fn coset_inverse(&self, accelerator: &Accelerator, values: &mut [F]) -> Result<Report> {
         let plain = Transform::new(self.log_n, self.omega_inverse);
         let transform = Transform { shift_out: Some(self.coset_inverse), scale: Some(self.length_inverse), ..plain };
-        self.run(accelerator, values, transform)
+        run(accelerator, values, transform)
     }
+}
 
-    fn run(&self, accelerator: &Accelerator, values: &mut [F], transform: Transform<F>) -> Result<Report> {
-        transform_many(accelerator, &mut [values], &[transform], None)
-    }
+fn run<F: NttField>(accelerator: &Accelerator, values: &mut [F], transform: Transform<F>) -> Result<Report> {
+    transform_many(accelerator, &mut [values], &[transform], None)
 }

@@ -22,14 +22,14 @@ pub enum Order {
     BitReversed,
 }
 
-/// One transform X_j = scale · shift_out^j · Σ_i x_i · shift_in^i · ω^(ij), for i, j < 2^log_n.
+/// One transform X(j) = scale · `shift_out`^j · Σᵢ x(i) · `shift_in`^i · ω^(ij), for i, j < `2^log_n`.
 ///
 /// Input is in natural order; forward, inverse and coset transforms are all instances of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transform<F> {
     /// Binary logarithm of the length.
     pub log_n: u32,
-    /// A primitive 2^log_n-th root of unity.
+    /// A primitive `2^log_n`-th root of unity.
     pub omega: F,
     /// Multiplies input i by its i-th power.
     pub shift_in: Option<F>,
@@ -59,7 +59,12 @@ impl<F: NttField> Transform<F> {
         let half = (1..self.log_n).fold(self.omega, |power, _| power.square());
         let primitive = if self.log_n == 0 { self.omega == F::ONE } else { half == -F::ONE };
         if !primitive {
-            return Err(Error::invalid(PLACE, "omega", format!("a primitive 2^{}-th root of unity", self.log_n), "another element"));
+            return Err(Error::invalid(
+                PLACE,
+                "omega",
+                format!("a primitive 2^{}-th root of unity", self.log_n),
+                "another element",
+            ));
         }
         Ok(())
     }
@@ -86,7 +91,9 @@ pub fn transform_many<F: NttField>(
     let values = std::cell::RefCell::new(values);
     let ((), report) = accelerator.run(
         call,
-        |devices| gpu::transform_many(devices, &mut values.borrow_mut(), transforms, abort).map(|traffic| ((), traffic)),
+        |devices| {
+            gpu::transform_many(devices, &mut values.borrow_mut(), transforms, abort).map(|traffic| ((), traffic))
+        },
         || cpu::transform_many(&mut values.borrow_mut(), transforms, abort),
     )?;
     Ok(report)

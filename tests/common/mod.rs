@@ -1,6 +1,11 @@
 //! What tests of several subjects share: the backends to run a test body on.
 
+#![allow(dead_code, reason = "each test file is a crate of its own and uses what it needs")]
+
+use proofwarp::backend::{Device, Driver};
 use proofwarp::{Accelerator, BackendKind};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 /// One forced accelerator for each backend present, CUDA before OpenCL.
 ///
@@ -10,7 +15,6 @@ use proofwarp::{Accelerator, BackendKind};
 /// # Panics
 /// The backend named by `PROOFWARP_BACKEND` is not present, or none is: a test without a backend would
 /// pass without having tested anything. `PROOFWARP_OPENCL_CPU=1` lets PoCL serve.
-#[allow(dead_code, reason = "each test file is a crate of its own and uses what it needs")]
 pub fn accelerators() -> Vec<Accelerator> {
     if let Some(backend) = forced() {
         return vec![Accelerator::with_backend(backend).unwrap_or_else(|error| panic!("PROOFWARP_BACKEND: {error}"))];
@@ -28,6 +32,50 @@ pub fn accelerators() -> Vec<Accelerator> {
     }
     assert!(!found.is_empty(), "no device to test on (PoCL serves with PROOFWARP_OPENCL_CPU=1): {}", absent.join("; "));
     found
+}
+
+/// As [`accelerators`], and the CPU too unless another backend is forced.
+pub fn accelerators_and_cpu() -> Vec<Accelerator> {
+    let mut all = accelerators();
+    if forced().is_none() {
+        all.push(Accelerator::with_backend(BackendKind::Cpu).unwrap_or_else(|error| panic!("{error}")));
+    }
+    all
+}
+
+/// The same policy on a device of its own, which no other test of this process uses: for tests that make
+/// it fail, or that cap its memory. The CPU, which has no device, gives `None`, and that is printed.
+pub fn alone(accelerator: &Accelerator, memory_limit: Option<u64>) -> Option<Accelerator> {
+    let Some(device) = accelerator.devices().first() else {
+        eprintln!("left out: failures of a device, on the CPU, which has none");
+        return None;
+    };
+    Some(accelerator.on_devices(vec![Device::new(fresh_driver(device), memory_limit)]))
+}
+
+/// A driver of its own for the first device of the same backend.
+///
+/// # Panics
+/// The backend has no devices.
+pub fn fresh_driver(like: &Device) -> Box<dyn Driver> {
+    match like.info().backend {
+        #[cfg(feature = "opencl")]
+        BackendKind::OpenCl => Box::new(proofwarp::backend::opencl::drivers().expect("it was there").remove(0)),
+        #[cfg(feature = "cuda")]
+        BackendKind::Cuda => Box::new(proofwarp::backend::cuda::drivers().expect("it was there").remove(0)),
+        other => panic!("{other} has no devices"),
+    }
+}
+
+/// The same numbers in every run.
+pub fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// A hook that says no a number of times, then yes.
+pub fn abort_after(questions: u32) -> impl Fn() -> bool + Send + Sync {
+    let asked = std::sync::atomic::AtomicU32::new(0);
+    move || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= questions
 }
 
 /// The backend that `PROOFWARP_BACKEND` names, if it is set.

@@ -1,0 +1,83 @@
+//! Where nvcc is and how it is called.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A working nvcc.
+pub struct Nvcc {
+    program: PathBuf,
+    /// What it says of itself.
+    pub version: String,
+}
+
+impl Nvcc {
+    /// The first that runs of `NVCC`, `CUDA_HOME`, `CUDA_PATH`, the path, the usual folder, and the folders
+    /// of `PyPI`'s wheels.
+    pub fn find() -> Result<Self, String> {
+        if let Some(program) = std::env::var_os("NVCC") {
+            let program = PathBuf::from(program);
+            return Self::at(&program).ok_or_else(|| format!("NVCC={} does not run", program.display()));
+        }
+        candidates().iter().find_map(|program| Self::at(program)).ok_or_else(|| {
+            "nvcc was not found (set NVCC or CUDA_HOME, or install it: ./test shows how to do so without a tool kit)"
+                .to_owned()
+        })
+    }
+
+    fn at(program: &Path) -> Option<Self> {
+        let output = Command::new(program).arg("--version").output().ok()?;
+        let version = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then(|| Self { program: program.to_owned(), version })
+    }
+
+    /// Compiles a file to a fatbin.
+    pub fn fatbin(&self, flags: &[String], source: &Path, fatbin: &Path) -> Result<(), String> {
+        let output = Command::new(&self.program)
+            .arg("--fatbin")
+            .args(flags)
+            .arg(source)
+            .arg("-o")
+            .arg(fatbin)
+            .output()
+            .map_err(|error| format!("{}: {error}", self.program.display()))?;
+        if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    }
+}
+
+fn candidates() -> Vec<PathBuf> {
+    let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(std::env::var_os);
+    let mut programs: Vec<PathBuf> = homes.map(|home| PathBuf::from(home).join("bin/nvcc")).collect();
+    programs.extend(["nvcc", "/usr/local/cuda/bin/nvcc"].map(PathBuf::from));
+    let mut folders: Vec<PathBuf> = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().collect();
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    folders.extend([root.join("target/nvcc-venv"), root.join(".venv")]);
+    programs.extend(folders.iter().flat_map(|folder| wheels(&folder.join("lib"))));
+    programs.extend(python_site().iter().flat_map(|site| releases(&site.join("nvidia"))));
+    programs
+}
+
+/// `lib/python3.*/site-packages/nvidia/cu*/bin/nvcc` of a virtual environment.
+fn wheels(lib: &Path) -> Vec<PathBuf> {
+    folders(lib).iter().flat_map(|python| releases(&python.join("site-packages/nvidia"))).collect()
+}
+
+/// `cu*/bin/nvcc`, newest first.
+fn releases(nvidia: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = folders(nvidia).iter().map(|release| release.join("bin/nvcc")).collect();
+    found.retain(|program| program.is_file());
+    found.sort();
+    found.reverse();
+    found
+}
+
+fn folders(parent: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(parent)
+        .map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.path()).collect())
+}
+
+/// Where the default Python keeps packages.
+fn python_site() -> Option<PathBuf> {
+    let script = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
+    let output = Command::new("python3").args(["-c", script]).output().ok()?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}

@@ -1,0 +1,76 @@
+//! A device's primary context, current only while the driver is called.
+
+use std::ffi::CStr;
+use std::marker::PhantomData;
+
+use cust::context::Context;
+use cust::device::Device;
+use cust::error::CudaResult;
+use cust::sys as cu;
+
+/// The driver's status as a result.
+pub(super) fn status(code: cu::CUresult) -> Result<(), cu::CUresult> {
+    if code == cu::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
+}
+
+/// The driver's text for a status.
+pub(super) fn reason(code: cu::CUresult) -> String {
+    let mut text = std::ptr::null();
+    // SAFETY: the pointer is to a live variable; the driver's texts are static.
+    unsafe {
+        match status(cu::cuGetErrorString(code, &raw mut text)) {
+            Ok(()) if !text.is_null() => CStr::from_ptr(text).to_string_lossy().into_owned(),
+            _ => format!("{code:?}"),
+        }
+    }
+}
+
+/// A reference to a device's primary context, held as long as this lives.
+#[derive(Debug)]
+pub(super) struct Primary(Context);
+
+impl Primary {
+    pub fn new(device: Device) -> CudaResult<Self> {
+        let previous = current();
+        // Cust makes the new context current; put back what was.
+        let context = Context::new(device)?;
+        // SAFETY: the handle was current, so it is live, or null.
+        unsafe { cu::cuCtxSetCurrent(previous) };
+        Ok(Self(context))
+    }
+
+    /// Makes the context current on this thread until the guard goes.
+    pub fn enter(&self) -> Result<Current<'_>, cu::CUresult> {
+        let previous = current();
+        let mine = self.0.as_raw();
+        // Setting is what costs; a thread that only we use keeps ours.
+        if previous != mine {
+            // SAFETY: the context is live as long as `self`.
+            status(unsafe { cu::cuCtxSetCurrent(mine) })?;
+        }
+        Ok(Current { previous: (!previous.is_null() && previous != mine).then_some(previous), context: PhantomData })
+    }
+}
+
+/// What is current on this thread, or null.
+fn current() -> cu::CUcontext {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the pointer is to a live variable, which stays null on failure.
+    let _ = unsafe { cu::cuCtxGetCurrent(&raw mut context) };
+    context
+}
+
+/// Puts another user's context back when dropped.
+pub(super) struct Current<'a> {
+    previous: Option<cu::CUcontext>,
+    context: PhantomData<&'a Primary>,
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        if let Some(previous) = self.previous {
+            // SAFETY: it was current before, and its owner cannot have destroyed it on this thread since.
+            unsafe { cu::cuCtxSetCurrent(previous) };
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! NVIDIA GPUs through the CUDA driver, which is found at run time; the only user of cust.
+//!
+//! Kernels are fatbins that `build.rs` compiled; without them the backend says why it has none. Each device
+//! works in its primary context, which other users of the process share.
+
+mod context;
+mod modules;
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use cust::device::{Device as CudaDevice, DeviceAttribute};
+use cust::sys as cu;
+
+use super::{
+    Arg, BackendKind, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle,
+};
+use crate::{Error, Result};
+use context::{Current, Primary, reason, status};
+use modules::Modules;
+
+pub use modules::{BUILD_NOTE, has_kernels};
+
+/// Every CUDA device.
+///
+/// # Errors
+/// [`Error::Unavailable`] with the reason where there are no kernels, no driver or no device.
+pub fn drivers() -> Result<Vec<CudaDriver>> {
+    proofwarp_cuda_driver::link();
+    if !BUILD_NOTE.is_empty() {
+        return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}")));
+    }
+    // Its Display asks the driver for the text, which there may be none to answer.
+    cust::init(cust::CudaFlags::empty()).map_err(|error| unavailable(format!("no driver or no device: {error:?}")))?;
+    let devices = CudaDevice::devices().map_err(unavailable)?;
+    let drivers: Vec<CudaDriver> = devices
+        .enumerate()
+        .map(|(ordinal, device)| CudaDriver::new(ordinal, device.map_err(unavailable)?))
+        .collect::<Result<_>>()?;
+    if drivers.is_empty() { Err(unavailable("the driver lists no device")) } else { Ok(drivers) }
+}
+
+fn unavailable(reason: impl ToString) -> Error {
+    Error::Unavailable { backend: BackendKind::Cuda, reason: reason.to_string() }
+}
+
+/// One CUDA device.
+#[derive(Debug)]
+pub struct CudaDriver {
+    info: DeviceInfo,
+    primary: Primary,
+    modules: Modules,
+}
+
+impl CudaDriver {
+    fn new(ordinal: usize, device: CudaDevice) -> Result<Self> {
+        let info = describe(ordinal, device).map_err(unavailable)?;
+        let primary = Primary::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
+        Ok(Self { info, primary, modules: Modules::default() })
+    }
+
+    /// Makes the device's context current until the guard goes, whatever the caller's was.
+    fn enter(&self) -> Result<Current<'_>> {
+        self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", reason(code)))
+    }
+
+    fn check(&self, call: &str, code: cu::CUresult) -> Result<()> {
+        status(code).map_err(|code| Error::device(&self.info.name, call, reason(code)))
+    }
+
+    /// An error of an allocation of so many bytes.
+    fn check_allocation(&self, call: &str, bytes: usize, code: cu::CUresult) -> Result<()> {
+        if code == cu::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let (device, available) = (self.info.name.clone(), self.free_memory().unwrap_or(0));
+            return Err(Error::OutOfMemory { device, requested: bytes as u64, available });
+        }
+        self.check(call, code)
+    }
+}
+
+fn describe(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<DeviceInfo> {
+    let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
+    let mut uuid = MaybeUninit::<cu::CUuuid>::zeroed();
+    // SAFETY: the driver writes the 16 bytes, or leaves them zero.
+    let unique_id = unsafe {
+        let _ = cu::cuDeviceGetUuid(uuid.as_mut_ptr(), device.as_raw());
+        uuid.assume_init().bytes.map(|byte| byte as u8)
+    };
+    Ok(DeviceInfo {
+        backend: BackendKind::Cuda,
+        ordinal,
+        name: device.name()?,
+        unique_id,
+        compute_units: attribute(DeviceAttribute::MultiprocessorCount)?,
+        memory: device.total_memory()? as u64,
+        local_memory: attribute(DeviceAttribute::MaxSharedMemoryPerBlock)?,
+        is_cpu: false,
+    })
+}
+
+fn stream_of(handle: StreamHandle) -> cu::CUstream {
+    handle.0 as cu::CUstream
+}
+
+fn event_of(handle: EventHandle) -> cu::CUevent {
+    handle.0 as cu::CUevent
+}
+
+fn address(memory: MemoryHandle, offset: usize) -> cu::CUdeviceptr {
+    (memory.0 + offset) as cu::CUdeviceptr
+}
+
+// SAFETY: handles are the driver's own, valid until the matching call that frees them; a CUDA stream runs
+// its commands in order; copies write only the ranges that they are given. The driver may be called from
+// any thread.
+unsafe impl Driver for CudaDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn free_memory(&self) -> Result<u64> {
+        let _current = self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both pointers are to live variables.
+        self.check("cuMemGetInfo", unsafe { cu::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        Ok(free as u64)
+    }
+
+    fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        let _current = self.enter()?;
+        let mut memory = 0;
+        // SAFETY: the pointer is to a live variable.
+        self.check_allocation("cuMemAlloc", bytes, unsafe { cu::cuMemAlloc_v2(&raw mut memory, bytes) })?;
+        Ok(MemoryHandle(memory as usize))
+    }
+
+    unsafe fn memory_free(&self, memory: MemoryHandle) {
+        let Ok(_current) = self.enter() else { return };
+        // SAFETY: passed on from the caller. A failure means that the device is lost, and its memory with it.
+        let _ = unsafe { cu::cuMemFree_v2(address(memory, 0)) };
+    }
+
+    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+        let _current = self.enter()?;
+        let mut pointer = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live variable.
+        self.check_allocation("cuMemAllocHost", bytes, unsafe { cu::cuMemAllocHost_v2(&raw mut pointer, bytes) })?;
+        Ok(Pinned { pointer: pointer.cast(), bytes, handle: 0 })
+    }
+
+    unsafe fn pinned_free(&self, pinned: Pinned) {
+        let Ok(_current) = self.enter() else { return };
+        // SAFETY: passed on from the caller; a failure leaks the block.
+        let _ = unsafe { cu::cuMemFreeHost(pinned.pointer.cast()) };
+    }
+
+    fn stream_create(&self) -> Result<StreamHandle> {
+        let _current = self.enter()?;
+        let mut stream = std::ptr::null_mut();
+        let flags = cu::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the pointer is to a live variable.
+        self.check("cuStreamCreate", unsafe { cu::cuStreamCreateWithPriority(&raw mut stream, flags, 0) })?;
+        Ok(StreamHandle(stream as usize))
+    }
+
+    unsafe fn stream_free(&self, stream: StreamHandle) {
+        let Ok(_current) = self.enter() else { return };
+        // SAFETY: passed on from the caller; a failure leaks the stream.
+        let _ = unsafe { cu::cuStreamDestroy_v2(stream_of(stream)) };
+    }
+
+    unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
+        let _current = self.enter()?;
+        // SAFETY: passed on from the caller.
+        self.check("cuStreamSynchronize", unsafe { cu::cuStreamSynchronize(stream_of(stream)) })
+    }
+
+    unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
+        let _current = self.enter()?;
+        let mut event = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live variable.
+        self.check("cuEventCreate", unsafe { cu::cuEventCreate(&raw mut event, 0) })?;
+        // SAFETY: the event was just made; the stream is live.
+        let recorded = self.check("cuEventRecord", unsafe { cu::cuEventRecord(event, stream_of(stream)) });
+        let event = EventHandle(event as usize);
+        if recorded.is_err() {
+            // SAFETY: the event is live and not used again.
+            unsafe { self.event_free(event) };
+        }
+        recorded.map(|()| event)
+    }
+
+    unsafe fn event_free(&self, event: EventHandle) {
+        let Ok(_current) = self.enter() else { return };
+        // SAFETY: passed on from the caller; a failure leaks the event.
+        let _ = unsafe { cu::cuEventDestroy_v2(event_of(event)) };
+    }
+
+    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+        let _current = self.enter()?;
+        // SAFETY: passed on from the caller.
+        match unsafe { cu::cuEventQuery(event_of(event)) } {
+            cu::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            other => self.check("cuEventQuery", other).map(|()| true),
+        }
+    }
+
+    unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        let _current = self.enter()?;
+        // SAFETY: passed on from the caller.
+        self.check("cuEventSynchronize", unsafe { cu::cuEventSynchronize(event_of(event)) })
+    }
+
+    unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {
+        let _current = self.enter()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: passed on from the caller; the pointer is to a live variable.
+        let code = unsafe { cu::cuEventElapsedTime(&raw mut milliseconds, event_of(start), event_of(end)) };
+        self.check("cuEventElapsedTime", code)?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        let _current = self.enter()?;
+        // SAFETY: passed on from the caller.
+        self.check("cuStreamWaitEvent", unsafe { cu::cuStreamWaitEvent(stream_of(stream), event_of(event), 0) })
+    }
+
+    unsafe fn copy_in(
+        &self,
+        stream: StreamHandle,
+        to: MemoryHandle,
+        offset: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let _current = self.enter()?;
+        // SAFETY: passed on from the caller.
+        let code = unsafe { cu::cuMemcpyHtoDAsync_v2(address(to, offset), from.cast(), bytes, stream_of(stream)) };
+        self.check("cuMemcpyHtoDAsync", code)
+    }
+
+    unsafe fn copy_out(
+        &self,
+        stream: StreamHandle,
+        to: *mut u8,
+        from: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        let _current = self.enter()?;
+        // SAFETY: passed on from the caller.
+        let code = unsafe { cu::cuMemcpyDtoHAsync_v2(to.cast(), address(from, offset), bytes, stream_of(stream)) };
+        self.check("cuMemcpyDtoHAsync", code)
+    }
+
+    unsafe fn copy(
+        &self,
+        stream: StreamHandle,
+        to: (MemoryHandle, usize),
+        from: (MemoryHandle, usize),
+        bytes: usize,
+    ) -> Result<()> {
+        let _current = self.enter()?;
+        let (to, from) = (address(to.0, to.1), address(from.0, from.1));
+        // SAFETY: passed on from the caller.
+        self.check("cuMemcpyDtoDAsync", unsafe { cu::cuMemcpyDtoDAsync_v2(to, from, bytes, stream_of(stream)) })
+    }
+
+    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+        let _current = self.enter()?;
+        let start = address(memory, offset);
+        // SAFETY: passed on from the caller; offset and length are multiples of 4.
+        self.check("cuMemsetD32Async", unsafe { cu::cuMemsetD32Async(start, 0, bytes / 4, stream_of(stream)) })
+    }
+
+    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        let _current = self.enter()?;
+        self.modules.kernel(&self.info.name, source.module, name)
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: StreamHandle,
+        kernel: KernelHandle,
+        groups: u32,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()> {
+        let _current = self.enter()?;
+        // Every argument in a word of its own; the driver reads as many bytes as the parameter has, from
+        // the low end (CUDA's hosts are little-endian).
+        let mut words: Vec<u64> = args.iter().map(word).collect();
+        let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
+        let (function, stream) = (kernel.0 as cu::CUfunction, stream_of(stream));
+        // SAFETY: passed on from the caller; the pointers are to live words, which the call copies.
+        let code = unsafe {
+            cu::cuLaunchKernel(
+                function,
+                groups,
+                1,
+                1,
+                group_size,
+                1,
+                1,
+                0,
+                stream,
+                pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        self.check("cuLaunchKernel", code)
+    }
+}
+
+fn word(arg: &Arg) -> u64 {
+    match *arg {
+        Arg::Memory(memory) => memory.0 as u64,
+        Arg::U32(number) => number.into(),
+        Arg::U64(number) => number,
+    }
+}
