@@ -25,7 +25,7 @@ pub fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
 
 fn phase_row(phase: &Phase) -> Vec<String> {
     let times = [phase.ms, phase.upload_ms, phase.kernels_ms, phase.download_ms];
-    let place = if phase.backends.is_empty() { "–".to_owned() } else { phase.backends.join(" and ") };
+    let place = if phase.unreported > 0 { "host, not reported".to_owned() } else { phase.backends.join(" and ") };
     let front = [phase.name.clone(), phase.operations.to_string(), phase.elements.to_string(), place];
     front.into_iter().chain(times.map(milliseconds)).collect()
 }
