@@ -66,7 +66,8 @@ build() {
     cargo test --release --features "$features" --no-run "${arguments[@]}"
 }
 
-# Fails unless the reports of a suite are from the backend, and only from it.
+# Fails unless the backend did all that bellperson gives to a device, without a failure on the way. On the
+# CPU it transforms even so when it generates parameters; a multiplication there would be a fallback.
 check_reports() {
     local suite=$1 backend=$2 reports=$3
     if [[ $proving_suites == *" $suite "* ]]; then
@@ -74,11 +75,11 @@ check_reports() {
             grep -q "^$operation of [0-9]* on $backend " "$reports" || fail "$suite: no $operation ran on $backend"
         done
     fi
-    if grep -v " on $backend (" "$reports" | grep -q .; then
-        grep -v " on $backend (" "$reports" | head -n 5 >&2
-        fail "$suite: another backend than $backend ran"
-    fi
-    echo "$suite on $backend: $(wc -l <"$reports") operations, all on $backend"
+    # The suites take a device away from a proof of low priority on purpose.
+    ! grep " failed on " "$reports" | grep -v "aborted by the caller's hook" >&2 || fail "$suite: operations failed on $backend"
+    ! grep "^msm" "$reports" | grep -v " on $backend (" >&2 || fail "$suite: another backend than $backend multiplied"
+    echo "$suite on $backend: $(grep -c " on $backend (" "$reports") operations, $(grep -c "hook$" "$reports") aborted," \
+        "$(grep "^ntt" "$reports" | grep -vc " on $backend") transforms on the CPU for parameters"
 }
 
 run_suite() {

@@ -277,7 +277,9 @@ fn products_of_values_are_convolutions<F: NttField>(accelerator: &Accelerator, l
     let n = x.len();
     // Few elements of y are kept, so that the convolution is cheap by its definition.
     let mut sparse = vec![F::ZERO; n];
-    [0, n / 3, n - 1].iter().for_each(|i| sparse[*i] = y[*i]);
+    for i in [0, n / 3, n - 1] {
+        sparse[i] = y[i];
+    }
     let mut convolution = vec![F::ZERO; n];
     for (i, y) in sparse.iter().enumerate().filter(|(_, y)| **y != F::ZERO) {
         (0..n).for_each(|k| convolution[(i + k) % n] += x[k] * y);

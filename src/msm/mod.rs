@@ -7,9 +7,9 @@ mod resident;
 
 pub use resident::Msm;
 
-use crate::accelerator::Call;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
+use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Σ scalarᵢ · baseᵢ over host slices; scalars are canonical (reduced, 32 bytes little-endian each).

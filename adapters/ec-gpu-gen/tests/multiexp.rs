@@ -190,7 +190,8 @@ where
 fn the_cpu_equals_the_definition() {
     for count in [0, 1, 2, 31, 32, 33, 1000] {
         let scalars = scalars(count);
-        let points: Vec<G1Affine> = (0..=count as u64).map(|i| (G1Affine::generator() * Scalar::from(i + 1)).into()).collect();
+        let points: Vec<G1Affine> =
+            (0..=count as u64).map(|i| (G1Affine::generator() * Scalar::from(i + 1)).into()).collect();
         let sum = on_cpu::<FullDensity, _>(&points, FullDensity, &scalars).unwrap();
         let total: Scalar = (2..).zip(&scalars).map(|(log, scalar)| Scalar::from(log) * scalar).sum();
         assert_eq!(sum, G1Affine::generator() * total, "{count} points");
@@ -201,13 +202,16 @@ fn the_cpu_equals_the_definition() {
 fn sparse() -> Arc<DensityTracker> {
     let mut density = DensityTracker::new();
     (0..6).for_each(|_| density.add_element());
-    [1, 3, 5].into_iter().for_each(|index| density.inc(index));
+    for index in [1, 3, 5] {
+        density.inc(index);
+    }
     Arc::new(density)
 }
 
 #[test]
 fn the_cpu_takes_a_base_for_each_marked_exponent() {
-    let points: Vec<G1Affine> = [0u64, 10, 20, 30].map(|log| (G1Affine::generator() * Scalar::from(log)).into()).to_vec();
+    let points: Vec<G1Affine> =
+        [0u64, 10, 20, 30].map(|log| (G1Affine::generator() * Scalar::from(log)).into()).to_vec();
     let scalars: Vec<Scalar> = (1..=6).map(Scalar::from).collect();
     let sum = on_cpu::<DensityTracker, _>(&points, sparse(), &scalars).unwrap();
     assert_eq!(sum, G1Affine::generator() * Scalar::from(10 * 2 + 20 * 4 + 30 * 6));
