@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use blstrs::{G1Affine, G2Affine, Scalar};
 use clap::Parser;
 use ff::Field;
-use group::{Curve, Group, prime::PrimeCurveAffine};
+use group::{Curve, Group};
 use halo2curves::bn256;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
