@@ -224,6 +224,19 @@ fn a_failure_is_an_error<C: TestCurve>() {
     }
 }
 
+/// Windows and segments of a real size, on the curve where that is quickest.
+#[test]
+fn many_points() {
+    let mut rng = rng(SEED + 8);
+    let count = (1 << 16) + 1;
+    let bases = Bases::<halo2curves::bn256::G1Affine>::consecutive(count, &mut rng);
+    let bits: Vec<_> = (0..count).map(|_| halo2curves::bn256::Fr::from(rng.gen_range(0..2u64))).collect();
+    for accelerator in accelerators_and_cpu() {
+        bases.check(&accelerator, &random(count, &mut rng), "random");
+        bases.check(&accelerator, &bits, "0 or 1");
+    }
+}
+
 macro_rules! of_every_curve {
     ($($body:ident)*) => {
         of_every_curve! { @curve bls12_381_g1: blstrs::G1Affine; $($body)* }
