@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{abort_after, accelerators, accelerators_and_cpu, alone, rng};
+use common::{abort_after, accelerators_and_cpu, alone, rng};
 use ff::Field;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{NttDomain, Order, Transform, transform_many};
@@ -218,7 +218,7 @@ fn an_abort_leaves_the_vectors<F: NttField>() {
 fn a_failure_leaves_the_vectors<F: NttField>() {
     let (vectors, transforms) = batch::<F>(&[9, 4, 10]);
     let expected = references(&vectors, &transforms);
-    for accelerator in accelerators().iter().filter_map(|accelerator| alone(accelerator, None)) {
+    for accelerator in alone(None) {
         let mut values = vectors.clone();
         for launch in 0.. {
             accelerator.devices()[0].fail_after(launch);

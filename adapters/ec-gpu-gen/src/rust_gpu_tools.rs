@@ -4,15 +4,14 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use once_cell::sync::Lazy;
 use proofwarp::backend::DeviceInfo;
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::EcError;
 
-static DEVICES: Lazy<Result<Vec<Device>, String>> = Lazy::new(|| {
+static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new(|| {
     let found = accelerator().map(|accelerator| accelerator.devices().iter().cloned().map(Device).collect());
     found.map_err(|error| {
         log::error!("no devices: {error}");
