@@ -46,16 +46,21 @@ TOML
         sed 's/^"manifest_path":"//; s|/Cargo.toml"$||'
 }
 
-# Copies the package and adds the patch, nothing else.
+# Copies the package and adds the patch, nothing else. A copy is kept, so that cargo builds it once.
 prepare() {
-    local package
-    package=$(find_package)
-    [ -d "$package" ] || fail "bellperson $version was not found"
-    cp -r "$package" "$temp/bellperson"
-    chmod -R u+w "$temp/bellperson"
-    printf '\n[workspace]\n\n[patch.crates-io]\nec-gpu-gen = { path = "%s/adapters/ec-gpu-gen" }\n' "$root" \
-        >>"$temp/bellperson/Cargo.toml"
-    cd "$temp/bellperson"
+    local package copy="$root/target/bellperson-$version"
+    if [ ! -d "$copy" ]; then
+        package=$(find_package)
+        [ -d "$package" ] || fail "bellperson $version was not found"
+        mkdir -p "$root/target"
+        rm -rf "$copy.part"
+        cp -r "$package" "$copy.part"
+        chmod -R u+w "$copy.part"
+        printf '\n[workspace]\n\n[patch.crates-io]\nec-gpu-gen = { path = "%s/adapters/ec-gpu-gen" }\n' "$root" \
+            >>"$copy.part/Cargo.toml"
+        mv "$copy.part" "$copy"
+    fi
+    cd "$copy"
     cargo tree --features "$features" --invert ec-gpu-gen --depth 0 | grep -qF "$root/adapters/ec-gpu-gen" ||
         fail "cargo does not use the adapter"
 }

@@ -119,9 +119,8 @@ where
 /// On a curve that proofwarp knows, by its path for the CPU.
 fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Repr<G>]) -> Result<G::Curve, EcError> {
     let zero = G::Scalar::ZERO.to_repr();
-    let identity = |(base, exponent): (&G, &Repr<G>)| {
-        bool::from(base.is_identity()) && exponent.as_ref() != zero.as_ref()
-    };
+    let identity =
+        |(base, exponent): (&G, &Repr<G>)| bool::from(base.is_identity()) && exponent.as_ref() != zero.as_ref();
     if bases.par_iter().zip(exponents).any(identity) {
         return Err(IDENTITY);
     }
