@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use crate::backend::{BackendKind, Device, Traffic};
+use crate::backend::{BackendKind, Device, DeviceInfo, Traffic};
 use crate::{Error, Result};
 
 /// What an operation ran on, how long it took and what it moved.
@@ -144,6 +144,7 @@ impl Accelerator {
                     return Ok((value, report));
                 }
                 Err(error) if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) => {
+                    tell_of_error(&call, device.info(), &error);
                     return Err(error);
                 }
                 Err(error) => {
@@ -175,7 +176,7 @@ fn report(
         fallbacks,
     };
     log::info!("{report}");
-    append_to_file(&report);
+    append_to_file(&report.to_string());
     OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
     report
 }
@@ -190,14 +191,23 @@ pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
     OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
 }
 
-/// Appends the report to the file that `PROOFWARP_REPORT` names: programs without a logger, and those
+/// Says why an operation gives no result: its caller may well have a way around, and then nobody else would.
+fn tell_of_error(call: &Call, device: &DeviceInfo, error: &Error) {
+    let Call { operation, elements } = call;
+    let reason = error.to_string().replace('\n', " ");
+    let line = format!("{operation} of {elements} on {} ({}): no result: {reason}", device.backend, device.name);
+    log::info!("{line}");
+    append_to_file(&line);
+}
+
+/// Appends a report to the file that `PROOFWARP_REPORT` names: programs without a logger, and those
 /// that watch another program, read there what ran.
-fn append_to_file(report: &Report) {
+fn append_to_file(line: &str) {
     use std::io::Write;
     let Some(path) = std::env::var_os("PROOFWARP_REPORT") else { return };
     let open = std::fs::OpenOptions::new().create(true).append(true).open(&path);
     // One write a line, so that lines of several processes do not mix.
-    if let Err(error) = open.and_then(|mut file| file.write_all(format!("{report}\n").as_bytes())) {
+    if let Err(error) = open.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
         log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display());
     }
 }

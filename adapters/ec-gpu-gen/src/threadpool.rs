@@ -3,14 +3,16 @@
 use std::any::Any;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::LazyLock;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use once_cell::sync::Lazy;
 use yastl::Pool;
 
-static NUM_THREADS: Lazy<usize> = Lazy::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
+static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
 /// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says.
+#[allow(clippy::non_std_lazy_statics, reason = "the type is part of the interface")]
 pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool::new(*NUM_THREADS));
 
 /// The number in `EC_GPU_NUM_THREADS`, if it is one and not zero.
@@ -94,7 +96,7 @@ impl<T> Waiter<T> {
         match self.receiver.recv() {
             Ok(Ok(value)) => value,
             Ok(Err(payload)) => resume_unwind(payload),
-            Err(_) => panic!("Waiter::wait: the result was taken before"),
+            Err(RecvError) => panic!("Waiter::wait: the result was taken before"),
         }
     }
 
