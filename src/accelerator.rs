@@ -96,7 +96,7 @@ impl Accelerator {
                     return Ok((value, call.done(info.backend, &info.name, start, traffic, fallbacks)));
                 }
                 Err(error) => {
-                    call.failed(device.info().backend, &error);
+                    call.failed(device.info(), &error);
                     if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
                         return Err(error);
                     }

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::backend::{BackendKind, Traffic};
+use crate::backend::{BackendKind, DeviceInfo, Traffic};
 
 /// What an operation ran on, how long it took and what it moved.
 #[derive(Debug, Clone)]
@@ -73,11 +73,13 @@ impl Call {
         report
     }
 
-    /// Tells that a backend could not do it.
-    pub fn failed(&self, backend: BackendKind, error: &Error) {
-        let text = format!("{} of {} failed on {backend}: {error}", self.operation, self.elements);
-        log::warn!("{text}");
-        append_to_file(&text);
+    /// Says why a device gives no result: the caller may well have a way around, and then nobody else would.
+    pub fn failed(&self, device: &DeviceInfo, error: &Error) {
+        let Self { operation, elements } = self;
+        let reason = error.to_string().replace('\n', " ");
+        let line = format!("{operation} of {elements} on {} ({}): no result: {reason}", device.backend, device.name);
+        log::warn!("{line}");
+        append_to_file(&line);
     }
 }
 

@@ -50,12 +50,12 @@ pub(super) fn transform_many<F: NttField>(
     Ok(parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic))
 }
 
-/// All parts, or the error that matters most: an abort hides behind no other device's failure.
+/// All parts, or the error that matters most: parts that stop because another failed say that they were
+/// aborted, and a caller that retries what was aborted must hear of the failure.
 fn collect(parts: Vec<Result<Part>>) -> Result<Vec<Part>> {
-    if parts.iter().any(|part| matches!(part, Err(Error::Aborted))) {
-        return Err(Error::Aborted);
-    }
-    parts.into_iter().collect()
+    let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
+    let done = others.into_iter().collect::<Result<Vec<_>>>()?;
+    if aborted.is_empty() { Ok(done) } else { Err(Error::Aborted) }
 }
 
 fn panicked() -> Error {

@@ -1,6 +1,11 @@
 //! Devices and programs under the names that the crate `rust-gpu-tools` gives them.
 //!
-//! Devices are proofwarp's: one backend's at a time, all of which the process can use.
+//! Devices are proofwarp's: one backend's at a time, all of which the process can use. Kernels that a crate
+//! appended itself run through [`opencl::Program`]; on CUDA only proofwarp's own do.
+
+#[cfg(feature = "opencl")]
+pub mod opencl;
+mod program;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -8,6 +13,11 @@ use std::sync::{Arc, LazyLock};
 
 use proofwarp::backend::DeviceInfo;
 use proofwarp::{Accelerator, BackendKind};
+
+pub use crate::program_closures;
+pub use program::Program;
+#[cfg(feature = "cuda")]
+pub use program::cuda;
 
 use crate::EcError;
 
@@ -107,6 +117,12 @@ pub enum UniqueId {
     Uuid(DeviceUuid),
 }
 
+impl From<proofwarp::Error> for GPUError {
+    fn from(error: proofwarp::Error) -> Self {
+        Self::Generic(error.to_string())
+    }
+}
+
 impl TryFrom<&str> for UniqueId {
     type Error = GPUError;
 
@@ -201,53 +217,12 @@ impl Hash for Device {
     }
 }
 
-/// A device together with the kernels that the calling crate appended.
-#[derive(Clone, Debug)]
-pub struct Program {
-    device: Device,
-    opencl: Option<&'static str>,
-    cuda: Option<&'static [u8]>,
-}
-
-impl Program {
-    /// A program of texts that [`crate::generate`] made; [`crate::program!`] finds those.
-    ///
-    /// # Errors
-    /// `EC_GPU_FRAMEWORK` names another framework than the device's.
-    pub fn new(device: &Device, opencl: Option<&'static str>, cuda: Option<&'static [u8]>) -> Result<Self, EcError> {
-        match framework_asked_for() {
-            Some(kind) if kind != device.info().backend => Err(GPUError::DeviceNotFound.into()),
-            _ => Ok(Self { device: device.clone(), opencl, cuda }),
-        }
-    }
-
-    /// The device's name.
-    pub fn device_name(&self) -> &str {
-        &self.device.info().name
-    }
-
-    /// The device.
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// The OpenCL text that the calling crate generated.
-    pub fn opencl_source(&self) -> Option<&'static str> {
-        self.opencl
-    }
-
-    /// The CUDA fatbin that the calling crate generated; empty where it appended no kernels.
-    pub fn cuda_fatbin(&self) -> Option<&'static [u8]> {
-        self.cuda
-    }
-}
-
 /// The accelerator of some programs' devices, without fallback: callers of this crate bring their own
 /// path to the CPU, and must hear of a failure to take it.
 pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcError> {
     let Some(first) = programs.first() else { return Err(no_device()) };
-    let backend = first.device.info().backend;
-    let devices = programs.iter().map(|program| program.device.0.clone()).collect();
+    let backend = first.device().info().backend;
+    let devices = programs.iter().map(|program| program.device().0.clone()).collect();
     Ok(Accelerator::with_backend(backend)?.on_devices(devices))
 }
 

@@ -12,7 +12,7 @@ use yastl::Pool;
 static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
 /// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says.
-#[allow(clippy::non_std_lazy_statics, reason = "its type is part of the stock crate's interface")]
+#[allow(clippy::non_std_lazy_statics, reason = "the type is part of the interface")]
 pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool::new(*NUM_THREADS));
 
 /// The number in `EC_GPU_NUM_THREADS`, if it is one and not zero.

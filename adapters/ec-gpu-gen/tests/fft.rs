@@ -4,10 +4,8 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use blstrs::Scalar;
-use common::{exclusive, fail_after, programs};
+use common::{ABORT_TIME, Patience, exclusive, fail_after, programs};
 use ec_gpu_gen::fft::{FftKernel, SingleFftKernel};
 use ec_gpu_gen::fft_cpu::{parallel_fft, serial_fft};
 use ec_gpu_gen::threadpool::Worker;
@@ -42,8 +40,8 @@ fn kernel<'a>() -> Option<FftKernel<'a, Scalar>> {
     }
 }
 
-/// Three polynomials, of different lengths.
-const LOGS: [u32; 3] = [9, 12, 7];
+/// Polynomials of different lengths.
+const LOGS: [u32; 5] = [9, 12, 7, 11, 10];
 
 fn inputs() -> Vec<Vec<Scalar>> {
     LOGS.iter().zip(0..).map(|(log_n, seed)| random(*log_n, seed)).collect()
@@ -121,21 +119,43 @@ fn a_failure_anywhere_leaves_all_inputs() {
 #[test]
 fn an_abort_anywhere_leaves_all_inputs() {
     let _exclusive = exclusive();
+    if programs().is_empty() {
+        return;
+    }
     let mut values = inputs();
-    for patience in 0..1000 {
-        let asked = AtomicUsize::new(0);
-        let hook = move || asked.fetch_add(1, Ordering::Relaxed) >= patience;
-        let Ok(mut kernel) = FftKernel::create_with_abort(programs(), &hook) else { return };
+    for questions in 0..1000 {
+        let patience = Patience::new(questions);
+        let hook = || patience.ended();
+        let mut kernel = FftKernel::create_with_abort(programs(), &hook).unwrap();
         match run(&mut kernel, &mut values) {
             Ok(()) => {
-                assert!(patience > 0, "the hook was not asked");
+                assert!(questions > LOGS.len(), "the hook was asked {questions} times");
                 return assert_transformed(&values);
             }
             Err(error) => assert!(matches!(error, EcError::Aborted), "{error}"),
         }
-        assert!(values == inputs(), "aborted at question {patience}, and inputs changed");
+        assert!(values == inputs(), "aborted at question {questions}, and inputs changed");
     }
     panic!("never finished");
+}
+
+#[test]
+fn an_abort_is_soon() {
+    let _exclusive = exclusive();
+    if programs().is_empty() {
+        return;
+    }
+    for questions in [0, 1, 10, 20] {
+        let patience = Patience::new(questions);
+        let hook = || patience.ended();
+        let mut kernel = FftKernel::create_with_abort(programs(), &hook).unwrap();
+        let mut values = vec![random(12, 7); 32];
+        let mut slices: Vec<&mut [Scalar]> = values.iter_mut().map(Vec::as_mut_slice).collect();
+        let error = kernel.radix_fft_many(&mut slices, &[omega(12); 32], &[12; 32]).unwrap_err();
+        let time = patience.since().unwrap();
+        assert!(matches!(error, EcError::Aborted), "{error}");
+        assert!(time < ABORT_TIME, "{time:?} after question {questions}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@
 #define KERNEL extern "C" __global__
 #define GLOBAL
 #define LOCAL __shared__
-#define CONSTANT static __constant__
+#define CONSTANT __constant__
 #define GET_GLOBAL_ID() (blockIdx.x * blockDim.x + threadIdx.x)
 #define GET_GROUP_ID() (blockIdx.x)
 #define GET_LOCAL_ID() (threadIdx.x)

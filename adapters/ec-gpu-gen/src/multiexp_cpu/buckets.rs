@@ -97,8 +97,8 @@ mod tests {
             let expected = bases.iter().zip(&scalars).map(|(base, scalar)| base * scalar).sum::<pasta_curves::Ep>();
             let exponents: Vec<_> = scalars.iter().map(PrimeField::to_repr).collect();
             let source = (Arc::new(bases), 0);
-            let sum = multiexp::<FullDensity, _, EpAffine, _>(&source, &FullDensity, &exponents)
-                .expect("as many as there are");
+            let sum =
+                multiexp::<FullDensity, _, EpAffine, _>(&source, &FullDensity, &exponents).expect("as many bases");
             assert_eq!(sum, expected, "{count} bases");
         }
     }

@@ -3,8 +3,9 @@
 use std::iter;
 use std::sync::Arc;
 
-use bitvec::prelude::{BitVec, Lsb0};
+use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use ff::PrimeField;
+use rayon::prelude::*;
 
 /// Which exponents have a base.
 pub trait QueryDensity: Sized {
@@ -68,10 +69,35 @@ impl<'a> QueryDensity for &'a DensityTracker {
     }
 
     fn generate_exps<F: PrimeField>(self, exponents: Arc<Vec<F::Repr>>) -> Arc<Vec<F::Repr>> {
-        let mut dense = Vec::with_capacity(self.total_density);
-        dense.extend(self.bv.iter_ones().map_while(|index| exponents.get(index)));
-        Arc::new(dense)
+        let bits = &self.bv[..self.bv.len().min(exponents.len())];
+        if bits.len() == exponents.len() && bits.all() {
+            return exponents;
+        }
+        Arc::new(marked(bits, &exponents))
     }
+}
+
+/// Bits that one task looks at.
+const BLOCK: usize = 1 << 13;
+
+/// The values whose bit is set, in order; bits are not more than values.
+fn marked<T: Copy + Send + Sync>(bits: &BitSlice, values: &[T]) -> Vec<T> {
+    let total = bits.count_ones();
+    let mut result = Vec::with_capacity(total);
+    let mut rest = &mut result.spare_capacity_mut()[..total];
+    let mut tasks = Vec::with_capacity(bits.len().div_ceil(BLOCK));
+    for (bits, values) in bits.chunks(BLOCK).zip(values.chunks(BLOCK)) {
+        let (places, after) = rest.split_at_mut(bits.count_ones());
+        tasks.push((bits, values, places));
+        rest = after;
+    }
+    tasks.into_par_iter().for_each(|(bits, values, places)| {
+        places.iter_mut().zip(bits.iter_ones()).for_each(|(place, index)| _ = place.write(values[index]));
+    });
+    // SAFETY: the tasks' places are the first `total`, and each task has as many as its bits are set, so
+    // that it wrote all of them.
+    unsafe { result.set_len(total) };
+    result
 }
 
 impl DensityTracker {
@@ -156,6 +182,17 @@ mod tests {
                 _ => [first, second].concat(),
             };
             assert_eq!(extended, tracker(&expected));
+        }
+    }
+
+    #[test]
+    fn exponents_with_a_base_keep_their_order() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for (length, chance) in [(0, 0.5), (1, 1.0), (BLOCK, 0.0), (BLOCK, 1.0), (3 * BLOCK + 77, 0.3)] {
+            let density = tracker(&(0..length).map(|_| rng.gen_bool(chance)).collect::<Vec<_>>());
+            let exponents = Arc::new((0..length as u64).map(|i| blstrs::Scalar::from(i).to_repr()).collect::<Vec<_>>());
+            let expected: Vec<_> = density.bv.iter_ones().map(|index| exponents[index]).collect();
+            assert!(*density.generate_exps::<blstrs::Scalar>(exponents) == expected, "{length} exponents");
         }
     }
 

@@ -1,6 +1,8 @@
 //! What the tests on devices share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use ec_gpu_gen::rust_gpu_tools::{Device, Program};
 
@@ -13,7 +15,7 @@ pub fn programs() -> Vec<Program> {
     if devices.is_empty() {
         let asked = |name| std::env::var(name).is_ok_and(|value| !matches!(value.as_str(), "" | "cpu"));
         assert!(!asked("PROOFWARP_BACKEND") && !asked("EC_GPU_FRAMEWORK"), "a device was asked for and there is none");
-        eprintln!("NO DEVICE: nothing is tested here but that the constructors say so");
+        eprintln!("left out: everything but that the constructors say so, for there is no device");
     }
     devices.into_iter().map(|device| Program::new(device, None, None).expect("a device of its own backend")).collect()
 }
@@ -30,3 +32,33 @@ pub fn fail_after(launches: Option<u32>) {
         device.proofwarp().fail_after(launches.unwrap_or(u32::MAX));
     }
 }
+
+/// An abort hook that says no a number of times, then yes.
+pub struct Patience {
+    questions: usize,
+    asked: AtomicUsize,
+    yes: OnceLock<Instant>,
+}
+
+impl Patience {
+    pub fn new(questions: usize) -> Self {
+        Self { questions, asked: AtomicUsize::new(0), yes: OnceLock::new() }
+    }
+
+    /// The hook's answer.
+    pub fn ended(&self) -> bool {
+        let ended = self.asked.fetch_add(1, Ordering::Relaxed) >= self.questions;
+        if ended {
+            self.yes.get_or_init(Instant::now);
+        }
+        ended
+    }
+
+    /// Time since the first yes, if there was one.
+    pub fn since(&self) -> Option<Duration> {
+        self.yes.get().map(Instant::elapsed)
+    }
+}
+
+/// The longest that a caller waits after its hook has said yes, with little work queued.
+pub const ABORT_TIME: Duration = Duration::from_millis(100);
