@@ -11,10 +11,12 @@ typedef ulong u64;
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define CONSTANT __constant
 #define GROUP_ID ((u32)get_group_id(0))
+#define GROUPS ((u32)get_num_groups(0))
 #define LOCAL_ID ((u32)get_local_id(0))
 #define GLOBAL_ID ((u32)get_global_id(0))
 #define GLOBAL_SIZE ((u32)get_global_size(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
 #if defined(__NV_CL_C_VERSION)
 // NVIDIA's compiler takes PTX inside OpenCL C.

@@ -1,50 +1,73 @@
-// Bucket reduction: from the buckets of every window to the window's sum.
+// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result.
 //
-// A window's sum is Σ b·S_b over buckets b = 1 … 2^(c−1). A work-item takes a segment of buckets
-// lo + 1 … lo + s: running sums from the top give Σ (b − lo)·S_b and Σ S_b, and the segment's share is
-// the first plus lo times the second. Shares are summed by trees in local memory.
+// A window's sum is Σ b·S_b over its buckets b = 1 … B. Segments of s buckets give
+//   Σ_k share_k + s·Σ_k k·total_k,  share_k = Σ_{j=1…s} j·S_{ks+j},  total_k = Σ_j S_{ks+j},
+// by running sums from each segment's top. Σ_k k·total_k = Σ_i 2^i·(Σ of the total_k with bit i of k set):
+// the sums over bits, and the sum of all shares, are plain sums, made in two steps by many groups. What is
+// left are (bits + 1) points a window with powers of two as weights, for the host: its core does the
+// chain of 255 doublings in a fraction of the time that one work-item of a GPU would take.
 
-#define TREE 64u
-
-// factor·point by doubling and adding, from the highest bit.
-DEVICE point_t point_multiply(point_t point, u32 factor) {
-    point_t r = point_infinity();
-    for (u32 mask = 0x80000000u; mask != 0; mask >>= 1) {
-        if (!point_is_infinity(r)) r = point_double(r);
-        if (factor & mask) r = point_add(r, point);
+// shares and totals of every segment of every window, side by side: [w·segments + k]. Grid: one quad a
+// segment.
+KERNEL(SUM_GROUP)
+void msm_reduce_segments(u32 segments, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
+                         GLOBAL point_t *totals) {
+    LOCAL F(t) running[SUM_QUADS * COORDINATES], share[SUM_QUADS * COORDINATES];
+    LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    u32 id = GLOBAL_ID / QUAD, at = (LOCAL_ID / QUAD) * COORDINATES;
+    bool live = id < segments;
+    quad_set_infinity(running + at);
+    quad_set_infinity(share + at);
+    // In turn: the next bucket to the running sum, the running sum to the share. (One call for both: PoCL 3.1
+    // gives wrong sums where a loop holds two.)
+    for (u32 step = 0; step < 2 * segment; step++) {
+        bool to_share = step & 1;
+        if (to_share) operand[at + LANE] = running[at + LANE];
+        else if (live) operand[at + LANE] = point_coordinate(buckets, id * segment + segment - 1 - step / 2);
+        quad_add((to_share ? share : running) + at, operand + at, scratch + at, live);
     }
-    return r;
+    if (!live) return;
+    point_set_coordinate(shares, id, share[at + LANE]);
+    point_set_coordinate(totals, id, running[at + LANE]);
 }
 
-// shares[w·segments + k]: the k-th segment's share of window w, which has `width` buckets. Grid: one item
-// a segment.
-KERNEL(128)
-void msm_reduce_segments(u32 windows, u32 width, u32 segment, GLOBAL const point_t *buckets,
-                         GLOBAL point_t *shares) {
-    u32 segments = width / segment, id = GLOBAL_ID;
-    if (id >= windows * segments) return;
-    u32 window = id / segments, low = (id % segments) * segment;
-    point_t running = point_infinity(), share = point_infinity();
-    for (u32 b = segment; b-- > 0;) {
-        running = point_add(running, buckets[window * width + low + b]);
-        share = point_add(share, running);
-    }
-    shares[id] = point_add(share, point_multiply(running, low));
+// The place of the i-th number that has the bit set.
+DEVICE u32 with_bit(u32 i, u32 bit) {
+    return ((i >> bit) << (bit + 1)) | (1u << bit) | (i & ((1u << bit) - 1));
 }
 
-// out[w·groups + g] = Σ of the g-th run of TREE points of window w, which has `count` points.
-// Grid: windows·groups groups, groups = ⌈count / TREE⌉.
-KERNEL(TREE)
-void msm_sum_tree(u32 count, u32 groups, GLOBAL const point_t *in, GLOBAL point_t *out) {
-    LOCAL point_t tile[TREE];
-    u32 window = GROUP_ID / groups, at = (GROUP_ID % groups) * TREE + LOCAL_ID;
-    point_t sum = point_infinity();
-    if (at < count) sum = in[window * count + at];
-    for (u32 step = TREE / 2; step > 0; step >>= 1) {
-        tile[LOCAL_ID] = sum;
-        BARRIER();
-        if (LOCAL_ID < step) sum = point_add(sum, tile[LOCAL_ID + step]);
-        BARRIER();
+// out[(w·(bits + 1) + s)·parts + p]: part p of the sum of window w's totals with bit s set, for s < bits,
+// and of all its shares for s = bits. A window has 2^bits segments. Grid: windows·(bits + 1)·parts groups.
+KERNEL(SUM_GROUP)
+void msm_sum_bits(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL const point_t *totals,
+                  GLOBAL point_t *out) {
+    LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    u32 part = GROUP_ID % parts, bit = (GROUP_ID / parts) % (bits + 1), window = GROUP_ID / parts / (bits + 1);
+    u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
+    u32 count = (bit == bits ? 1u << bits : (1u << bits) / 2), length = (count + parts - 1) / parts;
+    quad_set_infinity(sum + at);
+    for (u32 first = 0; first < length; first += SUM_QUADS) {
+        u32 i = part * length + first + quad;
+        bool live = first + quad < length && i < count;
+        u32 place = (window << bits) + (bit == bits ? i : with_bit(i, bit));
+        if (live) operand[at + LANE] = point_coordinate(bit == bits ? shares : totals, place);
+        quad_add(sum + at, operand + at, scratch + at, live);
     }
-    if (LOCAL_ID == 0) out[GROUP_ID] = sum;
+    quad_sum_group(sum, operand, scratch, SUM_QUADS);
+    if (quad == 0) point_set_coordinate(out, GROUP_ID, sum[LANE]);
+}
+
+// out[g] = Σ of the g-th `count` points, in Jacobian coordinates. Grid: a group for each sum.
+KERNEL(SUM_GROUP)
+void msm_sum_parts(u32 count, GLOBAL const point_t *parts, GLOBAL jacobian_t *out) {
+    LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
+    quad_set_infinity(sum + at);
+    for (u32 first = 0; first < count; first += SUM_QUADS) {
+        bool live = first + quad < count;
+        if (live) operand[at + LANE] = point_coordinate(parts, GROUP_ID * count + first + quad);
+        quad_add(sum + at, operand + at, scratch + at, live);
+    }
+    quad_sum_group(sum, operand, scratch, SUM_QUADS);
+    if (LOCAL_ID == 0) out[GROUP_ID] = point_to_jacobian(quad_gather(sum));
 }

@@ -3,12 +3,14 @@
 // Rows are cut into pieces of at most `limit` entries, pieces are ordered by length, longest first, and
 // each work-item sums one piece: neighbours work equally long whatever the scalars are. A row's first
 // piece starts from what its bucket holds already, so that chunks of points follow one another into the
-// same buckets. Pieces of one row stand side by side in `partial` and are merged by a tree in place,
-// whose last level writes the bucket; a row of one piece writes it at once.
+// same buckets. A row of one piece writes its bucket at once; pieces of other rows stand side by side in
+// `partial` and are merged in two steps by groups of quads.
 // Every row of a kernel's grid is bounded on the device by piece_offsets[rows]: the host knows a bound
 // only, and never waits to learn the number.
 
 #define BINS 512u
+// Pieces that one group merges.
+#define MERGE 64u
 
 typedef struct {
     u32 start, length, row;
@@ -32,10 +34,19 @@ DEVICE u32 row_of_piece(u32 piece, u32 rows, GLOBAL const u32 *piece_offsets) {
     return low;
 }
 
-// Describes every piece and counts lengths, longest first: bin = limit − length.
+// Lists what is to be merged from this piece on; counts = (units, long rows).
+DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL u32 *counts, GLOBAL u32 *units,
+                        GLOBAL u32 *long_rows) {
+    u32 index = p - piece_offsets[row], count = piece_offsets[row + 1] - piece_offsets[row];
+    if (count > 1 && index % MERGE == 0) units[ATOMIC_ADD(&counts[0], 1u)] = p;
+    if (count > MERGE && index == 0) long_rows[ATOMIC_ADD(&counts[1], 1u)] = row;
+}
+
+// Describes every piece, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
 KERNEL(256)
 void msm_describe_pieces(u32 rows, u32 limit, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
-                         GLOBAL piece_t *pieces, GLOBAL u32 *bins) {
+                         GLOBAL piece_t *pieces, GLOBAL u32 *bins, GLOBAL u32 *counts, GLOBAL u32 *units,
+                         GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
     for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
     BARRIER();
@@ -47,6 +58,7 @@ void msm_describe_pieces(u32 rows, u32 limit, GLOBAL const u32 *offsets, GLOBAL 
         u32 left = offsets[piece.row + 1] - piece.start;
         piece.length = left < limit ? left : limit;
         pieces[p] = piece;
+        list_merges(p, piece.row, piece_offsets, counts, units, long_rows);
         ATOMIC_ADD(&local_bins[limit - piece.length], 1u);
     }
     BARRIER();
@@ -97,17 +109,44 @@ void msm_accumulate(u32 rows, GLOBAL const u32 *piece_offsets, GLOBAL const piec
     else partial[p] = sum;
 }
 
-// One level of the merging tree: pieces whose number is a multiple of fan_in·stride take in the
-// following fan_in − 1 at distances of stride. The level after which one is left writes the bucket.
-KERNEL(128)
-void msm_merge_pieces(u32 rows, u32 stride, u32 fan_in, GLOBAL const u32 *piece_offsets,
-                      GLOBAL const piece_t *pieces, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
-    u32 p = GLOBAL_ID;
-    if (p >= piece_offsets[rows]) return;
-    u32 row = pieces[p].row, index = p - piece_offsets[row], count = piece_offsets[row + 1] - piece_offsets[row];
-    if (index % (stride * fan_in) != 0 || index + stride >= count) return;
-    point_t sum = partial[p];
-    for (u32 k = 1; k < fan_in && index + k * stride < count; k++) sum = point_add(sum, partial[p + k * stride]);
-    if (index == 0 && (u64)stride * fan_in >= count) buckets[row] = sum;
-    else partial[p] = sum;
+// Leaves in the first quad's slots the sum of partial[first], partial[first + stride] … before `end`.
+DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCAL_POINTER F(t) *scratch,
+                      GLOBAL const point_t *partial, u32 first, u32 end, u32 stride) {
+    u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
+    quad_set_infinity(sum + at);
+    for (u32 start = first; start < end; start += SUM_QUADS * stride) {
+        u32 p = start + quad * stride;
+        if (p < end) operand[at + LANE] = point_coordinate(partial, p);
+        quad_add(sum + at, operand + at, scratch + at, p < end);
+    }
+    quad_sum_group(sum, operand, scratch, SUM_QUADS);
+}
+
+// Step 1 of merging: a group sums up to MERGE pieces of one row, to the bucket if they are the whole row,
+// to the place of the first of them else. `units` lists the first pieces. Grid: any number of groups, which
+// take units in turn.
+KERNEL(SUM_GROUP)
+void msm_merge_units(GLOBAL const u32 *counts, GLOBAL const u32 *units, GLOBAL const u32 *piece_offsets,
+                     GLOBAL const piece_t *pieces, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
+    LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    for (u32 u = GROUP_ID; u < counts[0]; u += GROUPS) {
+        u32 first = units[u], row = pieces[first].row, end = piece_offsets[row + 1];
+        merge_run(sum, operand, scratch, partial, first, end < first + MERGE ? end : first + MERGE, 1);
+        bool whole = first == piece_offsets[row] && end <= first + MERGE;
+        if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, whole ? row : first, sum[LANE]);
+        BARRIER();
+    }
+}
+
+// Step 2: a group sums what step 1 left of a row that has more than MERGE pieces. Grid: as in step 1.
+KERNEL(SUM_GROUP)
+void msm_merge_rows(GLOBAL const u32 *counts, GLOBAL const u32 *long_rows, GLOBAL const u32 *piece_offsets,
+                    GLOBAL point_t *buckets, GLOBAL const point_t *partial) {
+    LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    for (u32 r = GROUP_ID; r < counts[1]; r += GROUPS) {
+        u32 row = long_rows[r];
+        merge_run(sum, operand, scratch, partial, piece_offsets[row], piece_offsets[row + 1], MERGE);
+        if (LOCAL_ID < QUAD) point_set_coordinate(buckets, row, sum[LANE]);
+        BARRIER();
+    }
 }

@@ -11,9 +11,12 @@ typedef unsigned long long u64;
 #define ALIGNED(bytes) __align__(bytes)
 #define CONSTANT static __device__ __constant__
 #define GROUP_ID blockIdx.x
+#define GROUPS gridDim.x
 #define LOCAL_ID threadIdx.x
 #define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)
 #define GLOBAL_SIZE (gridDim.x * blockDim.x)
 #define BARRIER() __syncthreads()
+// Four neighbours in a warp wait for each other.
+#define QUAD_BARRIER() __syncwarp()
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define HAS_PTX

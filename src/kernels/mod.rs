@@ -43,7 +43,7 @@ pub struct Module {
     pub family: Family,
     /// The field that it computes in: of a curve, the field of its coordinates, or what that extends.
     pub field: FieldDescription,
-    /// Whether coordinates lie in the quadratic extension field[u]/(u² + 1).
+    /// Whether coordinates lie in the quadratic extension `field[u]/(u² + 1)`.
     pub quadratic: bool,
     /// Number of 32-bit limbs of a scalar; 0 where there is none.
     pub scalar: Option<FieldDescription>,
@@ -130,10 +130,10 @@ const VECTOR: &str = include_str!("../../cl/vector.cl");
 const NTT: &str = include_str!("../../cl/ntt.cl");
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
+    include_str!("../../cl/quad.cl"),
     include_str!("../../cl/msm_digits.cl"),
     include_str!("../../cl/msm_rows.cl"),
     include_str!("../../cl/msm_buckets.cl"),
-    include_str!("../../cl/msm_combine.cl"),
 ];
 const POINTS: &str = include_str!("../../cl/points.cl");
 

@@ -2,7 +2,7 @@
 //! between. A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the
 //! order of the stream.
 
-use super::plan::{Cut, FAN_IN, Plan, TREE};
+use super::plan::{Cut, Plan};
 use crate::Result;
 use crate::backend::{Arg, Buffer, HostBuffer, Stream};
 use crate::program::{Program, mem};
@@ -11,8 +11,11 @@ use crate::program::{Program, mem};
 const SCAN_BLOCK: u32 = 2048;
 /// Lengths of pieces that are told apart, `BINS` of `cl/msm_rows.cl`.
 const BINS: u32 = 512;
-/// Work-items that share the doublings of `msm_combine`.
-const LANES: u32 = 4;
+/// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
+const SUM_GROUP: u32 = 64;
+const QUAD: u64 = 4;
+/// Groups that merge pieces: they take turns, for only the device knows how much there is to merge.
+const MERGE_GROUPS: u64 = 2048;
 
 /// The transposed digits of a chunk: a CSR matrix with a row per bucket of every window.
 pub(super) struct Matrix {
@@ -26,6 +29,10 @@ struct Pieces {
     offsets: Buffer,
     descriptions: Buffer,
     order: Buffer,
+    /// Numbers of units and of long rows, then the lists.
+    merge_counts: Buffer,
+    units: Buffer,
+    long_rows: Buffer,
 }
 
 /// A stream with what every step needs.
@@ -97,12 +104,11 @@ impl Enqueue<'_> {
         let summed =
             [&pieces.offsets, &pieces.descriptions, &pieces.order, &matrix.entries, bases, buckets, &partial].map(mem);
         self.launch("msm_accumulate", cut.pieces(), 128, &[&[rows], &summed[..]].concat())?;
-        for stride in cut.merge_strides() {
-            let numbers = [rows, Arg::U32(stride), Arg::U32(FAN_IN)];
-            let merged = [&pieces.offsets, &pieces.descriptions, buckets, &partial].map(mem);
-            self.launch("msm_merge_pieces", cut.pieces(), 128, &[&numbers[..], &merged].concat())?;
-        }
-        Ok(())
+        let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
+        let args = [&pieces.merge_counts, &pieces.units, &pieces.offsets, &pieces.descriptions, buckets, &partial];
+        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &args.map(mem))?;
+        let args = [&pieces.merge_counts, &pieces.long_rows, &pieces.offsets, buckets, &partial];
+        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &args.map(mem))
     }
 
     /// Rows cut into pieces, pieces ordered by length.
@@ -114,42 +120,38 @@ impl Enqueue<'_> {
         self.scan(&offsets, row_count, row_count + 1)?;
         let (descriptions, order, bins) =
             (self.words(3 * cut.pieces())?, self.words(cut.pieces())?, self.words(BINS.into())?);
+        let (merge_counts, units, long_rows) = (self.words(2)?, self.words(cut.units())?, self.words(cut.long_rows())?);
         self.stream.zero(&bins)?;
-        let described = [rows, limit, mem(&matrix.offsets), mem(&offsets), mem(&descriptions), mem(&bins)];
-        self.launch("msm_describe_pieces", cut.pieces(), 256, &described)?;
+        self.stream.zero(&merge_counts)?;
+        let outputs = [&matrix.offsets, &offsets, &descriptions, &bins, &merge_counts, &units, &long_rows].map(mem);
+        self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, limit], &outputs[..]].concat())?;
         self.scan(&bins, BINS, BINS)?;
         let ordered = [rows, limit, mem(&offsets), mem(&descriptions), mem(&bins), mem(&order)];
         self.launch("msm_order_pieces", cut.pieces(), 256, &ordered)?;
-        Ok(Pieces { offsets, descriptions, order })
+        Ok(Pieces { offsets, descriptions, order, merge_counts, units, long_rows })
     }
 
-    /// Step 3, bucket reduction: each window's weighted sum of buckets.
-    pub fn reduce(&mut self, buckets: &Buffer) -> Result<Buffer> {
+    /// Step 3, bucket reduction: [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the
+    /// result; their Jacobian coordinates are on their way to the host.
+    pub fn reduce(&mut self, buckets: &Buffer) -> Result<HostBuffer> {
         let plan = self.plan;
-        let mut count = plan.segments();
-        let mut sums = self.points(u64::from(plan.windows * count))?;
-        let numbers = [plan.windows, plan.buckets(), plan.segment].map(Arg::U32);
-        let args = [&numbers[..], &[mem(buckets), mem(&sums)]].concat();
-        self.launch("msm_reduce_segments", u64::from(plan.windows * count), 128, &args)?;
-        while count > 1 {
-            let groups = count.div_ceil(TREE);
-            let next = self.points(u64::from(plan.windows * groups))?;
-            let args = [Arg::U32(count), Arg::U32(groups), mem(&sums), mem(&next)];
-            self.launch("msm_sum_tree", u64::from(plan.windows * groups * TREE), TREE, &args)?;
-            (sums, count) = (next, groups);
-        }
-        Ok(sums)
-    }
-
-    /// Step 4, window combination; the result's Jacobian coordinates are on their way to the host.
-    pub fn combine(&mut self, sums: &Buffer) -> Result<HostBuffer> {
+        let segments = u64::from(plan.windows * plan.segments());
+        let (shares, totals) = (self.points(segments)?, self.points(segments)?);
+        let numbers = [segments as u32, plan.segment].map(Arg::U32);
+        let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();
+        self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?;
+        let groups = u64::from(plan.sums() * plan.parts());
+        let parts = self.points(groups)?;
+        let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);
+        let args = [&numbers[..], &[mem(&shares), mem(&totals), mem(&parts)]].concat();
+        self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
         // Three coordinates against the four of an XYZZ point.
-        let bytes = self.point_bytes / 4 * 3;
-        let (result, jacobian) = (self.stream.host_buffer(bytes)?, self.stream.allocate(bytes)?.secret());
-        let numbers = [self.plan.windows, self.plan.c].map(Arg::U32);
-        self.launch("msm_combine", LANES.into(), LANES, &[numbers[0], numbers[1], mem(sums), mem(&jacobian)])?;
+        let bytes = plan.sums() as usize * self.point_bytes / 4 * 3;
+        let (result, sums) = (self.stream.host_buffer(bytes)?, self.stream.allocate(bytes)?.secret());
+        let args = [Arg::U32(plan.parts()), mem(&parts), mem(&sums)];
+        self.launch("msm_sum_parts", u64::from(plan.sums() * SUM_GROUP), SUM_GROUP, &args)?;
         self.stream.mark_end()?;
-        self.stream.fetch(&result, &jacobian)?;
+        self.stream.fetch(&result, &sums)?;
         Ok(result)
     }
 }

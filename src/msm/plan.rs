@@ -2,12 +2,14 @@
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
-/// Work-items wanted in the bucket reduction.
-const REDUCTION_ITEMS: u64 = 1 << 15;
-/// Points summed by one group of `msm_sum_tree`.
-pub(super) const TREE: u32 = 64;
-/// Pieces merged by one work-item at each level of the merging tree.
-pub(super) const FAN_IN: u32 = 8;
+/// Segments wanted in the bucket reduction, each the work of four work-items.
+const SEGMENTS: u64 = 1 << 15;
+/// Shortest segment: what follows it costs as much as a segment of this length.
+const MIN_SEGMENT: u64 = 4;
+/// Totals that one group of `msm_sum_bits` sums.
+const PART: u32 = 64;
+/// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
+const MERGE: u64 = 64;
 /// A point addition in the bucket reduction against one in the accumulation: 14 products against 10,
 /// at a lower occupancy.
 const REDUCTION_WEIGHT: u64 = 2;
@@ -74,8 +76,8 @@ impl Plan {
         let c = (4..=20).min_by_key(cost).unwrap_or(4);
         let windows = windows(problem.scalar_bits, c);
         let buckets = 1u64 << (c - 1);
-        let per_item = buckets * u64::from(windows) / REDUCTION_ITEMS;
-        let segment = per_item.next_power_of_two().clamp(4, buckets) as u32;
+        let wanted = buckets * u64::from(windows) / SEGMENTS;
+        let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
         Self { problem, chunk, c, windows, segment }
     }
 
@@ -92,6 +94,29 @@ impl Plan {
     /// Segments of a window in the reduction.
     pub fn segments(&self) -> u32 {
         self.buckets() / self.segment
+    }
+
+    /// Binary logarithm of the segments of a window: the bits of a segment's number.
+    pub fn segment_bits(&self) -> u32 {
+        self.segments().ilog2()
+    }
+
+    /// Parts that each sum over a window's segments is cut into.
+    pub fn parts(&self) -> u32 {
+        (self.segments() / 2).div_ceil(PART).max(1)
+    }
+
+    /// Points that the reduction leaves: for each window one for every bit of a segment's number, and one
+    /// for the segments' shares.
+    pub fn sums(&self) -> u32 {
+        self.windows * (self.segment_bits() + 1)
+    }
+
+    /// The power of two that such a point is to be multiplied by.
+    pub fn weight(&self, sum: u32) -> u32 {
+        let (window, bit) = (sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
+        let within = if bit == self.segment_bits() { 0 } else { self.segment.ilog2() + bit };
+        self.c * window + within
     }
 
     /// How a chunk of so many points is cut.
@@ -114,8 +139,9 @@ impl Plan {
         // A piece has its description (12 bytes), its place (4) and its sum.
         let pieces = cut.pieces() * (16 + point);
         let buckets = u64::from(self.rows()) * point;
-        let shares = 2 * u64::from(self.windows * self.segments()) * point;
-        inputs + matrix + pieces + buckets + shares + (1 << 20)
+        let merges = 4 * (cut.units() + cut.long_rows());
+        let sums = u64::from(2 * self.windows * self.segments() + self.sums() * self.parts()) * point;
+        inputs + matrix + pieces + merges + buckets + sums + (1 << 20)
     }
 }
 
@@ -140,10 +166,15 @@ impl Cut {
         u64::from(self.rows).min(self.entries()) + self.entries() / u64::from(self.piece)
     }
 
-    /// Strides of the merging tree's levels, enough for a row that holds every point.
-    pub fn merge_strides(&self) -> impl Iterator<Item = u32> {
-        let most = self.points.div_ceil(self.piece);
-        std::iter::successors(Some(1u32), |stride| stride.checked_mul(FAN_IN)).take_while(move |stride| *stride < most)
+    /// At most this many runs of pieces to be merged: one for every row of several pieces, each of which
+    /// has a full one, and one more per full run.
+    pub fn units(&self) -> u64 {
+        self.entries() / u64::from(self.piece) + self.pieces() / MERGE + 1
+    }
+
+    /// At most this many rows of several runs.
+    pub fn long_rows(&self) -> u64 {
+        self.pieces() / MERGE + 1
     }
 }
 
@@ -175,8 +206,7 @@ mod tests {
                 let cut = plan.cut(plan.chunk.min(points));
                 assert!(cut.piece <= MAX_PIECE && plan.buckets().is_multiple_of(plan.segment));
                 assert!(u32::try_from(cut.entries()).is_ok(), "entries are counted with 32 bits");
-                let reach = cut.merge_strides().last().map_or(1, |stride| stride.saturating_mul(FAN_IN));
-                assert!(u64::from(reach) * u64::from(cut.piece) >= u64::from(cut.points));
+                assert!((0..plan.sums()).all(|sum| plan.weight(sum) < plan.c * plan.windows));
             }
         }
     }
