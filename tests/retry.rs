@@ -12,7 +12,6 @@ use bellperson::groth16::{generate_random_parameters, prepare_verifying_key};
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use ff::{Field, PrimeField};
-use proofwarp::backend::Device;
 use proofwarp::ntt::{Transform, transform_many};
 use proofwarp::{Accelerator, BackendKind, Error};
 
@@ -198,13 +197,13 @@ fn a_failure_of_one_device_of_two_is_no_abort() {
         let both = accelerator.on_devices(devices.clone());
         let transform = Transform::new(10, root(10));
         let original: Vec<Scalar> = (0..1024).map(Scalar::from).collect();
-        for failing in 0..2 {
+        for (number, failing) in devices.iter().enumerate() {
             let mut values = vec![original.clone(); 16];
             let mut slices: Vec<&mut [Scalar]> = values.iter_mut().map(Vec::as_mut_slice).collect();
-            Device::fail_after(&devices[failing], 3);
+            failing.fail_after(3);
             let error = transform_many(&both, &mut slices, &[transform; 16], None).unwrap_err();
-            assert!(matches!(error, Error::Device { .. }), "device {failing}: {error}");
-            assert!(values.iter().all(|values| *values == original), "device {failing}");
+            assert!(matches!(error, Error::Device { .. }), "device {number}: {error}");
+            assert!(values.iter().all(|values| *values == original), "device {number}");
         }
     }
 }
