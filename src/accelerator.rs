@@ -1,51 +1,11 @@
-//! Which devices run an operation, what happens when one cannot, and the report of what did.
+//! Which devices run an operation, and what happens when one cannot.
 
-use std::fmt;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
-use crate::backend::{BackendKind, Device, DeviceInfo, Traffic};
+use crate::backend::{BackendKind, Device, Traffic};
+use crate::report::{Call, Report};
 use crate::{Error, Result};
-
-/// What an operation ran on, how long it took and what it moved.
-#[derive(Debug, Clone)]
-pub struct Report {
-    /// The operation, such as `msm bls12_381_g1`.
-    pub operation: String,
-    /// Elements worked on.
-    pub elements: usize,
-    /// The backend that gave the result.
-    pub backend: BackendKind,
-    /// The device's name.
-    pub device: String,
-    /// Wall time of the whole call.
-    pub total: Duration,
-    /// Transfers and kernels; zero on the CPU.
-    pub traffic: Traffic,
-    /// Why backends tried before did not give the result.
-    pub fallbacks: Vec<String>,
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let t = &self.traffic;
-        write!(
-            f,
-            "{} of {} on {} ({}): {:.3?}, upload {:.3?} ({} B), kernels {:.3?}, download {:.3?} ({} B)",
-            self.operation,
-            self.elements,
-            self.backend,
-            self.device,
-            self.total,
-            t.upload,
-            t.bytes_up,
-            t.kernels,
-            t.download,
-            t.bytes_down
-        )?;
-        self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
-    }
-}
 
 /// The devices of this process and the policy for choosing among them.
 #[derive(Debug, Clone)]
@@ -54,13 +14,6 @@ pub struct Accelerator {
     forced: Option<BackendKind>,
     /// Why a backend has no devices here.
     absent: Vec<String>,
-}
-
-/// Name, element count and abort hook free description of one call, for its report.
-#[derive(Debug, Clone)]
-pub(crate) struct Call {
-    pub operation: String,
-    pub elements: usize,
 }
 
 impl Accelerator {
@@ -140,75 +93,19 @@ impl Accelerator {
             match gpu(&self.devices) {
                 Ok((value, traffic)) => {
                     let info = device.info();
-                    let report = report(call, info.backend, &info.name, start, traffic, fallbacks);
-                    return Ok((value, report));
-                }
-                Err(error) if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) => {
-                    tell_of_error(&call, device.info(), &error);
-                    return Err(error);
+                    return Ok((value, call.done(info.backend, &info.name, start, traffic, fallbacks)));
                 }
                 Err(error) => {
-                    log::warn!("{}: falling back to the cpu: {error}", call.operation);
+                    call.failed(device.info(), &error);
+                    if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
+                        return Err(error);
+                    }
                     fallbacks.push(error.to_string());
                 }
             }
         }
         let value = cpu()?;
-        Ok((value, report(call, BackendKind::Cpu, "host", start, Traffic::default(), fallbacks)))
-    }
-}
-
-fn report(
-    call: Call,
-    backend: BackendKind,
-    device: &str,
-    start: Instant,
-    traffic: Traffic,
-    fallbacks: Vec<String>,
-) -> Report {
-    let report = Report {
-        operation: call.operation,
-        elements: call.elements,
-        backend,
-        device: device.to_owned(),
-        total: start.elapsed(),
-        traffic,
-        fallbacks,
-    };
-    log::info!("{report}");
-    append_to_file(&report);
-    OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
-    report
-}
-
-type Observer = Box<dyn Fn(&Report) + Send + Sync>;
-
-static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());
-
-/// Calls `observer` with the report of every later operation of this process, on the thread that ran it and
-/// before its result is returned; programs learn so what a framework's calls ran on.
-pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
-    OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
-}
-
-/// Says why an operation gives no result: its caller may well have a way around, and then nobody else would.
-fn tell_of_error(call: &Call, device: &DeviceInfo, error: &Error) {
-    let Call { operation, elements } = call;
-    let reason = error.to_string().replace('\n', " ");
-    let line = format!("{operation} of {elements} on {} ({}): no result: {reason}", device.backend, device.name);
-    log::info!("{line}");
-    append_to_file(&line);
-}
-
-/// Appends a report to the file that `PROOFWARP_REPORT` names: programs without a logger, and those
-/// that watch another program, read there what ran.
-fn append_to_file(line: &impl fmt::Display) {
-    use std::io::Write;
-    let Some(path) = std::env::var_os("PROOFWARP_REPORT") else { return };
-    let open = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-    // One write a line, so that lines of several processes do not mix.
-    if let Err(error) = open.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
-        log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display());
+        Ok((value, call.done(BackendKind::Cpu, "host", start, Traffic::default(), fallbacks)))
     }
 }
 

@@ -22,7 +22,9 @@ pub mod kernels;
 pub mod msm;
 pub mod ntt;
 pub mod program;
+pub mod report;
 
-pub use accelerator::{Accelerator, Report};
+pub use accelerator::Accelerator;
 pub use backend::BackendKind;
 pub use error::{Error, Result};
+pub use report::Report;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bellperson::groth16::Parameters;
 use blstrs::Bls12;
-use proofwarp::{Report, accelerator};
+use proofwarp::{Report, report};
 use serde::Serialize;
 
 use crate::prove::ms;
@@ -21,7 +21,7 @@ static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
 
 /// Starts to collect the engine's reports.
 pub fn collect() {
-    accelerator::observe(|report| {
+    report::observe(|report| {
         let seen = Seen { end: Instant::now(), report: report.clone() };
         SEEN.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     });

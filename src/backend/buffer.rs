@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::MemoryHandle;
-use super::stream::StreamCore;
+use super::core::StreamCore;
 
 /// Device memory taken from the pool of a stream, given back when dropped.
 ///

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::stream::StreamCore;
+use super::core::StreamCore;
 use super::{DeviceInfo, Driver, KernelHandle, KernelSource, MemoryHandle, Stream};
 use crate::{Error, Result};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::Pinned;
+use super::core::StreamCore;
 use super::staging::{COPY_GRAIN, parallel_copy};
-use super::stream::StreamCore;
 
 /// Page-locked host memory that results land in before the caller's memory is touched. Cleared when
 /// dropped: results may be secret.

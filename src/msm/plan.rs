@@ -173,7 +173,7 @@ mod tests {
                 let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
                 assert!(plan.windows * plan.c > scalar_bits, "the carry of the top digit has room");
                 let cut = plan.cut(plan.chunk.min(points));
-                assert!(cut.piece <= MAX_PIECE && plan.buckets() % plan.segment == 0);
+                assert!(cut.piece <= MAX_PIECE && plan.buckets().is_multiple_of(plan.segment));
                 assert!(u32::try_from(cut.entries()).is_ok(), "entries are counted with 32 bits");
                 let reach = cut.merge_strides().last().map_or(1, |stride| stride.saturating_mul(FAN_IN));
                 assert!(u64::from(reach) * u64::from(cut.piece) >= u64::from(cut.points));

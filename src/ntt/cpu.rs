@@ -9,7 +9,7 @@
 //!
 //! so it takes P-point transforms of the columns on the coset g^Q, then Q-point transforms of the rows,
 //! row j₁ on the coset g·ω^{j₁}: twiddles between the dimensions and the shift are both cosets, which
-//! cost no product of their own (see [`evaluate`]). Columns and rows are handled in tiles that fit the
+//! cost no pass of their own (see [`evaluate`]). Columns and rows are handled in tiles that fit the
 //! cache, read in runs of [`TILE`] elements, and written by one core each.
 
 use rayon::prelude::*;

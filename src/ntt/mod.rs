@@ -7,9 +7,9 @@ mod plan;
 
 pub use domain::NttDomain;
 
-use crate::accelerator::Call;
 use crate::backend::Abort;
 use crate::field::NttField;
+use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Order of the elements of a vector of 2^k.

@@ -43,14 +43,21 @@ pub fn accelerators_and_cpu() -> Vec<Accelerator> {
     all
 }
 
-/// The same policy on a device of its own, which no other test of this process uses: for tests that make
-/// it fail, or that cap its memory. The CPU, which has no device, gives `None`, and that is printed.
-pub fn alone(accelerator: &Accelerator, memory_limit: Option<u64>) -> Option<Accelerator> {
-    let Some(device) = accelerator.devices().first() else {
-        eprintln!("left out: failures of a device, on the CPU, which has none");
-        return None;
-    };
-    Some(accelerator.on_devices(vec![Device::new(fresh_driver(device), memory_limit)]))
+/// As [`accelerators`], for tests of what only devices have; without one that is printed.
+pub fn accelerators_with_devices() -> Vec<Accelerator> {
+    let mut all = accelerators();
+    all.retain(|accelerator| !accelerator.devices().is_empty());
+    if all.is_empty() {
+        eprintln!("left out: all devices, since PROOFWARP_BACKEND names the CPU");
+    }
+    all
+}
+
+/// Each backend's accelerator on a device of its own, which no other test of this process uses: for
+/// tests that make it fail, or that cap its memory.
+pub fn alone(memory_limit: Option<u64>) -> Vec<Accelerator> {
+    let device = |accelerator: &Accelerator| Device::new(fresh_driver(&accelerator.devices()[0]), memory_limit);
+    accelerators_with_devices().iter().map(|accelerator| accelerator.on_devices(vec![device(accelerator)])).collect()
 }
 
 /// A driver of its own for the first device of the same backend.

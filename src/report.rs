@@ -1,0 +1,106 @@
+//! What operations ran on, and who is told.
+
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::backend::{BackendKind, DeviceInfo, Traffic};
+
+/// What an operation ran on, how long it took and what it moved.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The operation, such as `msm bls12_381_g1`.
+    pub operation: String,
+    /// Elements worked on.
+    pub elements: usize,
+    /// The backend that gave the result.
+    pub backend: BackendKind,
+    /// The device's name.
+    pub device: String,
+    /// Wall time of the whole call.
+    pub total: Duration,
+    /// Transfers and kernels; zero on the CPU.
+    pub traffic: Traffic,
+    /// Why backends tried before did not give the result.
+    pub fallbacks: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let t = &self.traffic;
+        write!(
+            f,
+            "{} of {} on {} ({}): {:.3?}, upload {:.3?} ({} B), kernels {:.3?}, download {:.3?} ({} B)",
+            self.operation,
+            self.elements,
+            self.backend,
+            self.device,
+            self.total,
+            t.upload,
+            t.bytes_up,
+            t.kernels,
+            t.download,
+            t.bytes_down
+        )?;
+        self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
+    }
+}
+
+/// One call, before it is known what runs it.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub operation: String,
+    pub elements: usize,
+}
+
+impl Call {
+    /// Makes the report of a call that gave a result, and tells everyone.
+    pub fn done(
+        self,
+        backend: BackendKind,
+        device: &str,
+        start: Instant,
+        traffic: Traffic,
+        fallbacks: Vec<String>,
+    ) -> Report {
+        let Self { operation, elements } = self;
+        let total = start.elapsed();
+        let report = Report { operation, elements, backend, device: device.to_owned(), total, traffic, fallbacks };
+        log::info!("{report}");
+        append_to_file(&report.to_string());
+        OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
+        report
+    }
+
+    /// Says why a device gives no result: the caller may well have a way around, and then nobody else would.
+    pub fn failed(&self, device: &DeviceInfo, error: &Error) {
+        let Self { operation, elements } = self;
+        let reason = error.to_string().replace('\n', " ");
+        let line = format!("{operation} of {elements} on {} ({}): no result: {reason}", device.backend, device.name);
+        log::warn!("{line}");
+        append_to_file(&line);
+    }
+}
+
+type Observer = Box<dyn Fn(&Report) + Send + Sync>;
+
+static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());
+
+/// Calls `observer` with the report of every later operation of this process, on the thread that ran it and
+/// before its result is returned; programs learn so what a framework's calls ran on.
+pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
+    OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
+}
+
+/// Appends a line to the file that `PROOFWARP_REPORT` names: programs without a logger, and those that
+/// watch another program, read there what ran.
+fn append_to_file(line: &str) {
+    use std::io::Write;
+    let Some(path) = std::env::var_os("PROOFWARP_REPORT") else { return };
+    let open = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    // One write a line, so that lines of several processes do not mix.
+    if let Err(error) = open.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
+        log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display());
+    }
+}

@@ -1,0 +1,42 @@
+//! A program with the CUDA backend starts anywhere, and says why it has no device.
+#![cfg(feature = "cuda")]
+
+use proofwarp::backend::cuda;
+use proofwarp::kernels::modules;
+use proofwarp::{Accelerator, BackendKind, Error};
+
+#[test]
+fn without_a_driver_there_is_a_reason_and_with_one_there_are_devices() {
+    match Accelerator::with_backend(BackendKind::Cuda) {
+        Ok(accelerator) => {
+            eprintln!("left out: a start without a driver, since there is one here");
+            assert!(accelerator.devices().iter().all(|device| !device.info().name.is_empty()));
+        }
+        Err(Error::Unavailable { backend, reason }) => {
+            assert_eq!(backend, BackendKind::Cuda);
+            let expected = if cuda::BUILD_NOTE.is_empty() { "no driver or no device" } else { cuda::BUILD_NOTE };
+            assert!(reason.contains(expected), "{reason}");
+        }
+        Err(other) => panic!("expected devices or a reason, got {other}"),
+    }
+}
+
+#[test]
+fn every_module_was_compiled() {
+    if !cuda::BUILD_NOTE.is_empty() {
+        eprintln!("left out: kernels of every module, since none were built in: {}", cuda::BUILD_NOTE);
+        return;
+    }
+    for module in modules() {
+        assert!(cuda::has_kernels(&module.name), "{} has no kernels", module.name);
+    }
+}
+
+#[test]
+fn the_automatic_choice_works_anywhere() {
+    let accelerator = Accelerator::automatic();
+    let domain = proofwarp::ntt::NttDomain::<blstrs::Scalar>::new(3).expect("a small domain");
+    let mut values = vec![blstrs::Scalar::from(1); 8];
+    domain.forward(&accelerator, &mut values).expect("some backend transforms");
+    assert_eq!(values[0], blstrs::Scalar::from(8));
+}
