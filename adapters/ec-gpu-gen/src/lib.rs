@@ -7,6 +7,9 @@
 //! ec-gpu-gen = { path = "proofwarp/adapters/ec-gpu-gen" }
 //! ```
 //!
+//! Where a `Cargo.lock` names an older version, `cargo update -p ec-gpu-gen --precise 0.7.1` lets cargo take
+//! it; cargo only warns otherwise that the patch was not used.
+//!
 //! Which devices are used is [`proofwarp::Accelerator`]'s choice; `PROOFWARP_BACKEND=cuda|opencl|cpu`
 //! forces a backend, and `EC_GPU_FRAMEWORK=cuda|opencl` does the same where that is not set. Where there
 //! is no device, [`rust_gpu_tools::Device::all`] is empty and the kernels' constructors give an error:

@@ -164,11 +164,12 @@ fn literals(words: &[u32], words_per_limb: usize) -> String {
 ///
 /// With the feature `opencl` it writes the text, with `cuda` it compiles it with nvcc (from `NVCC`,
 /// `CUDA_HOME` or the path; arguments from `EC_GPU_CUDA_NVCC_ARGS` if set), unless nothing was appended:
-/// then there is no kernel in it, and no nvcc is needed. What fails is reported to cargo as a build error.
+/// then there is no kernel in it, and no nvcc is needed. When that fails it says why and ends the process.
 #[allow(unused_variables)] // Without a feature there is nothing to do.
 pub fn generate(source_builder: &SourceBuilder) {
     #[cfg(any(feature = "cuda", feature = "opencl"))]
     if let Err(error) = build::generate(source_builder) {
-        println!("cargo::error=ec-gpu-gen: {error}");
+        eprintln!("ec-gpu-gen: {error}");
+        std::process::exit(1);
     }
 }

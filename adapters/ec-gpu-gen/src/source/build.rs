@@ -6,18 +6,20 @@ use std::{env, fs};
 use super::SourceBuilder;
 
 /// Writes what the features ask for and tells cargo where it is; the error is a text for the user.
+///
+/// Instructions have one colon: with two, cargo refuses packages that Rust below 1.77 may build.
 pub(super) fn generate(builder: &SourceBuilder) -> Result<(), String> {
     let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or("OUT_DIR is not set: call it in a build script")?;
     #[cfg(feature = "opencl")]
     {
         let path = out.join("kernel.cl");
         write(&path, &builder.build_64_bit_limbs())?;
-        println!("cargo::rustc-env=_EC_GPU_OPENCL_KERNEL_SOURCE={}", path.display());
+        println!("cargo:rustc-env=_EC_GPU_OPENCL_KERNEL_SOURCE={}", path.display());
     }
     #[cfg(feature = "cuda")]
     {
         let path = cuda::fatbin(builder, &out)?;
-        println!("cargo::rustc-env=_EC_GPU_CUDA_KERNEL_FATBIN={}", path.display());
+        println!("cargo:rustc-env=_EC_GPU_CUDA_KERNEL_FATBIN={}", path.display());
     }
     Ok(())
 }
@@ -42,7 +44,7 @@ mod cuda {
             return Ok(fatbin);
         }
         for variable in ["NVCC", "CUDA_HOME", "EC_GPU_CUDA_NVCC_ARGS"] {
-            println!("cargo::rerun-if-env-changed={variable}");
+            println!("cargo:rerun-if-env-changed={variable}");
         }
         write(&source, &builder.build_32_bit_limbs())?;
         compile(&source, &fatbin)?;
