@@ -1,20 +1,25 @@
 //! Fatbins by the hash of all that they depend on. Cargo builds the crate more than once (as dependency and
 //! as build dependency, for tests and for release); each kernel is compiled once for all of them.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// A folder of fatbins in the target folder.
-pub struct Cache(PathBuf);
+/// A folder of fatbins in the target folder, and its lock: a second build waits for what the first compiles
+/// instead of compiling it too.
+pub struct Cache(PathBuf, #[allow(dead_code, reason = "held, not read")] File);
 
 impl Cache {
     /// The cache of the target folder that `out` lies in (`target/PROFILE/build/PACKAGE/out`).
     pub fn near(out: &Path) -> Result<Self, String> {
         let target = out.ancestors().nth(4).unwrap_or(out);
         let folder = target.join("proofwarp-fatbins");
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Self(folder))
+        let fail = |error: std::io::Error| format!("{}: {error}", folder.display());
+        std::fs::create_dir_all(&folder).map_err(fail)?;
+        let lock = File::create(folder.join(".lock")).map_err(fail)?;
+        lock.lock().map_err(fail)?;
+        Ok(Self(folder, lock))
     }
 
     /// The file for a key, made by `make(folder for its use, file to write)` if it is not there.

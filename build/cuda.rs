@@ -44,8 +44,11 @@ pub fn build() {
 
 /// The Rust source of the table.
 fn table(fatbins: &[Fatbin], note: &str) -> String {
+    let lowest = lowest_architecture();
     let mut text = format!(
         "/// Why no kernels were built in; empty if they were.\npub const BUILD_NOTE: &str = {note:?};\n\
+         /// The least compute capability that kernels were compiled for, such as 80 for 8.0.\n\
+         pub(super) const LOWEST_ARCHITECTURE: u32 = {lowest};\n\
          /// Modules and their fatbins.\nstatic FATBINS: &[(&str, &[u8])] = &[\n"
     );
     for (module, path) in fatbins {
@@ -55,7 +58,12 @@ fn table(fatbins: &[Fatbin], note: &str) -> String {
 }
 
 fn compile_all(out: &Path) -> Result<Vec<Fatbin>, String> {
-    let nvcc = Nvcc::find()?;
+    // Only then: where nvcc was found, a change of the path is no reason to build again.
+    let nvcc = Nvcc::find().inspect_err(|_| {
+        for variable in ["PATH", "VIRTUAL_ENV"] {
+            println!("cargo::rerun-if-env-changed={variable}");
+        }
+    })?;
     let flags = flags()?;
     let cache = Cache::near(out)?;
     // The longest compilations first, so that none of them is left to the end.
@@ -87,15 +95,32 @@ fn push<T>(done: &Mutex<Vec<T>>, value: T) {
     }
 }
 
+/// The architectures to compile for, such as `80`.
+fn architectures() -> Result<Vec<String>, String> {
+    let list = std::env::var(ARCHITECTURES).unwrap_or_else(|_| DEFAULT_ARCHITECTURES.to_owned());
+    let names = list.split([',', ';', ' ']).map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(|name| name.trim_start_matches("sm_").to_owned()).collect();
+    if names.is_empty() {
+        return Err(format!("{ARCHITECTURES}: expected a list such as 80,90, got {list:?}"));
+    }
+    Ok(names)
+}
+
+/// The least of the architectures as a number: older devices find no code in the fatbins.
+fn lowest_architecture() -> u32 {
+    let names = architectures().unwrap_or_default();
+    // A letter may follow the number, as in 90a.
+    let number = |name: &String| name.trim_end_matches(char::is_alphabetic).parse().ok();
+    names.iter().filter_map(number).min().unwrap_or(0)
+}
+
 /// Architecture flags of nvcc: code for each architecture, and the last one's PTX for those that come.
 fn flags() -> Result<Vec<String>, String> {
-    let list = std::env::var(ARCHITECTURES).unwrap_or_else(|_| DEFAULT_ARCHITECTURES.to_owned());
-    let names: Vec<&str> = list.split([',', ';', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect();
-    let number = |name: &str| name.trim_start_matches("sm_").to_owned();
-    let last = names.last().ok_or_else(|| format!("{ARCHITECTURES}: expected a list such as 80,90, got {list:?}"))?;
+    let names = architectures()?;
+    let last = names.last().map(String::as_str).unwrap_or_default();
     let mut flags: Vec<String> =
-        names.iter().map(|name| format!("-gencode=arch=compute_{0},code=sm_{0}", number(name))).collect();
-    flags.push(format!("-gencode=arch=compute_{0},code=compute_{0}", number(last)));
+        names.iter().map(|name| format!("-gencode=arch=compute_{name},code=sm_{name}")).collect();
+    flags.push(format!("-gencode=arch=compute_{last},code=compute_{last}"));
     flags.extend(["-O3", "-std=c++17", "-diag-suppress=177,550"].map(str::to_owned));
     Ok(flags)
 }

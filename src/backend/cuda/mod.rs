@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{Error, Result};
 use context::{Current, Primary, reason, status};
-use modules::Modules;
+use modules::{LOWEST_ARCHITECTURE, Modules};
 
 pub use modules::{BUILD_NOTE, has_kernels};
 
@@ -33,11 +33,26 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     // Its Display asks the driver for the text, which there may be none to answer.
     cust::init(cust::CudaFlags::empty()).map_err(|error| unavailable(format!("no driver or no device: {error:?}")))?;
     let devices = CudaDevice::devices().map_err(unavailable)?;
-    let drivers: Vec<CudaDriver> = devices
-        .enumerate()
-        .map(|(ordinal, device)| CudaDriver::new(ordinal, device.map_err(unavailable)?))
-        .collect::<Result<_>>()?;
-    if drivers.is_empty() { Err(unavailable("the driver lists no device")) } else { Ok(drivers) }
+    let mut drivers = Vec::new();
+    let mut refused = Vec::new();
+    for (ordinal, device) in devices.enumerate() {
+        let device = device.map_err(unavailable)?;
+        match capability(device).map_err(unavailable)? {
+            old if old < LOWEST_ARCHITECTURE => refused.push(format!("device {ordinal} is of architecture {old}")),
+            _ => drivers.push(CudaDriver::new(ordinal, device)?),
+        }
+    }
+    match (drivers.is_empty(), refused.is_empty()) {
+        (false, _) => Ok(drivers),
+        (true, true) => Err(unavailable("the driver lists no device")),
+        (true, false) => Err(unavailable(format!("{}: expected {LOWEST_ARCHITECTURE} or more", refused.join(", ")))),
+    }
+}
+
+/// A device's compute capability, such as 90 for 9.0.
+fn capability(device: CudaDevice) -> cust::error::CudaResult<u32> {
+    let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
+    Ok(10 * attribute(DeviceAttribute::ComputeCapabilityMajor)? + attribute(DeviceAttribute::ComputeCapabilityMinor)?)
 }
 
 fn unavailable(reason: impl ToString) -> Error {
