@@ -36,6 +36,9 @@ pub enum Program {
     /// On a device that OpenCL reaches.
     #[cfg(feature = "opencl")]
     Opencl(opencl::Program),
+    /// On a device that proofwarp reaches by a framework without its feature here: features of this crate
+    /// follow its caller's, and proofwarp may have been given more by another.
+    Engine(Device),
 }
 
 impl Program {
@@ -56,7 +59,7 @@ impl Program {
             }
             #[cfg(feature = "opencl")]
             BackendKind::OpenCl => Ok(Self::Opencl(opencl::Program::new(device, opencl.unwrap_or_default()))),
-            _ => Err(GPUError::DeviceNotFound.into()),
+            _ => Ok(Self::Engine(device.clone())),
         }
     }
 
@@ -72,37 +75,24 @@ impl Program {
             Self::Cuda(program) => &program.device,
             #[cfg(feature = "opencl")]
             Self::Opencl(program) => program.device(),
+            Self::Engine(device) => device,
         }
-    }
-
-    /// Runs the second of [`program_closures!`](crate::program_closures) on the program.
-    ///
-    /// # Errors
-    /// Those of the closure.
-    #[cfg(all(feature = "opencl", not(feature = "cuda")))]
-    pub fn run<F1, F2, R, E, A>(&self, closures: (F1, F2), argument: A) -> Result<R, E>
-    where
-        E: From<GPUError>,
-        F2: FnOnce(&opencl::Program, A) -> Result<R, E>,
-    {
-        let Self::Opencl(program) = self;
-        program.run(closures.1, argument)
     }
 
     /// Runs the second of [`program_closures!`](crate::program_closures) on the program.
     ///
     /// # Errors
     /// Those of the closure, or the device is not one that OpenCL reaches.
-    #[cfg(all(feature = "opencl", feature = "cuda"))]
+    #[cfg(feature = "opencl")]
     pub fn run<F1, F2, R, E, A>(&self, closures: (F1, F2), argument: A) -> Result<R, E>
     where
         E: From<GPUError>,
         F2: FnOnce(&opencl::Program, A) -> Result<R, E>,
     {
-        match self {
-            Self::Opencl(program) => program.run(closures.1, argument),
-            Self::Cuda(_) => Err(GPUError::Generic("kernels of its own run on OpenCL only".to_owned()).into()),
-        }
+        let Self::Opencl(program) = self else {
+            return Err(GPUError::Generic("kernels of its own run on OpenCL only".to_owned()).into());
+        };
+        program.run(closures.1, argument)
     }
 }
 
