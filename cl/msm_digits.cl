@@ -33,6 +33,19 @@ DEVICE u32 digits_next(digits_t *digits, u32 c) {
     return digits->carry ? ((1u << c) - digit) | (digit == (1u << c) ? 0 : SIGN_BIT) : digit;
 }
 
+// counters[key] += 1; returns what it was before.
+DEVICE u32 count_one(GLOBAL u32 *counters, u32 key) {
+#ifdef HAS_PTX
+    // One atomic for all lanes with the same key: a bucket that holds everything costs no more than others.
+    u32 peers = ptx_peers(key), lane = ptx_lane(), base = 0;
+    u32 leader = ptx_popc((peers & (0u - peers)) - 1);
+    if (lane == leader) base = ATOMIC_ADD(&counters[key], ptx_popc(peers));
+    return ptx_from_lane(base, leader, peers) + ptx_popc(peers & ((1u << lane) - 1));
+#else
+    return ATOMIC_ADD(&counters[key], 1u);
+#endif
+}
+
 // counts[row] += 1 for every entry; ranks[w·n + i] = how many came before it. Grid: one item a scalar.
 KERNEL(256)
 void msm_count(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *scalars, GLOBAL u32 *counts,
@@ -42,22 +55,22 @@ void msm_count(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *sca
     digits_t digits = digits_start(scalars, i, montgomery);
     for (u32 w = 0; w < windows; w++) {
         u32 digit = digits_next(&digits, c) & ~SIGN_BIT;
-        if (digit != 0) ranks[w * n + i] = ATOMIC_ADD(&counts[(w << (c - 1)) + digit - 1], 1u);
+        if (digit != 0) ranks[w * n + i] = count_one(counts, (w << (c - 1)) + digit - 1);
     }
 }
 
 // entries[offsets[row] + rank] = first + i, the number of the scalar's base, with SIGN_BIT for a negative
-// digit. Grid: one item a scalar.
+// digit, in windows from … to − 1: as many as keep what is written inside the cache. Grid: one item a scalar.
 KERNEL(256)
-void msm_transpose(u32 n, u32 c, u32 windows, u32 montgomery, u32 first, GLOBAL const S(t) *scalars,
+void msm_transpose(u32 n, u32 c, u32 from, u32 to, u32 montgomery, u32 first, GLOBAL const S(t) *scalars,
                    GLOBAL const u32 *offsets, GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
     digits_t digits = digits_start(scalars, i, montgomery);
-    for (u32 w = 0; w < windows; w++) {
+    for (u32 w = 0; w < to; w++) {
         u32 signed_digit = digits_next(&digits, c);
         u32 digit = signed_digit & ~SIGN_BIT;
-        if (digit == 0) continue;
+        if (digit == 0 || w < from) continue;
         u32 row = (w << (c - 1)) + digit - 1;
         entries[offsets[row] + ranks[w * n + i]] = (first + i) | (signed_digit & SIGN_BIT);
     }

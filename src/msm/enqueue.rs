@@ -11,6 +11,8 @@ use crate::program::{Program, mem};
 const SCAN_BLOCK: u32 = 2048;
 /// Lengths of pieces that are told apart, `BINS` of `cl/msm_rows.cl`.
 const BINS: u32 = 512;
+/// Scalars are not in Montgomery form.
+const CANONICAL: u32 = 0;
 /// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
 const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
@@ -73,13 +75,17 @@ impl Enqueue<'_> {
         let (offsets, ranks) = (self.words(u64::from(plan.rows()) + 1)?, self.words(cut.entries())?);
         let entries = self.words(cut.entries())?;
         self.stream.zero(&offsets)?;
-        let numbers = [cut.points, plan.c, plan.windows, 0, first].map(Arg::U32);
+        let numbers = [cut.points, plan.c, plan.windows, CANONICAL].map(Arg::U32);
         let items = u64::from(cut.points);
-        let counted = [&numbers[..4], &[mem(scalars), mem(&offsets), mem(&ranks)]].concat();
+        let counted = [&numbers[..], &[mem(scalars), mem(&offsets), mem(&ranks)]].concat();
         self.launch("msm_count", items, 256, &counted)?;
         self.scan(&offsets, plan.rows(), plan.rows() + 1)?;
-        let placed = [&numbers[..], &[mem(scalars), mem(&offsets), mem(&ranks), mem(&entries)]].concat();
-        self.launch("msm_transpose", items, 256, &placed)?;
+        for from in (0..plan.windows).step_by(cut.windows_at_once() as usize) {
+            let to = plan.windows.min(from + cut.windows_at_once());
+            let numbers = [cut.points, plan.c, from, to, CANONICAL, first].map(Arg::U32);
+            let placed = [&numbers[..], &[mem(scalars), mem(&offsets), mem(&ranks), mem(&entries)]].concat();
+            self.launch("msm_transpose", items, 256, &placed)?;
+        }
         Ok(Matrix { cut, offsets, entries })
     }
 

@@ -8,6 +8,8 @@ const SEGMENTS: u64 = 1 << 15;
 const MIN_SEGMENT: u64 = 4;
 /// Totals that one group of `msm_sum_bits` sums.
 const PART: u32 = 64;
+/// Entries that fit into the cache of a large device (16 MiB of 50).
+const CACHED_ENTRIES: u32 = 1 << 22;
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
 /// A point addition in the bucket reduction against one in the accumulation: 14 products against 10,
@@ -159,6 +161,11 @@ impl Cut {
     /// At most this many entries that are not zero.
     pub fn entries(&self) -> u64 {
         u64::from(self.points) * u64::from(self.windows)
+    }
+
+    /// Windows whose entries are put in their rows by one launch: scattered writes are fast inside the cache.
+    pub fn windows_at_once(&self) -> u32 {
+        (CACHED_ENTRIES / self.points.max(1)).clamp(1, self.windows)
     }
 
     /// At most this many pieces: one for every row that is not empty, and one more per full piece.
