@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::Pinned;
 use super::core::StreamCore;
-use super::staging::{COPY_GRAIN, parallel_copy};
+use super::staging::{parallel_clear, parallel_move};
 
 /// Page-locked host memory that results land in before the caller's memory is touched. Cleared when
 /// dropped: results may be secret.
@@ -14,12 +12,14 @@ use super::staging::{COPY_GRAIN, parallel_copy};
 pub struct HostBuffer {
     pub(super) pinned: Pinned,
     bytes: usize,
+    /// Leading bytes that hold nothing any more.
+    clean: usize,
     home: Arc<StreamCore>,
 }
 
 impl HostBuffer {
     pub(super) fn new(pinned: Pinned, bytes: usize, home: Arc<StreamCore>) -> Self {
-        Self { pinned, bytes, home }
+        Self { pinned, bytes, clean: 0, home }
     }
 
     /// Size in bytes as asked for.
@@ -27,23 +27,26 @@ impl HostBuffer {
         self.bytes
     }
 
-    /// Copies the contents out with all cores, as far as `to` reaches. The copies into this buffer
-    /// must have been waited for.
-    pub fn copy_to(&self, to: &mut [u8]) {
+    /// Moves the contents out with all cores, as far as `to` reaches: what was copied is cleared here. The
+    /// copies into this buffer must have been waited for.
+    pub fn move_to(mut self, to: &mut [u8]) {
         let bytes = self.bytes.min(to.len());
-        // SAFETY: the memory is at least `self.bytes` long, initialised by the driver or a copy, and
-        // nobody writes to it while it is borrowed (asynchronous copies are waited for).
-        let from = unsafe { std::slice::from_raw_parts(self.pinned.pointer, bytes) };
-        parallel_copy(&mut to[..bytes], from);
+        parallel_move(&mut to[..bytes], &mut self.contents()[..bytes]);
+        self.clean = bytes;
+    }
+
+    fn contents(&mut self) -> &mut [u8] {
+        // SAFETY: the memory is `self.bytes` long, initialised by the driver or a copy, and exclusively ours:
+        // asynchronous copies into it are waited for before it is looked at, as documented, or in `drop`.
+        unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer, self.bytes) }
     }
 }
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         self.home.synchronize();
-        // SAFETY: nothing queued writes to the memory any more, and it is exclusively ours.
-        let all = unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer, self.bytes) };
-        all.par_chunks_mut(COPY_GRAIN).for_each(|chunk| chunk.fill(0));
+        let clean = self.clean;
+        parallel_clear(&mut self.contents()[clean..]);
         self.home.give_back_pinned(self.pinned);
     }
 }

@@ -10,7 +10,9 @@ pub(super) const SLOT_BYTES: usize = 4 << 20;
 /// Slots: one being filled, one being sent, two to absorb unevenness.
 const SLOTS: usize = 4;
 /// Bytes that one task of a parallel host copy takes: large enough to pay for the task.
-pub(super) const COPY_GRAIN: usize = 256 << 10;
+const COPY_GRAIN: usize = 256 << 10;
+/// Bytes up to which one core is done before others have woken up.
+const ALONE_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 struct Slot {
@@ -68,7 +70,7 @@ impl Ring {
             let slot = &mut self.slots[index];
             // SAFETY: `dirty` is at most the slot's size, and the device is done with it.
             let bytes = unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer, slot.dirty) };
-            bytes.par_chunks_mut(COPY_GRAIN).for_each(|chunk| chunk.fill(0));
+            parallel_clear(bytes);
             slot.dirty = 0;
         }
     }
@@ -86,5 +88,29 @@ impl Ring {
 /// Copies between host slices of equal length with all cores: one core cannot feed the host link.
 pub(super) fn parallel_copy(to: &mut [u8], from: &[u8]) {
     debug_assert_eq!(to.len(), from.len());
+    if to.len() <= ALONE_BYTES {
+        return to.copy_from_slice(from);
+    }
     to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks(COPY_GRAIN)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// The same, and clears the source while it is in the cache.
+pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
+    debug_assert_eq!(to.len(), from.len());
+    let one = |(to, from): (&mut [u8], &mut [u8])| {
+        to.copy_from_slice(from);
+        from.fill(0);
+    };
+    if to.len() <= ALONE_BYTES {
+        return one((to, from));
+    }
+    to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one);
+}
+
+/// Clears with all cores.
+pub(super) fn parallel_clear(bytes: &mut [u8]) {
+    if bytes.len() <= ALONE_BYTES {
+        return bytes.fill(0);
+    }
+    bytes.par_chunks_mut(COPY_GRAIN).for_each(|chunk| chunk.fill(0));
 }

@@ -38,6 +38,10 @@ pub(super) fn msm<C: MsmCurve>(
     share: usize,
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Traffic)> {
+    if let ([device], [bases]) = (&devices[..devices.len().min(1)], bases) {
+        // A thread of its own would cost as much as a small sum.
+        return Pipeline::run(device, *bases, scalars, abort);
+    }
     let parts: Vec<Result<(C::Curve, Traffic)>> = std::thread::scope(|scope| {
         let threads: Vec<_> = devices
             .iter()
@@ -168,7 +172,7 @@ impl Pipeline {
         let sums = enqueue.reduce(&self.buckets)?;
         self.compute.wait(abort)?;
         let mut jacobian = vec![0; sums.bytes()];
-        sums.copy_to(&mut jacobian);
+        sums.move_to(&mut jacobian);
         let total = combine::<C>(&plan, &jacobian);
         Ok((total, self.upload.traffic() + self.compute.traffic()))
     }
@@ -178,9 +182,13 @@ impl Pipeline {
 /// the host does this chain of doublings several times as fast as a work-item of a device.
 fn combine<C: MsmCurve>(plan: &Plan, jacobian: &[u8]) -> C::Curve {
     let point_bytes = jacobian.len() / plan.sums() as usize;
-    let mut by_weight = vec![C::Curve::identity(); (plan.c * plan.windows) as usize];
+    let mut by_weight: Vec<Option<C::Curve>> = vec![None; (plan.c * plan.windows) as usize];
     for (sum, point) in (0..plan.sums()).zip(jacobian.chunks_exact(point_bytes)) {
-        by_weight[plan.weight(sum) as usize] += C::from_device(point);
+        let (point, place) = (C::from_device(point), &mut by_weight[plan.weight(sum) as usize]);
+        *place = Some(place.map_or(point, |other| other + point));
     }
-    by_weight.iter().rev().fold(C::Curve::identity(), |total, point| total.double() + point)
+    by_weight.iter().rev().fold(C::Curve::identity(), |total, point| match point {
+        Some(point) => total.double() + point,
+        None => total.double(),
+    })
 }

@@ -24,13 +24,35 @@ pub(super) fn transform_many<F: NttField>(
     if values.is_empty() {
         return Ok(Traffic::default());
     }
-    let share = values.len().div_ceil(devices.len());
     let inputs: Vec<&[F]> = values.iter().map(|slice| &**slice).collect();
+    let parts = collect(transform_parts(devices, &inputs, transforms, abort))?;
+    let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
+    let results = parts.into_iter().flat_map(|part| part.results);
+    for (slice, result) in values.iter_mut().zip(results) {
+        // SAFETY: `ntt_pass` leaves reduced elements in Montgomery form.
+        result.move_to(unsafe { as_bytes_mut(slice) });
+    }
+    Ok(traffic)
+}
+
+/// An equal share of the vectors to each device. A device that fails stops the others.
+fn transform_parts<F: NttField>(
+    devices: &[Arc<Device>],
+    inputs: &[&[F]],
+    transforms: &[Transform<F>],
+    abort: Abort<'_>,
+) -> Vec<Result<Part>> {
+    let share = inputs.len().div_ceil(devices.len());
     let failed = &AtomicBool::new(false);
-    let parts: Vec<Result<Part>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = devices
-            .iter()
-            .zip(inputs.chunks(share).zip(transforms.chunks(share)))
+    let shares = devices.iter().zip(inputs.chunks(share).zip(transforms.chunks(share)));
+    if share == inputs.len() {
+        // A thread of its own would cost as much as a small transform.
+        return shares
+            .map(|(device, (ins, transforms))| transform_on(device, ins, transforms, abort, failed))
+            .collect();
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = shares
             .map(|(device, (inputs, transforms))| {
                 scope.spawn(move || {
                     let part = transform_on(device, inputs, transforms, abort, failed);
@@ -40,14 +62,7 @@ pub(super) fn transform_many<F: NttField>(
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
-    });
-    let parts = collect(parts)?;
-    let results = parts.iter().flat_map(|part| &part.results);
-    for (slice, result) in values.iter_mut().zip(results) {
-        // SAFETY: `ntt_pass` leaves reduced elements in Montgomery form.
-        result.copy_to(unsafe { as_bytes_mut(slice) });
-    }
-    Ok(parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic))
+    })
 }
 
 /// All parts, or the error that matters most: parts that stop because another failed say that they were
