@@ -54,7 +54,7 @@ DEVICE_CALL point_t point_double(point_t p) {
     F(t) m = F(add)(F(dbl)(xx), xx);
     point_t r;
     r.x = F(sub)(F(sqr)(m), F(dbl)(s));
-    r.y = F(sub)(F(mul)(m, F(sub)(s, r.x)), F(mul)(w, p.y));
+    r.y = F(mul_sub_mul)(m, F(sub)(s, r.x), w, p.y);
     r.zz = F(mul)(v, p.zz);
     r.zzz = F(mul)(w, p.zzz);
     return r;
@@ -68,7 +68,7 @@ DEVICE point_t point_finish_add(F(t) p, F(t) r, F(t) u1, F(t) s1, F(t) zz, F(t) 
     F(t) q = F(mul)(u1, pp);
     point_t sum;
     sum.x = F(sub)(F(sub)(F(sqr)(r), ppp), F(dbl)(q));
-    sum.y = F(sub)(F(mul)(r, F(sub)(q, sum.x)), F(mul)(s1, ppp));
+    sum.y = F(mul_sub_mul)(r, F(sub)(q, sum.x), s1, ppp);
     sum.zz = F(mul)(zz, pp);
     sum.zzz = F(mul)(zzz, ppp);
     return sum;

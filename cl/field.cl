@@ -108,4 +108,9 @@ DEVICE F(t) F(sqr)(F(t) a) {
     return F(mul)(a, a);
 }
 
+// a·b − c·d.
+DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
+    return F(sub)(F(mul)(a, b), F(mul)(c, d));
+}
+
 #endif

@@ -13,6 +13,7 @@ VECTOR_KERNEL(vector_add, F(add)(x, y))
 VECTOR_KERNEL(vector_sub, F(sub)(x, y))
 VECTOR_KERNEL(vector_mul, F(mul)(x, y))
 VECTOR_KERNEL(vector_sqr, F(sqr)(x))
+VECTOR_KERNEL(vector_mul_sub_mul, F(mul_sub_mul)(x, y, F(add)(x, y), F(sub)(x, y)))
 VECTOR_KERNEL(vector_neg_add, F(add)(F(neg)(x), F(dbl)(y)))
 VECTOR_KERNEL(vector_div, F(mul)(x, F(inv)(y)))
 

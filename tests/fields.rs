@@ -14,12 +14,13 @@ use rand_chacha::ChaCha8Rng;
 type Operation<F> = (&'static str, fn(F, F) -> F);
 
 /// The operations; `vector_div` gives zero for a zero divisor, as Fermat's inversion does.
-fn operations<F: Field>() -> [Operation<F>; 6] {
+fn operations<F: Field>() -> [Operation<F>; 7] {
     [
         ("vector_add", |x, y| x + y),
         ("vector_sub", |x, y| x - y),
         ("vector_mul", |x, y| x * y),
         ("vector_sqr", |x, _| x.square()),
+        ("vector_mul_sub_mul", |x, y| x * y - (x + y) * (x - y)),
         ("vector_neg_add", |x, y| y.double() - x),
         ("vector_div", |x, y| x * y.invert().unwrap_or(F::ZERO)),
     ]
@@ -38,8 +39,8 @@ fn samples<F: Field>(count: usize, seed: u64) -> Vec<F> {
 fn pairs<F: Field>() -> (Vec<F>, Vec<F>) {
     let special = samples::<F>(2, 1);
     let (mut a, mut b): (Vec<F>, Vec<F>) = special.iter().flat_map(|x| special.iter().map(move |y| (*x, *y))).unzip();
-    a.extend(samples::<F>(1000, 2));
-    b.extend(samples::<F>(1000, 3));
+    a.extend(samples::<F>(5000, 2));
+    b.extend(samples::<F>(5000, 3));
     (a, b)
 }
 

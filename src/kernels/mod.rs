@@ -124,6 +124,8 @@ const DIALECT_CUDA: &str = include_str!("../../cuda/dialect.cuh");
 const PTX: &str = include_str!("../../cuda/ptx.cuh");
 const FIELD: &str = include_str!("../../cl/field.cl");
 const FIELD_PTX: &str = include_str!("../../cuda/field_ptx.cuh");
+const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
+const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
@@ -194,6 +196,8 @@ fn section(text: &mut String, field: &FieldDescription) {
         let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));
     }
     text.push_str(FIELD);
-    text.push_str(FIELD_PTX);
+    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON] {
+        text.push_str(part);
+    }
     text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n#undef P_MINUS_2_LIMBS\n");
 }

@@ -1,0 +1,46 @@
+// What follows from the field's arithmetic, whichever dialect it is in.
+
+DEVICE F(t) F(dbl)(F(t) a) {
+    return F(add)(a, a);
+}
+
+DEVICE F(t) F(neg)(F(t) a) {
+    return F(sub)(F(zero)(), a);
+}
+
+// The canonical form of an element: the one place where Montgomery form is left.
+DEVICE F(t) F(to_canonical)(F(t) a) {
+    F(t) one = F(zero)();
+    one.limb[0] = 1;
+    return F(mul)(a, one);
+}
+
+// The Montgomery form of a canonical element.
+DEVICE F(t) F(from_canonical)(F(t) a) {
+    const u32 r2[LIMBS] = R2_LIMBS;
+    F(t) factor;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) factor.limb[i] = r2[i];
+    return F(mul)(a, factor);
+}
+
+// base^exponent for a 32-bit exponent.
+DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
+    F(t) r = F(one)();
+    for (; exponent != 0; exponent >>= 1) {
+        if (exponent & 1) r = F(mul)(r, base);
+        base = F(sqr)(base);
+    }
+    return r;
+}
+
+// a^(p−2): the inverse, and zero for zero (Fermat). About 1.5 products per bit of p.
+DEVICE_CALL F(t) F(inv)(F(t) a) {
+    const u32 exponent[LIMBS] = P_MINUS_2_LIMBS;
+    F(t) r = F(one)();
+    for (int i = 32 * LIMBS - 1; i >= 0; i--) {
+        r = F(sqr)(r);
+        if ((exponent[i / 32] >> (i % 32)) & 1) r = F(mul)(r, a);
+    }
+    return r;
+}
