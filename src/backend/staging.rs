@@ -12,7 +12,7 @@ const SLOTS: usize = 4;
 /// Bytes that one task of a parallel host copy takes: large enough to pay for the task.
 const COPY_GRAIN: usize = 256 << 10;
 /// Bytes up to which one core is done before others have woken up.
-const ALONE_BYTES: usize = 1 << 20;
+const ALONE_BYTES: usize = 2 << 20;
 
 #[derive(Debug)]
 struct Slot {
