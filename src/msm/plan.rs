@@ -3,7 +3,7 @@
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
 /// Segments wanted in the bucket reduction, each the work of four work-items.
-const SEGMENTS: u64 = 1 << 15;
+const SEGMENTS: u64 = 1 << 13;
 /// Shortest segment: what follows it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
 /// Totals that one group of `msm_sum_bits` sums.
