@@ -69,4 +69,9 @@ impl Error {
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }
     }
+
+    /// A thread that worked for an operation ended without a result.
+    pub(crate) fn panicked(operation: &str) -> Self {
+        Self::device("host", operation, "a worker thread panicked")
+    }
 }

@@ -68,7 +68,7 @@ impl Call {
         let total = start.elapsed();
         let report = Report { operation, elements, backend, device: device.to_owned(), total, traffic, fallbacks };
         log::info!("{report}");
-        append_to_file(&report.to_string());
+        append_to_file(&report);
         OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
         report
     }
@@ -95,7 +95,7 @@ pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
 
 /// Appends a line to the file that `PROOFWARP_REPORT` names: programs without a logger, and those that
 /// watch another program, read there what ran.
-fn append_to_file(line: &str) {
+fn append_to_file(line: &impl fmt::Display) {
     use std::io::Write;
     let Some(path) = std::env::var_os("PROOFWARP_REPORT") else { return };
     let open = std::fs::OpenOptions::new().create(true).append(true).open(&path);

@@ -38,7 +38,7 @@ pub(super) fn msm<C: MsmCurve>(
     share: usize,
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Traffic)> {
-    if let ([device], [bases]) = (&devices[..devices.len().min(1)], bases) {
+    if let (Some(device), [bases]) = (devices.first(), bases) {
         // A thread of its own would cost as much as a small sum.
         return Pipeline::run(device, *bases, scalars, abort);
     }
@@ -48,7 +48,7 @@ pub(super) fn msm<C: MsmCurve>(
             .zip(bases.iter().zip(scalars.chunks(share)))
             .map(|(device, (&bases, scalars))| scope.spawn(move || Pipeline::run(device, bases, scalars, abort)))
             .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(Error::panicked("msm")))).collect()
     });
     let mut total = (C::Curve::identity(), Traffic::default());
     for part in parts {
@@ -56,10 +56,6 @@ pub(super) fn msm<C: MsmCurve>(
         total = (total.0 + sum, total.1 + traffic);
     }
     Ok(total)
-}
-
-fn panicked() -> Error {
-    Error::device("host", "msm", "a worker thread panicked")
 }
 
 /// Inputs of a chunk on the device, and the point after which they are free for the next but one.

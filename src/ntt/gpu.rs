@@ -61,7 +61,7 @@ fn transform_parts<F: NttField>(
                 })
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(Error::panicked("ntt")))).collect()
     })
 }
 
@@ -71,10 +71,6 @@ fn collect(parts: Vec<Result<Part>>) -> Result<Vec<Part>> {
     let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
     let done = others.into_iter().collect::<Result<Vec<_>>>()?;
     if aborted.is_empty() { Ok(done) } else { Err(Error::Aborted) }
-}
-
-fn panicked() -> Error {
-    Error::device("host", "ntt", "a worker thread panicked")
 }
 
 /// One device's results, still in page-locked memory.
