@@ -1,7 +1,12 @@
 // The OpenCL C 1.2 side of the dialect in which all kernels are written; cuda/dialect.cuh is the other.
+typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
+typedef int i32;
+typedef long i64;
 #define KERNEL(group_size) __kernel __attribute__((reqd_work_group_size(group_size, 1, 1)))
+// The same with so many groups on a multiprocessor at once, where a compiler can be told that.
+#define KERNEL_BOUNDED(group_size, groups) KERNEL(group_size)
 #define DEVICE inline
 // A function that is called, not inlined: long point formulas appear once in a program.
 #define DEVICE_CALL __attribute__((noinline))
@@ -15,8 +20,10 @@ typedef ulong u64;
 #define LOCAL_ID ((u32)get_local_id(0))
 #define GLOBAL_ID ((u32)get_global_id(0))
 #define GLOBAL_SIZE ((u32)get_global_size(0))
+#define AFFINE_OCCUPANCY 4
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define POPCOUNT(value) popcount(value)
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
 #if defined(__NV_CL_C_VERSION)
 // NVIDIA's compiler takes PTX inside OpenCL C.

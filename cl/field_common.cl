@@ -33,14 +33,3 @@ DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
     }
     return r;
 }
-
-// a^(p−2): the inverse, and zero for zero (Fermat). About 1.5 products per bit of p.
-DEVICE_CALL F(t) F(inv)(F(t) a) {
-    const u32 exponent[LIMBS] = P_MINUS_2_LIMBS;
-    F(t) r = F(one)();
-    for (int i = 32 * LIMBS - 1; i >= 0; i--) {
-        r = F(sqr)(r);
-        if ((exponent[i / 32] >> (i % 32)) & 1) r = F(mul)(r, a);
-    }
-    return r;
-}

@@ -46,32 +46,69 @@ DEVICE u32 count_one(GLOBAL u32 *counters, u32 key) {
 #endif
 }
 
-// counts[row] += 1 for every entry; ranks[w·n + i] = how many came before it. Grid: one item a scalar.
+// Which windows a launch looks at, and where their bases are.
+//
+// With precomputed multiples of the bases, window w = copy·sets + set has the buckets of window `set` and the
+// bases number `copy`, 2^(c·sets·copy) times the plain ones; without, sets = windows and copy = 0. A band is
+// the sets from `band` on whose rows the matrix has.
+typedef struct {
+    u32 set, copy, sets;
+} window_t;
+
+DEVICE window_t window_first(u32 sets) {
+    window_t window;
+    window.set = window.copy = 0;
+    window.sets = sets;
+    return window;
+}
+
+DEVICE void window_next(window_t *window) {
+    if (++window->set < window->sets) return;
+    window->set = 0;
+    window->copy++;
+}
+
+// counts[row] += 1 for every entry in the sets from … to − 1, which are the band; ranks[(copy·(to − from) + set
+// − from)·n + i] = how many came before it. Grid: one item a scalar.
 KERNEL(256)
-void msm_count(u32 n, u32 c, u32 windows, u32 montgomery, GLOBAL const S(t) *scalars, GLOBAL u32 *counts,
-               GLOBAL u32 *ranks) {
+void msm_count(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, GLOBAL const S(t) *scalars,
+               GLOBAL u32 *counts, GLOBAL u32 *ranks) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
     digits_t digits = digits_start(scalars, i, montgomery);
-    for (u32 w = 0; w < windows; w++) {
+    window_t window = window_first(sets);
+    for (u32 w = 0; w < windows; w++, window_next(&window)) {
         u32 digit = digits_next(&digits, c) & ~SIGN_BIT;
-        if (digit != 0) ranks[w * n + i] = count_one(counts, (w << (c - 1)) + digit - 1);
+        if (digit == 0 || window.set < from || window.set >= to) continue;
+        u32 place = window.copy * (to - from) + window.set - from;
+        ranks[place * n + i] = count_one(counts, ((window.set - from) << (c - 1)) + digit - 1);
     }
 }
 
-// entries[offsets[row] + rank] = first + i, the number of the scalar's base, with SIGN_BIT for a negative
-// digit, in windows from … to − 1: as many as keep what is written inside the cache. Grid: one item a scalar.
+// Rounds every row's length up, so that rows start at multiples of 2^levels.
 KERNEL(256)
-void msm_transpose(u32 n, u32 c, u32 from, u32 to, u32 montgomery, u32 first, GLOBAL const S(t) *scalars,
-                   GLOBAL const u32 *offsets, GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
+void msm_pad_rows(u32 rows, u32 levels, GLOBAL u32 *counts) {
+    u32 row = GLOBAL_ID, mask = (1u << levels) - 1;
+    if (row < rows) counts[row] = (counts[row] + mask) & ~mask;
+}
+
+// entries[offsets[row] + rank] = 1 + number of the scalar's base, with SIGN_BIT for a negative digit, in the sets
+// first … last − 1 of the band from … to − 1: as many as keep what is written inside the cache. The base of
+// scalar i is copy·stride + base + i. Grid: one item a scalar.
+KERNEL(256)
+void msm_transpose(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 first, u32 last, u32 montgomery,
+                   u32 stride, u32 base, GLOBAL const S(t) *scalars, GLOBAL const u32 *offsets,
+                   GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
     digits_t digits = digits_start(scalars, i, montgomery);
-    for (u32 w = 0; w < to; w++) {
+    window_t window = window_first(sets);
+    for (u32 w = 0; w < windows; w++, window_next(&window)) {
         u32 signed_digit = digits_next(&digits, c);
         u32 digit = signed_digit & ~SIGN_BIT;
-        if (digit == 0 || w < from) continue;
-        u32 row = (w << (c - 1)) + digit - 1;
-        entries[offsets[row] + ranks[w * n + i]] = (first + i) | (signed_digit & SIGN_BIT);
+        if (digit == 0 || window.set < first || window.set >= last) continue;
+        u32 row = ((window.set - from) << (c - 1)) + digit - 1, place = window.copy * (to - from) + window.set - from;
+        u32 number = window.copy * stride + base + i + 1;
+        entries[offsets[row] + ranks[place * n + i]] = number | (signed_digit & SIGN_BIT);
     }
 }

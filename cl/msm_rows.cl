@@ -1,6 +1,7 @@
 // Bucket accumulation: the product of the transposed matrix with the vector of bases, balanced by length.
 //
-// Rows are cut into pieces of at most `limit` entries, pieces are ordered by length, longest first, and
+// Here a row is what the rounds of msm_affine.cl have left of it, slots of level `level`: offsets, which are
+// multiples of 2^level, are shifted by it. Rows are cut into pieces of at most `limit` entries, pieces are ordered by length, longest first, and
 // each work-item sums one piece: neighbours work equally long whatever the scalars are. A row's first
 // piece starts from what its bucket holds already, so that chunks of points follow one another into the
 // same buckets. A row of one piece writes its bucket at once; pieces of other rows stand side by side in
@@ -18,9 +19,9 @@ typedef struct {
 
 // piece_counts[row] = ⌈length / limit⌉.
 KERNEL(256)
-void msm_cut_rows(u32 rows, u32 limit, GLOBAL const u32 *offsets, GLOBAL u32 *piece_counts) {
+void msm_cut_rows(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offsets, GLOBAL u32 *piece_counts) {
     u32 row = GLOBAL_ID;
-    if (row < rows) piece_counts[row] = (offsets[row + 1] - offsets[row] + limit - 1) / limit;
+    if (row < rows) piece_counts[row] = (((offsets[row + 1] - offsets[row]) >> level) + limit - 1) / limit;
 }
 
 // The row of a piece: the last one whose first piece is not after it and that is not empty.
@@ -44,7 +45,7 @@ DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL 
 
 // Describes every piece, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
 KERNEL(256)
-void msm_describe_pieces(u32 rows, u32 limit, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_describe_pieces(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                          GLOBAL piece_t *pieces, GLOBAL u32 *bins, GLOBAL u32 *counts, GLOBAL u32 *units,
                          GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
@@ -54,8 +55,8 @@ void msm_describe_pieces(u32 rows, u32 limit, GLOBAL const u32 *offsets, GLOBAL 
     if (p < piece_offsets[rows]) {
         piece_t piece;
         piece.row = row_of_piece(p, rows, piece_offsets);
-        piece.start = offsets[piece.row] + (p - piece_offsets[piece.row]) * limit;
-        u32 left = offsets[piece.row + 1] - piece.start;
+        piece.start = (offsets[piece.row] >> level) + (p - piece_offsets[piece.row]) * limit;
+        u32 left = (offsets[piece.row + 1] >> level) - piece.start;
         piece.length = left < limit ? left : limit;
         pieces[p] = piece;
         list_merges(p, piece.row, piece_offsets, counts, units, long_rows);
@@ -86,12 +87,17 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     if (live) order[local_bins[bin] + rank] = p;
 }
 
-// The piece's sum Σ ±base over its entries, with what the bucket holds if it is the row's first:
-// to the bucket if it is the row's only piece, to partial[p] else.
+// The piece's sum Σ ±base over its slots, with what the bucket holds if it is the row's first: to the bucket
+// if it is the row's only piece, to partial[p] else. Row 0 has bucket `first_bucket`.
 KERNEL(128)
-void msm_accumulate(u32 rows, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
-                    GLOBAL const u32 *entries, GLOBAL const affine_t *bases, GLOBAL point_t *buckets,
+void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
+                    GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
                     GLOBAL point_t *partial) {
+    operands_t from;
+    from.level = level;
+    from.entries = entries;
+    from.points = points;
+    buckets += first_bucket;
     u32 slot = GLOBAL_ID;
     if (slot >= piece_offsets[rows]) return;
     u32 p = order[slot];
@@ -99,12 +105,8 @@ void msm_accumulate(u32 rows, GLOBAL const u32 *piece_offsets, GLOBAL const piec
     u32 first = piece_offsets[piece.row], end = piece_offsets[piece.row + 1];
     point_t sum = point_infinity();
     if (p == first) sum = buckets[piece.row];
-    for (u32 i = 0; i < piece.length; i++) {
-        u32 entry = entries[piece.start + i];
-        affine_t base = bases[entry & ~SIGN_BIT];
-        if (entry & SIGN_BIT) base.y = F(neg)(base.y);
-        sum = point_add_affine(sum, base);
-    }
+    for (u32 i = 0; i < piece.length; i++)
+        sum = point_add_affine(sum, entry_point(from, slot_entry(from, piece.start + i)));
     if (end - first == 1) buckets[piece.row] = sum;
     else partial[p] = sum;
 }
@@ -126,27 +128,27 @@ DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCA
 // to the place of the first of them else. `units` lists the first pieces. Grid: any number of groups, which
 // take units in turn.
 KERNEL(SUM_GROUP)
-void msm_merge_units(GLOBAL const u32 *counts, GLOBAL const u32 *units, GLOBAL const u32 *piece_offsets,
+void msm_merge_units(u32 first_bucket, GLOBAL const u32 *counts, GLOBAL const u32 *units, GLOBAL const u32 *piece_offsets,
                      GLOBAL const piece_t *pieces, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     for (u32 u = GROUP_ID; u < counts[0]; u += GROUPS) {
         u32 first = units[u], row = pieces[first].row, end = piece_offsets[row + 1];
         merge_run(sum, operand, scratch, partial, first, end < first + MERGE ? end : first + MERGE, 1);
         bool whole = first == piece_offsets[row] && end <= first + MERGE;
-        if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, whole ? row : first, sum[LANE]);
+        if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, whole ? first_bucket + row : first, sum[LANE]);
         BARRIER();
     }
 }
 
 // Step 2: a group sums what step 1 left of a row that has more than MERGE pieces. Grid: as in step 1.
 KERNEL(SUM_GROUP)
-void msm_merge_rows(GLOBAL const u32 *counts, GLOBAL const u32 *long_rows, GLOBAL const u32 *piece_offsets,
+void msm_merge_rows(u32 first_bucket, GLOBAL const u32 *counts, GLOBAL const u32 *long_rows, GLOBAL const u32 *piece_offsets,
                     GLOBAL point_t *buckets, GLOBAL const point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     for (u32 r = GROUP_ID; r < counts[1]; r += GROUPS) {
         u32 row = long_rows[r];
         merge_run(sum, operand, scratch, partial, piece_offsets[row], piece_offsets[row + 1], MERGE);
-        if (LOCAL_ID < QUAD) point_set_coordinate(buckets, row, sum[LANE]);
+        if (LOCAL_ID < QUAD) point_set_coordinate(buckets, first_bucket + row, sum[LANE]);
         BARRIER();
     }
 }

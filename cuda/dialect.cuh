@@ -1,7 +1,12 @@
 // The CUDA C++ side of the dialect in which all kernels are written; cl/dialect.cl is the other.
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+typedef int i32;
+typedef long long i64;
 #define KERNEL(group_size) extern "C" __global__ __launch_bounds__(group_size)
+// The same with so many groups on a multiprocessor at once: bounds the registers.
+#define KERNEL_BOUNDED(group_size, groups) extern "C" __global__ __launch_bounds__(group_size, groups)
 #define DEVICE static __device__ __forceinline__
 // A function that is called, not inlined: long point formulas appear once in a program.
 #define DEVICE_CALL static __device__ __noinline__
@@ -16,7 +21,10 @@ typedef unsigned long long u64;
 #define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)
 #define GLOBAL_SIZE (gridDim.x * blockDim.x)
 #define BARRIER() __syncthreads()
+// Groups of batched affine additions that share a multiprocessor.
+#define AFFINE_OCCUPANCY 4
 // Four neighbours in a warp wait for each other.
 #define QUAD_BARRIER() __syncwarp()
+#define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define HAS_PTX

@@ -45,19 +45,6 @@ impl FieldDescription {
         let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
         inverse.wrapping_neg()
     }
-
-    /// p − 2, the exponent of Fermat's inversion.
-    pub fn modulus_minus_two(&self) -> Vec<u32> {
-        let mut limbs = self.modulus.clone();
-        // Every modulus here ends in a limb of at least 1; borrow where it is exactly 1.
-        let mut borrow = 2u32;
-        for limb in &mut limbs {
-            let (value, under) = limb.overflowing_sub(borrow);
-            *limb = value;
-            borrow = u32::from(under);
-        }
-        limbs
-    }
 }
 
 fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {

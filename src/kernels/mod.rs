@@ -126,6 +126,7 @@ const FIELD: &str = include_str!("../../cl/field.cl");
 const FIELD_PTX: &str = include_str!("../../cuda/field_ptx.cuh");
 const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
 const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
+const FIELD_INVERSE: &str = include_str!("../../cl/field_inverse.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
@@ -134,6 +135,7 @@ const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
     include_str!("../../cl/quad.cl"),
     include_str!("../../cl/msm_digits.cl"),
+    include_str!("../../cl/msm_affine.cl"),
     include_str!("../../cl/msm_rows.cl"),
     include_str!("../../cl/msm_buckets.cl"),
 ];
@@ -189,15 +191,13 @@ fn section(text: &mut String, field: &FieldDescription) {
     let limbs = field.limbs();
     let _ =
         writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
-    for (what, words) in
-        [("P", &field.modulus), ("ONE", &field.one), ("R2", &field.r2), ("P_MINUS_2", &field.modulus_minus_two())]
-    {
+    for (what, words) in [("P", &field.modulus), ("ONE", &field.one), ("R2", &field.r2)] {
         let list: Vec<String> = words.iter().map(|w| format!("0x{w:08x}u")).collect();
         let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));
     }
     text.push_str(FIELD);
-    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON] {
+    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_INVERSE] {
         text.push_str(part);
     }
-    text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n#undef P_MINUS_2_LIMBS\n");
+    text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n");
 }

@@ -2,7 +2,7 @@
 //! between. A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the
 //! order of the stream.
 
-use super::plan::{Cut, Plan};
+use super::plan::{Band, Cut, Plan};
 use crate::Result;
 use crate::backend::{Arg, Buffer, HostBuffer, Stream};
 use crate::program::{Program, mem};
@@ -16,12 +16,16 @@ const CANONICAL: u32 = 0;
 /// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
 const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
+/// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_affine.cl`.
+const AFFINE_GROUP: u32 = 128;
 /// Groups that merge pieces: they take turns, for only the device knows how much there is to merge.
 const MERGE_GROUPS: u64 = 2048;
 
-/// The transposed digits of a chunk: a CSR matrix with a row per bucket of every window.
+/// The transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each.
 pub(super) struct Matrix {
     cut: Cut,
+    /// The bucket of the first row.
+    first_bucket: u32,
     offsets: Buffer,
     entries: Buffer,
 }
@@ -68,25 +72,31 @@ impl Enqueue<'_> {
         Ok(buckets)
     }
 
-    /// Step 1, a chunk's digits transposed: counted, offsets from prefix sums, entries put in their rows.
-    /// The chunk's scalars belong to bases `first` and following.
-    pub fn transpose(&mut self, scalars: &Buffer, points: usize, first: u32) -> Result<Matrix> {
-        let (plan, cut) = (self.plan, self.plan.cut(points));
-        let (offsets, ranks) = (self.words(u64::from(plan.rows()) + 1)?, self.words(cut.entries())?);
-        let entries = self.words(cut.entries())?;
+    /// Step 1, a chunk's digits in a band transposed: counted, offsets from prefix sums, entries put in their
+    /// rows. The chunk's scalars belong to bases `first` and following.
+    pub fn transpose(&mut self, scalars: &Buffer, points: usize, first: u32, band: Band) -> Result<Matrix> {
+        let (plan, cut) = (self.plan, self.plan.cut(points, band));
+        let (offsets, ranks) = (self.words(u64::from(cut.rows) + 1)?, self.words(cut.entries())?);
         self.stream.zero(&offsets)?;
-        let numbers = [cut.points, plan.c, plan.windows, CANONICAL].map(Arg::U32);
-        let items = u64::from(cut.points);
-        let counted = [&numbers[..], &[mem(scalars), mem(&offsets), mem(&ranks)]].concat();
-        self.launch("msm_count", items, 256, &counted)?;
-        self.scan(&offsets, plan.rows(), plan.rows() + 1)?;
-        for from in (0..plan.windows).step_by(cut.windows_at_once() as usize) {
-            let to = plan.windows.min(from + cut.windows_at_once());
-            let numbers = [cut.points, plan.c, from, to, CANONICAL, first].map(Arg::U32);
-            let placed = [&numbers[..], &[mem(scalars), mem(&offsets), mem(&ranks), mem(&entries)]].concat();
-            self.launch("msm_transpose", items, 256, &placed)?;
+        let windows = [cut.points, plan.c, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
+        let counted = [&windows[..], &[Arg::U32(CANONICAL), mem(scalars), mem(&offsets), mem(&ranks)]].concat();
+        self.launch("msm_count", cut.points.into(), 256, &counted)?;
+        if plan.levels > 0 {
+            let numbers = [cut.rows, plan.levels].map(Arg::U32);
+            self.launch("msm_pad_rows", cut.rows.into(), 256, &[&numbers[..], &[mem(&offsets)]].concat())?;
         }
-        Ok(Matrix { cut, offsets, entries })
+        self.scan(&offsets, cut.rows, cut.rows + 1)?;
+        let entries = self.words(cut.slots(0))?;
+        if plan.levels > 0 {
+            self.stream.zero(&entries)?;
+        }
+        for from in (band.from..band.to).step_by(cut.sets_at_once() as usize) {
+            let to = band.to.min(from + cut.sets_at_once());
+            let numbers = [from, to, CANONICAL, 0, first].map(Arg::U32);
+            let buffers = [scalars, &offsets, &ranks, &entries].map(mem);
+            self.launch("msm_transpose", cut.points.into(), 256, &[&windows[..], &numbers, &buffers].concat())?;
+        }
+        Ok(Matrix { cut, first_bucket: band.from * plan.buckets(), offsets, entries })
     }
 
     /// Exclusive prefix sums in place over `length` values, written to `out_length` places.
@@ -104,33 +114,63 @@ impl Enqueue<'_> {
 
     /// Step 2, bucket accumulation: the matrix times the bases, added to the buckets.
     pub fn accumulate(&mut self, matrix: &Matrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
+        let halved = self.halve(matrix, bases)?;
         let pieces = self.cut(matrix)?;
-        let (cut, rows) = (matrix.cut, Arg::U32(self.plan.rows()));
+        let cut = matrix.cut;
         let partial = self.points(cut.pieces())?;
+        let points = halved.as_ref().unwrap_or(bases);
+        let numbers = [cut.rows, self.plan.levels, matrix.first_bucket].map(Arg::U32);
+        let first_bucket = numbers[2];
         let summed =
-            [&pieces.offsets, &pieces.descriptions, &pieces.order, &matrix.entries, bases, buckets, &partial].map(mem);
-        self.launch("msm_accumulate", cut.pieces(), 128, &[&[rows], &summed[..]].concat())?;
+            [&pieces.offsets, &pieces.descriptions, &pieces.order, &matrix.entries, points, buckets, &partial].map(mem);
+        self.launch("msm_accumulate", cut.pieces(), 128, &[&numbers[..], &summed].concat())?;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
         let args = [&pieces.merge_counts, &pieces.units, &pieces.offsets, &pieces.descriptions, buckets, &partial];
-        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &args.map(mem))?;
+        let args = [&[first_bucket], &args.map(mem)[..]].concat();
+        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &args)?;
         let args = [&pieces.merge_counts, &pieces.long_rows, &pieces.offsets, buckets, &partial];
-        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &args.map(mem))
+        let args = [&[first_bucket], &args.map(mem)[..]].concat();
+        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &args)
+    }
+
+    /// Rounds of batched affine additions: what they leave of every row, or nothing if there are none.
+    fn halve(&mut self, matrix: &Matrix, bases: &Buffer) -> Result<Option<Buffer>> {
+        let (plan, cut) = (self.plan, matrix.cut);
+        if plan.levels == 0 {
+            return Ok(None);
+        }
+        // Half an XYZZ point is an affine one, and half of that a coordinate.
+        let affine =
+            |count: u64| Ok::<_, crate::Error>(self.stream.allocate(count as usize * self.point_bytes / 2)?.secret());
+        let scratch = affine(cut.scratch().div_ceil(2))?;
+        // Two buffers take turns as input and output.
+        let (mut output, mut input) = (affine(cut.slots(1))?, affine(cut.slots(2))?);
+        for level in 0..plan.levels {
+            let from = if level == 0 { bases } else { &input };
+            let numbers = [cut.rows, level].map(Arg::U32);
+            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &scratch].map(mem);
+            let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
+            self.launch("msm_halve_rows", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())?;
+            std::mem::swap(&mut input, &mut output);
+        }
+        Ok(Some(input))
     }
 
     /// Rows cut into pieces, pieces ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
-        let (row_count, cut) = (self.plan.rows(), matrix.cut);
-        let [rows, limit] = [row_count, cut.piece].map(Arg::U32);
-        let offsets = self.words(u64::from(row_count) + 1)?;
-        self.launch("msm_cut_rows", u64::from(row_count), 256, &[rows, limit, mem(&matrix.offsets), mem(&offsets)])?;
-        self.scan(&offsets, row_count, row_count + 1)?;
+        let cut = matrix.cut;
+        let [rows, level, limit] = [cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
+        let offsets = self.words(u64::from(cut.rows) + 1)?;
+        let args = [rows, level, limit, mem(&matrix.offsets), mem(&offsets)];
+        self.launch("msm_cut_rows", cut.rows.into(), 256, &args)?;
+        self.scan(&offsets, cut.rows, cut.rows + 1)?;
         let (descriptions, order, bins) =
             (self.words(3 * cut.pieces())?, self.words(cut.pieces())?, self.words(BINS.into())?);
         let (merge_counts, units, long_rows) = (self.words(2)?, self.words(cut.units())?, self.words(cut.long_rows())?);
         self.stream.zero(&bins)?;
         self.stream.zero(&merge_counts)?;
         let outputs = [&matrix.offsets, &offsets, &descriptions, &bins, &merge_counts, &units, &long_rows].map(mem);
-        self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, limit], &outputs[..]].concat())?;
+        self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, level, limit], &outputs[..]].concat())?;
         self.scan(&bins, BINS, BINS)?;
         let ordered = [rows, limit, mem(&offsets), mem(&descriptions), mem(&bins), mem(&order)];
         self.launch("msm_order_pieces", cut.pieces(), 256, &ordered)?;
@@ -141,7 +181,7 @@ impl Enqueue<'_> {
     /// result; their Jacobian coordinates are on their way to the host.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<HostBuffer> {
         let plan = self.plan;
-        let segments = u64::from(plan.windows * plan.segments());
+        let segments = u64::from(plan.sets * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
         let numbers = [segments as u32, plan.segment].map(Arg::U32);
         let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();

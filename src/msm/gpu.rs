@@ -98,7 +98,8 @@ impl Pipeline {
 
     fn new<C: MsmCurve>(device: &Arc<Device>, resident: bool, points: usize) -> Result<Self> {
         let affine_bytes = C::AFFINE_BYTES as u64;
-        let problem = Problem { points, scalar_bits: C::SCALAR_BITS, affine_bytes, resident };
+        let compute_units = device.info().compute_units;
+        let problem = Problem { points, scalar_bits: C::SCALAR_BITS, affine_bytes, resident, compute_units };
         let free = device.free_memory()?;
         let plan = Plan::fit(problem, free).map_err(|requested| {
             let device = device.info().name.clone();
@@ -143,19 +144,23 @@ impl Pipeline {
         let first = if matches!(bases, Bases::Device(_)) { start as u32 } else { 0 };
         let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
         let mut enqueue = Enqueue { stream: &mut self.compute, program, plan, point_bytes };
-        let matrix = enqueue.transpose(&slot.scalars, scalars.len(), first)?;
-        let on_device = match (bases, &slot.bases) {
-            (Bases::Host(bases), Some(buffer)) => {
-                enqueue.stream.mark_end()?;
-                self.upload.upload(buffer, &C::to_device(&bases[start..start + scalars.len()]))?;
-                enqueue.stream.wait_for(&self.upload.mark()?)?;
-                enqueue.stream.mark_start()?;
-                buffer
-            }
-            (Bases::Device(buffer), _) => buffer,
-            (Bases::Host(_), None) => return Err(Error::device("host", "msm", "a slot without room for bases")),
-        };
-        enqueue.accumulate(&matrix, on_device, &self.buckets)?;
+        for band in plan.bands() {
+            let matrix = enqueue.transpose(&slot.scalars, scalars.len(), first, band)?;
+            let on_device = match (bases, &slot.bases) {
+                (Bases::Host(bases), Some(buffer)) => {
+                    if band.from == 0 {
+                        enqueue.stream.mark_end()?;
+                        self.upload.upload(buffer, &C::to_device(&bases[start..start + scalars.len()]))?;
+                        enqueue.stream.wait_for(&self.upload.mark()?)?;
+                        enqueue.stream.mark_start()?;
+                    }
+                    buffer
+                }
+                (Bases::Device(buffer), _) => buffer,
+                (Bases::Host(_), None) => return Err(Error::device("host", "msm", "a slot without room for bases")),
+            };
+            enqueue.accumulate(&matrix, on_device, &self.buckets)?;
+        }
         enqueue.stream.mark_end()?;
         slot.done = Some(self.compute.mark()?);
         Ok(())
@@ -178,7 +183,7 @@ impl Pipeline {
 /// the host does this chain of doublings several times as fast as a work-item of a device.
 fn combine<C: MsmCurve>(plan: &Plan, jacobian: &[u8]) -> C::Curve {
     let point_bytes = jacobian.len() / plan.sums() as usize;
-    let mut by_weight: Vec<Option<C::Curve>> = vec![None; (plan.c * plan.windows) as usize];
+    let mut by_weight: Vec<Option<C::Curve>> = vec![None; (plan.c * plan.sets) as usize];
     for (sum, point) in (0..plan.sums()).zip(jacobian.chunks_exact(point_bytes)) {
         let (point, place) = (C::from_device(point), &mut by_weight[plan.weight(sum) as usize]);
         *place = Some(place.map_or(point, |other| other + point));

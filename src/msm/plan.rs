@@ -1,4 +1,4 @@
-//! Windows, chunks, pieces and memory of a multi-scalar multiplication: sizes only, no device.
+//! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
@@ -12,21 +12,40 @@ const PART: u32 = 64;
 const CACHED_ENTRIES: u32 = 1 << 22;
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
-/// A point addition in the bucket reduction against one in the accumulation: 14 products against 10,
-/// at a lower occupancy.
-const REDUCTION_WEIGHT: u64 = 2;
 /// Most points of a chunk of bases that come from the host: bounds the wait after an abort.
 const MAX_STREAMED: usize = 1 << 21;
 /// Most points of a chunk of resident bases: the same, where no upload goes in between.
-const MAX_RESIDENT: usize = 1 << 22;
+const MAX_RESIDENT: usize = 1 << 24;
 /// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
 const MIN_STREAMED: usize = 1 << 17;
 /// Chunks that an upload is cut into, so that all but the first hide behind kernels.
 const STREAMED_CHUNKS: usize = 4;
 /// Smallest chunk that is tried where memory is short.
 const MIN_CHUNK: usize = 1 << 8;
+/// Entries wanted in a band: enough to fill a device for milliseconds.
+const BAND_ENTRIES: u64 = 1 << 26;
+/// Fewest entries of a band that batched affine additions pay for: they take a group some 100 µs however few.
+const MIN_AFFINE_ENTRIES: u64 = 1 << 21;
+/// Groups of `msm_halve_rows` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
+const AFFINE_GROUPS: u32 = 4;
+const AFFINE_TILE: u64 = 4096;
+/// Pairs that pay for a group's inversion.
+const MIN_TILE: u64 = 512;
+/// Most rounds of halving.
+const MAX_LEVELS: u32 = 5;
 
-/// What is multiplied, as far as sizes depend on it.
+/// Costs by the model, in units of an XYZZ addition's 1/100 in the accumulation.
+mod weight {
+    pub const XYZZ: u64 = 100;
+    /// A batched affine addition.
+    pub const AFFINE: u64 = 70;
+    /// An entry counted and put in its row.
+    pub const ENTRY: u64 = 9;
+    /// A bucket in the reduction: two additions of 14 products.
+    pub const BUCKET: u64 = 400;
+}
+
+/// What is multiplied on which device, as far as sizes depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Problem {
     pub points: usize,
@@ -34,9 +53,11 @@ pub(super) struct Problem {
     pub affine_bytes: u64,
     /// The bases are on the device already.
     pub resident: bool,
+    /// The device's compute units.
+    pub compute_units: u32,
 }
 
-/// How a problem is cut into windows and chunks.
+/// How a problem is cut into windows, bands and chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     problem: Problem,
@@ -44,7 +65,14 @@ pub(super) struct Plan {
     pub chunk: usize,
     /// Bits of a window.
     pub c: u32,
+    /// Digits of a scalar.
     pub windows: u32,
+    /// Windows with buckets of their own; the others share them, with precomputed multiples of the bases.
+    pub sets: u32,
+    /// Sets whose matrix is made and multiplied at a time.
+    pub band: u32,
+    /// Rounds of batched affine additions before the rest is added in XYZZ.
+    pub levels: u32,
     /// Buckets of a segment in the reduction.
     pub segment: u32,
 }
@@ -64,23 +92,46 @@ impl Plan {
     pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
         let mut plan = Self::new(problem);
         while plan.bytes() > free {
-            if plan.chunk <= MIN_CHUNK {
+            if plan.band > 1 {
+                plan.band = plan.band.div_ceil(2);
+            } else if plan.chunk > MIN_CHUNK {
+                plan = Self::with_chunk(problem, plan.chunk.div_ceil(2));
+            } else {
                 return Err(plan.bytes());
             }
-            plan = Self::with_chunk(problem, plan.chunk.div_ceil(2));
         }
         Ok(plan)
     }
 
     fn with_chunk(problem: Problem, chunk: usize) -> Self {
-        let chunks = problem.points.div_ceil(chunk) as u64;
-        let cost = |&c: &u32| cost(problem.points as u64, chunks, problem.scalar_bits, c);
-        let c = (4..=20).min_by_key(cost).unwrap_or(4);
-        let windows = windows(problem.scalar_bits, c);
-        let buckets = 1u64 << (c - 1);
-        let wanted = buckets * u64::from(windows) / SEGMENTS;
+        let of = |c| Self::with_window(problem, chunk, c);
+        (4..=22).map(of).min_by_key(Self::cost).unwrap_or_else(|| of(4))
+    }
+
+    fn with_window(problem: Problem, chunk: usize, c: u32) -> Self {
+        // Room for the carry of the highest signed digit.
+        let windows = (problem.scalar_bits + 1).div_ceil(c);
+        let (sets, buckets) = (windows, 1u64 << (c - 1));
+        let entries = chunk as u64 * u64::from(windows / sets);
+        let band = (BAND_ENTRIES / entries).clamp(1, u64::from(sets)) as u32;
+        let mean = entries / buckets;
+        let pays = entries * u64::from(band) >= MIN_AFFINE_ENTRIES && mean >= 4;
+        // Down to rows of two or three on average.
+        let levels = if pays { (mean.ilog2() - 1).clamp(1, MAX_LEVELS) } else { 0 };
+        let wanted = buckets * u64::from(sets) / SEGMENTS;
         let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
-        Self { problem, chunk, c, windows, segment }
+        Self { problem, chunk, c, windows, sets, band, levels, segment }
+    }
+
+    /// What the model says that all chunks take together.
+    fn cost(&self) -> u64 {
+        let points = self.problem.points as u64;
+        let chunks = points.div_ceil(self.chunk as u64);
+        let (entries, rows) = (points * u64::from(self.windows), u64::from(self.rows()));
+        let left = entries >> self.levels;
+        // A row's remainder is rounded up, and a chunk after the first adds to what the bucket holds.
+        let xyzz = if self.levels == 0 { left + (chunks - 1) * rows } else { left + chunks * rows - rows / 2 };
+        weight::AFFINE * (entries - left) + weight::XYZZ * xyzz + weight::ENTRY * entries + weight::BUCKET * rows
     }
 
     /// Buckets of a window: |digit| is 1 … 2^(c−1).
@@ -88,9 +139,15 @@ impl Plan {
         1 << (self.c - 1)
     }
 
-    /// Rows of the transposed matrix.
+    /// Buckets of all windows.
     pub fn rows(&self) -> u32 {
-        self.windows * self.buckets()
+        self.sets * self.buckets()
+    }
+
+    /// The bands of sets, one after the other.
+    pub fn bands(&self) -> impl Iterator<Item = Band> + use<> {
+        let (sets, band) = (self.sets, self.band);
+        (0..sets).step_by(band as usize).map(move |from| Band { from, to: sets.min(from + band) })
     }
 
     /// Segments of a window in the reduction.
@@ -111,7 +168,7 @@ impl Plan {
     /// Points that the reduction leaves: for each window one for every bit of a segment's number, and one
     /// for the segments' shares.
     pub fn sums(&self) -> u32 {
-        self.windows * (self.segment_bits() + 1)
+        self.sets * (self.segment_bits() + 1)
     }
 
     /// The power of two that such a point is to be multiplied by.
@@ -121,38 +178,56 @@ impl Plan {
         self.c * window + within
     }
 
-    /// How a chunk of so many points is cut.
-    pub fn cut(&self, points: usize) -> Cut {
+    /// How a band of a chunk is cut.
+    pub fn cut(&self, points: usize, band: Band) -> Cut {
+        let (sets, copies) = (band.to - band.from, self.windows.div_ceil(self.sets));
+        let (points, per_set) = (points as u32, points as u64 * u64::from(copies));
         // Twice the mean length, so that rows of random scalars are one piece each.
-        let mean = (points as u64).div_ceil(u64::from(self.buckets()));
+        let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
-        Cut { points: points as u32, windows: self.windows, rows: self.rows(), piece }
+        let affine_groups = AFFINE_GROUPS * self.problem.compute_units;
+        Cut { points, sets, copies, rows: sets * self.buckets(), levels: self.levels, affine_groups, piece }
     }
 
     /// Device bytes that it needs beside resident bases.
     pub fn bytes(&self) -> u64 {
-        let point = 2 * self.problem.affine_bytes;
-        let cut = self.cut(self.chunk);
+        let affine = self.problem.affine_bytes;
+        let cut = self.cut(self.chunk, Band { from: 0, to: self.band });
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
-        let bases = if self.problem.resident { 0 } else { self.problem.affine_bytes };
+        let bases = if self.problem.resident { 0 } else { affine };
         let inputs = slots * self.chunk as u64 * (bases + 32);
-        let matrix = 8 * cut.entries() + 8 * u64::from(self.rows());
+        let matrix = 4 * (cut.entries() + cut.slots(0)) + 8 * u64::from(cut.rows);
+        let halved = match self.levels {
+            0 => 0,
+            _ => affine * (cut.slots(1) + cut.slots(2) + cut.scratch() / 2),
+        };
         // A piece has its description (12 bytes), its place (4) and its sum.
-        let pieces = cut.pieces() * (16 + point);
-        let buckets = u64::from(self.rows()) * point;
+        let pieces = cut.pieces() * (16 + 2 * affine);
         let merges = 4 * (cut.units() + cut.long_rows());
-        let sums = u64::from(2 * self.windows * self.segments() + self.sums() * self.parts()) * point;
-        inputs + matrix + pieces + merges + buckets + sums + (1 << 20)
+        let buckets = u64::from(self.rows());
+        let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
+        inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
     }
 }
 
-/// How the rows of one chunk's transposed matrix are cut into pieces.
+/// Sets `from` to `to` − 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Band {
+    pub from: u32,
+    pub to: u32,
+}
+
+/// How the rows of the matrix of one chunk and band are laid out and cut into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub points: u32,
-    windows: u32,
-    rows: u32,
+    sets: u32,
+    copies: u32,
+    pub rows: u32,
+    levels: u32,
+    /// Most groups of a round of batched affine additions.
+    affine_groups: u32,
     /// Longest piece of a row that one work-item sums.
     pub piece: u32,
 }
@@ -160,23 +235,40 @@ pub(super) struct Cut {
 impl Cut {
     /// At most this many entries that are not zero.
     pub fn entries(&self) -> u64 {
-        u64::from(self.points) * u64::from(self.windows)
+        u64::from(self.points) * u64::from(self.sets) * u64::from(self.copies)
     }
 
-    /// Windows whose entries are put in their rows by one launch: scattered writes are fast inside the cache.
-    pub fn windows_at_once(&self) -> u32 {
-        (CACHED_ENTRIES / self.points.max(1)).clamp(1, self.windows)
+    /// At most this many slots of a level, rows being padded for the rounds of halving. A row that holds
+    /// anything has an entry, so padding adds no more than one row's worth for each of them.
+    pub fn slots(&self, level: u32) -> u64 {
+        let padding = u64::from(self.rows).min(self.entries()) * ((1 << self.levels) - 1);
+        (self.entries() + padding) >> level
+    }
+
+    /// Groups of a round of batched affine additions: no more than have an inversion's worth of pairs.
+    pub fn affine_groups(&self) -> u64 {
+        self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
+    }
+
+    /// Elements of scratch memory that those groups need.
+    pub fn scratch(&self) -> u64 {
+        self.affine_groups() * AFFINE_TILE
+    }
+
+    /// Sets whose entries are put in their rows by one launch: scattered writes are fast inside the cache.
+    pub fn sets_at_once(&self) -> u32 {
+        (CACHED_ENTRIES / (self.points.max(1) * self.copies)).clamp(1, self.sets)
     }
 
     /// At most this many pieces: one for every row that is not empty, and one more per full piece.
     pub fn pieces(&self) -> u64 {
-        u64::from(self.rows).min(self.entries()) + self.entries() / u64::from(self.piece)
+        u64::from(self.rows).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
     }
 
     /// At most this many runs of pieces to be merged: one for every row of several pieces, each of which
     /// has a full one, and one more per full run.
     pub fn units(&self) -> u64 {
-        self.entries() / u64::from(self.piece) + self.pieces() / MERGE + 1
+        self.slots(self.levels) / u64::from(self.piece) + self.pieces() / MERGE + 1
     }
 
     /// At most this many rows of several runs.
@@ -185,23 +277,12 @@ impl Cut {
     }
 }
 
-/// Windows that hold a scalar and the carry of its highest signed digit.
-fn windows(scalar_bits: u32, c: u32) -> u32 {
-    (scalar_bits + 1).div_ceil(c)
-}
-
-/// Point additions: a point's and, for every chunk, a bucket's in the accumulation; two a bucket in the
-/// reduction, weighted.
-fn cost(points: u64, chunks: u64, scalar_bits: u32, c: u32) -> u64 {
-    u64::from(windows(scalar_bits, c)) * (points + (chunks - 1 + 2 * REDUCTION_WEIGHT) * (1 << (c - 1)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn problem(points: usize, resident: bool) -> Problem {
-        Problem { points, scalar_bits: 255, affine_bytes: 96, resident }
+        Problem { points, scalar_bits: 255, affine_bytes: 96, resident, compute_units: 132 }
     }
 
     #[test]
@@ -210,9 +291,11 @@ mod tests {
             for (scalar_bits, resident) in [(254, true), (254, false), (255, true), (255, false)] {
                 let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
                 assert!(plan.windows * plan.c > scalar_bits, "the carry of the top digit has room");
-                let cut = plan.cut(plan.chunk.min(points));
-                assert!(cut.piece <= MAX_PIECE && plan.buckets().is_multiple_of(plan.segment));
-                assert!(u32::try_from(cut.entries()).is_ok(), "entries are counted with 32 bits");
+                for band in plan.bands() {
+                    let cut = plan.cut(plan.chunk.min(points), band);
+                    assert!(cut.piece <= MAX_PIECE && plan.buckets().is_multiple_of(plan.segment));
+                    assert!(u32::try_from(cut.slots(0)).is_ok(), "entries are counted with 32 bits");
+                }
                 assert!((0..plan.sums()).all(|sum| plan.weight(sum) < plan.c * plan.windows));
             }
         }
@@ -228,8 +311,8 @@ mod tests {
     #[test]
     fn chunks_shrink_until_they_fit() {
         let all = Plan::new(problem(1 << 20, false));
-        let half = Plan::fit(problem(1 << 20, false), all.bytes() / 2).expect("a smaller chunk fits");
-        assert!(half.chunk < all.chunk && half.bytes() <= all.bytes() / 2);
+        let half = Plan::fit(problem(1 << 20, false), all.bytes() / 8).expect("a smaller chunk fits");
+        assert!(half.chunk < all.chunk && half.bytes() <= all.bytes() / 8);
         assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
     }
 }

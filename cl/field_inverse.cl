@@ -1,0 +1,168 @@
+// Inversion by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular
+// inversion", 2019), in the variable-time form that libsecp256k1 uses, where steps that only halve are taken
+// together: some 27 rounds of 30 steps for 381 bits, an eighth of the work of Fermat's power.
+//
+// Numbers are signed, in limbs of 30 bits, low ones in [0, 2^30), the highest with the sign. A round finds,
+// from the lowest limbs of f and g alone, the matrix that 30 steps amount to, and applies it: exactly to f and
+// g, modulo p to d and e, which keep f = d·a·k and g = e·a·k (mod p) for a constant k.
+
+#define DIGIT_BITS 30
+#define DIGIT_MASK 0x3fffffff
+#define DIGITS (32 * LIMBS / DIGIT_BITS + 1)
+
+typedef struct {
+    i32 digit[DIGITS];
+} F(digits);
+
+// 2^30 times the product of 30 steps: (f, g) becomes (u·f + v·g, q·f + r·g) / 2^30.
+typedef struct {
+    i32 u, v, q, r;
+} F(steps);
+
+DEVICE F(digits) F(to_digits)(const u32 *limbs) {
+    F(digits) r;
+#pragma unroll
+    for (int i = 0; i < DIGITS; i++) {
+        const int word = DIGIT_BITS * i / 32, shift = DIGIT_BITS * i % 32;
+        u32 low = word < LIMBS ? limbs[word] >> shift : 0;
+        u32 high = shift > 2 && word + 1 < LIMBS ? limbs[word + 1] << (32 - shift) : 0;
+        r.digit[i] = (i32)((low | high) & DIGIT_MASK);
+    }
+    return r;
+}
+
+DEVICE F(t) F(from_digits)(F(digits) a) {
+    F(t) r;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) {
+        const int at = 32 * i / DIGIT_BITS, shift = 32 * i % DIGIT_BITS;
+        u32 low = (u32)a.digit[at] >> shift;
+        u32 high = at + 1 < DIGITS ? (u32)a.digit[at + 1] << (DIGIT_BITS - shift) : 0;
+        r.limb[i] = low | high;
+        if (shift == DIGIT_BITS - 1 && at + 2 < DIGITS) r.limb[i] |= (u32)a.digit[at + 2] << 31;
+    }
+    return r;
+}
+
+// Thirty division steps on the low words of f (odd) and g; `eta` is −δ of the paper.
+DEVICE F(steps) F(divide_steps)(i32 *eta, u32 f, u32 g) {
+    u32 u = 1, v = 0, q = 0, r = 1;
+    i32 left = DIGIT_BITS;
+    while (true) {
+        // Halvings of g, as many as there are; at least `left` where g is zero.
+        u32 marked = g | (0xffffffffu << left);
+        i32 zeros = (i32)POPCOUNT((marked & (0u - marked)) - 1);
+        g >>= zeros;
+        u <<= zeros;
+        v <<= zeros;
+        *eta -= zeros;
+        left -= zeros;
+        if (left == 0) break;
+        if (*eta < 0) {
+            u32 t;
+            *eta = -*eta;
+            t = f, f = g, g = 0u - t;
+            t = u, u = q, q = 0u - t;
+            t = v, v = r, r = 0u - t;
+        }
+        // The multiple of f that clears as many low bits of g as there is room for: −g/f modulo 2^6, where
+        // f·(2 − f²) inverts f for 6 bits.
+        i32 limit = *eta + 1 > left ? left : *eta + 1;
+        u32 mask = (0xffffffffu >> (32 - limit)) & 63u;
+        u32 w = (f * g * (f * f - 2u)) & mask;
+        g += f * w;
+        q += u * w;
+        r += v * w;
+    }
+    F(steps) steps;
+    steps.u = (i32)u;
+    steps.v = (i32)v;
+    steps.q = (i32)q;
+    steps.r = (i32)r;
+    return steps;
+}
+
+// (f, g) = (u·f + v·g, q·f + r·g) / 2^30, which is exact.
+DEVICE void F(apply_steps)(F(digits) *f, F(digits) *g, F(steps) t) {
+    i64 cf = (i64)t.u * f->digit[0] + (i64)t.v * g->digit[0];
+    i64 cg = (i64)t.q * f->digit[0] + (i64)t.r * g->digit[0];
+    cf >>= DIGIT_BITS;
+    cg >>= DIGIT_BITS;
+#pragma unroll
+    for (int i = 1; i < DIGITS; i++) {
+        cf += (i64)t.u * f->digit[i] + (i64)t.v * g->digit[i];
+        cg += (i64)t.q * f->digit[i] + (i64)t.r * g->digit[i];
+        f->digit[i - 1] = (i32)cf & DIGIT_MASK;
+        g->digit[i - 1] = (i32)cg & DIGIT_MASK;
+        cf >>= DIGIT_BITS;
+        cg >>= DIGIT_BITS;
+    }
+    f->digit[DIGITS - 1] = (i32)cf;
+    g->digit[DIGITS - 1] = (i32)cg;
+}
+
+// The same modulo p, for d and e in (−2p, p): multiples of p make the divisions exact, p where a number is
+// negative, so that the range holds.
+DEVICE void F(apply_steps_modulo)(F(digits) *d, F(digits) *e, F(steps) t, F(digits) p) {
+    const i32 inverse = (i32)((0u - INV32) & DIGIT_MASK);
+    i32 sign_d = d->digit[DIGITS - 1] >> 31, sign_e = e->digit[DIGITS - 1] >> 31;
+    i32 md = (t.u & sign_d) + (t.v & sign_e), me = (t.q & sign_d) + (t.r & sign_e);
+    i64 cd = (i64)t.u * d->digit[0] + (i64)t.v * e->digit[0];
+    i64 ce = (i64)t.q * d->digit[0] + (i64)t.r * e->digit[0];
+    md -= (i32)(((u32)inverse * (u32)cd + (u32)md) & DIGIT_MASK);
+    me -= (i32)(((u32)inverse * (u32)ce + (u32)me) & DIGIT_MASK);
+    cd = (cd + (i64)p.digit[0] * md) >> DIGIT_BITS;
+    ce = (ce + (i64)p.digit[0] * me) >> DIGIT_BITS;
+#pragma unroll
+    for (int i = 1; i < DIGITS; i++) {
+        cd += (i64)t.u * d->digit[i] + (i64)t.v * e->digit[i] + (i64)p.digit[i] * md;
+        ce += (i64)t.q * d->digit[i] + (i64)t.r * e->digit[i] + (i64)p.digit[i] * me;
+        d->digit[i - 1] = (i32)cd & DIGIT_MASK;
+        e->digit[i - 1] = (i32)ce & DIGIT_MASK;
+        cd >>= DIGIT_BITS;
+        ce >>= DIGIT_BITS;
+    }
+    d->digit[DIGITS - 1] = (i32)cd;
+    e->digit[DIGITS - 1] = (i32)ce;
+}
+
+// a + (b where mask is −1), with carries; a is negated first where `negate` is −1.
+DEVICE F(digits) F(add_masked)(F(digits) a, i32 negate, F(digits) b, i32 mask) {
+    i32 carry = 0;
+#pragma unroll
+    for (int i = 0; i < DIGITS; i++) {
+        i32 sum = ((a.digit[i] ^ negate) - negate) + (b.digit[i] & mask) + carry;
+        carry = i < DIGITS - 1 ? sum >> DIGIT_BITS : 0;
+        a.digit[i] = i < DIGITS - 1 ? sum & DIGIT_MASK : sum;
+    }
+    return a;
+}
+
+DEVICE bool F(digits_are_zero)(F(digits) a) {
+    i32 any = 0;
+#pragma unroll
+    for (int i = 0; i < DIGITS; i++) any |= a.digit[i];
+    return any == 0;
+}
+
+// The inverse, and zero for zero, both in Montgomery form: e starts as R², for a·R has the inverse a⁻¹·R⁻¹.
+// Its time depends on a.
+DEVICE_CALL F(t) F(inv)(F(t) a) {
+    const u32 p_limbs[LIMBS] = P_LIMBS, r2[LIMBS] = R2_LIMBS;
+    F(digits) p = F(to_digits)(p_limbs), f = p, g = F(to_digits)(a.limb), e = F(to_digits)(r2), d = e;
+#pragma unroll
+    for (int i = 0; i < DIGITS; i++) d.digit[i] = 0;
+    i32 eta = -1;
+    while (!F(digits_are_zero)(g)) {
+        F(steps) steps = F(divide_steps)(&eta, (u32)f.digit[0], (u32)g.digit[0]);
+        F(apply_steps_modulo)(&d, &e, steps, p);
+        F(apply_steps)(&f, &g, steps);
+    }
+    // f is ±1 now (or p, where a is zero, and d zero): d·f from (−2p, p) to [0, p).
+    d = F(add_masked)(d, 0, p, d.digit[DIGITS - 1] >> 31);
+    d = F(add_masked)(d, f.digit[DIGITS - 1] >> 31, p, 0);
+    d = F(add_masked)(d, 0, p, d.digit[DIGITS - 1] >> 31);
+    return F(from_digits)(d);
+}
+
+#undef DIGITS
