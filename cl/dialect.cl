@@ -1,5 +1,4 @@
 // The OpenCL C 1.2 side of the dialect in which all kernels are written; cuda/dialect.cuh is the other.
-typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
 typedef int i32;
@@ -20,7 +19,6 @@ typedef long i64;
 #define LOCAL_ID ((u32)get_local_id(0))
 #define GLOBAL_ID ((u32)get_global_id(0))
 #define GLOBAL_SIZE ((u32)get_global_size(0))
-#define AFFINE_OCCUPANCY 4
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define POPCOUNT(value) popcount(value)

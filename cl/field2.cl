@@ -77,6 +77,16 @@ DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
 
 #endif
 
+// Products are reduced here, lazy ones too.
+DEVICE F(t) F(reduced)(F(t) a) {
+    return a;
+}
+
+// Where a product in [0, 2p) is enough.
+DEVICE F(t) F(mul_lazy)(F(t) a, F(t) b) {
+    return F(mul)(a, b);
+}
+
 // a·b − c·d.
 DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
     return F(sub)(F(mul)(a, b), F(mul)(c, d));

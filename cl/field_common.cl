@@ -33,3 +33,8 @@ DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
     }
     return r;
 }
+
+// The element of [0, p) for one of [0, 2p), as lazy products are.
+DEVICE F(t) F(reduced)(F(t) a) {
+    return F(reduce)(a);
+}

@@ -5,15 +5,35 @@
 // l. Rows start at multiples of 2^levels and are filled from their start, so no pair spans two rows, and slot i
 // of level l is live if and only if entry i·2^l is: 0 marks an entry that there is none of.
 //
-// A group takes a tile of pairs: it lists those with two live slots (a lone one is copied), multiplies their
-// denominators in each work-item's order, keeping the prefix products, inverts the product of all, and goes
-// back through the list. Registers: 128, so that other groups compute while one inverts. Coordinates are in
+// A round lists the pairs with two live slots (a lone one is copied), and then gives every group, a warp, an even
+// share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
+// products, inverts the product of all, and goes back through the list. Groups are that small so that they
+// drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates are in
 // [0, p), in Montgomery form.
 
-#define AFFINE_GROUP 128u
-// Most pairs of a tile for each work-item; a tile's pairs are numbered with 16 bits.
-#define AFFINE_ITEMS 32u
+#define AFFINE_GROUP 32u
+// Most pairs of a work-item for one inversion.
+#define AFFINE_ITEMS 128u
 #define AFFINE_TILE (AFFINE_GROUP * AFFINE_ITEMS)
+// Work-items of a group that lists pairs, and pairs that it looks at.
+#define LIST_GROUP 256u
+#define LIST_BLOCK 2048u
+
+#ifdef ASYNC_COPY
+// Nodes of the inversion and staged operands share their place: they are needed in turn.
+#define AFFINE_LOCALS(nodes, staged)                                                              \
+    LOCAL union {                                                                                 \
+        F(t) node[2 * AFFINE_GROUP];                                                              \
+        staged_t slot[AFFINE_GROUP];                                                              \
+    } staged;                                                                                     \
+    F(t) *nodes = staged.node
+#define STAGED_SLOT(staged) &staged.slot[LOCAL_ID]
+#else
+#define AFFINE_LOCALS(nodes, staged)     \
+    LOCAL F(t) nodes[2 * AFFINE_GROUP];  \
+    staged_t staged
+#define STAGED_SLOT(staged) &staged
+#endif
 
 // Where the operands of a round are.
 typedef struct {
@@ -59,38 +79,107 @@ DEVICE F(t) doubtful_denominator(affine_t p, affine_t q, u32 kind) {
     return kind == TANGENT ? F(dbl)(p.y) : F(one)();
 }
 
-// Lists the tile's pairs of two live slots and copies lone ones; returns how many are listed.
-DEVICE void list_pairs(operands_t from, u32 start, u32 end, GLOBAL affine_t *out, LOCAL_POINTER u16 *list,
-                       LOCAL_POINTER u32 *count) {
-    for (u32 pair = start + LOCAL_ID; pair < end; pair += AFFINE_GROUP) {
+// Appends the pairs of two live slots among those of `level` to the list, and copies lone ones to their place
+// in the level above. Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0.
+KERNEL(LIST_GROUP)
+void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const u32 *entries,
+                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL u32 *length, GLOBAL u32 *list) {
+    LOCAL u32 found[LIST_BLOCK], count, place;
+    operands_t from;
+    from.level = level;
+    from.entries = entries;
+    from.points = in;
+    u32 pairs = offsets[rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
+    if (start >= pairs) return;
+    u32 end = start + LIST_BLOCK < pairs ? start + LIST_BLOCK : pairs;
+    if (LOCAL_ID == 0) count = 0;
+    BARRIER();
+    for (u32 pair = start + LOCAL_ID; pair < end; pair += LIST_GROUP) {
         if (!slot_is_live(from, 2 * pair)) continue;
-        if (slot_is_live(from, 2 * pair + 1)) list[ATOMIC_ADD(count, 1u)] = (u16)(pair - start);
+        if (slot_is_live(from, 2 * pair + 1)) found[ATOMIC_ADD(&count, 1u)] = pair;
         else out[pair] = entry_point(from, slot_entry(from, 2 * pair));
     }
+    BARRIER();
+    if (LOCAL_ID == 0) place = ATOMIC_ADD(length, count);
+    BARRIER();
+    for (u32 i = LOCAL_ID; i < count; i += LIST_GROUP) list[place + i] = found[i];
 }
 
-// Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k.
-DEVICE F(t) multiply_denominators(operands_t from, u32 start, LOCAL_POINTER const u16 *list, u32 count,
-                                  GLOBAL F(t) *prefix) {
+// Two live slots of which the sum is wanted, by the entries of their points.
+typedef struct {
+    u32 number, p, q;
+} pair_t;
+
+DEVICE pair_t pair_of(operands_t from, u32 number) {
+    pair_t pair;
+    pair.number = number;
+    pair.p = slot_entry(from, 2 * number);
+    pair.q = slot_entry(from, 2 * number + 1);
+    return pair;
+}
+
+// A walk through the list in steps of a group, forwards or backwards: what the next pairs need is loaded while
+// this one is worked on, in three stages, for an address that waits for a load stalls the warp. Past the end it
+// stays in range: the values there are not used.
+typedef struct {
+    pair_t now, next;
+    // The number of the pair after the next, and the place in the list of the one after that.
+    u32 number, place;
+} walk_t;
+
+// Backwards, a step below zero wraps and is past the end too.
+DEVICE u32 walk_clamp(u32 place, u32 count) {
+    return place < count ? place : count - 1;
+}
+
+// At place `first` of the list of `count` pairs, at least one.
+DEVICE walk_t walk_from(operands_t from, GLOBAL const u32 *list, u32 count, u32 first, u32 step) {
+    walk_t walk;
+    walk.now = pair_of(from, list[first]);
+    walk.place = walk_clamp(first + step, count);
+    walk.next = pair_of(from, list[walk.place]);
+    walk.place = walk_clamp(walk.place + step, count);
+    walk.number = list[walk.place];
+    walk.place = walk_clamp(walk.place + step, count);
+    return walk;
+}
+
+DEVICE void walk_on(walk_t *walk, operands_t from, GLOBAL const u32 *list, u32 count, u32 step) {
+    walk->now = walk->next;
+    walk->next = pair_of(from, walk->number);
+    walk->number = list[walk->place];
+    walk->place = walk_clamp(walk->place + step, count);
+}
+
+DEVICE F(t) entry_x(operands_t from, u32 entry) {
+    return from.points[entry & ~SIGN_BIT].x;
+}
+
+// Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k. These
+// products are in [0, 2p): whatever they are multiplied by is reduced.
+DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix) {
     F(t) product = F(one)();
+    if (LOCAL_ID >= count) return product;
+    walk_t walk = walk_from(from, list, count, LOCAL_ID, AFFINE_GROUP);
+    F(t) px = entry_x(from, walk.now.p), qx = entry_x(from, walk.now.q);
     for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP, prefix += AFFINE_GROUP) {
-        u32 slot = 2 * (start + list[k]);
-        u32 p = slot_entry(from, slot), q = slot_entry(from, slot + 1);
-        F(t) px = from.points[p & ~SIGN_BIT].x, qx = from.points[q & ~SIGN_BIT].x;
         F(t) denominator = F(sub)(qx, px);
         if (pair_is_doubtful(px, qx, denominator)) {
-            affine_t pp = entry_point(from, p), qq = entry_point(from, q);
-            denominator = doubtful_denominator(pp, qq, pair_kind(pp, qq));
+            affine_t p = entry_point(from, walk.now.p), q = entry_point(from, walk.now.q);
+            denominator = doubtful_denominator(p, q, pair_kind(p, q));
         }
+        px = entry_x(from, walk.next.p);
+        qx = entry_x(from, walk.next.q);
+        walk_on(&walk, from, list, count, AFFINE_GROUP);
         *prefix = product;
-        product = F(mul)(product, denominator);
+        product = F(mul_lazy)(product, denominator);
     }
     return product;
 }
 
 // The inverse of each work-item's value, none of them zero, by a tree of products over the group.
 DEVICE F(t) invert_in_group(LOCAL_POINTER F(t) *node, F(t) value) {
-    node[AFFINE_GROUP + LOCAL_ID] = value;
+    node[AFFINE_GROUP + LOCAL_ID] = F(reduced)(value);
     for (u32 width = AFFINE_GROUP / 2; width > 0; width >>= 1) {
         BARRIER();
         u32 i = width + LOCAL_ID;
@@ -130,15 +219,53 @@ DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse
     return add_by_slope(p, q, kind == CHORD ? F(sub)(q.y, p.y) : F(add)(F(dbl)(square), square), inverse);
 }
 
+// Operands of a work-item's pair on their way: copied behind the arithmetic where the device can do that.
+typedef struct {
+    affine_t p, q;
+    F(t) prefix;
+#if FIELD_WORDS % 8 == 0
+    // An odd number of 16-byte words, so that neighbours' are in different banks.
+    u32 padding[4];
+#endif
+} staged_t;
+
+#ifdef ASYNC_COPY
+#define STAGED LOCAL
+#define STAGED_POINTER LOCAL_POINTER
+DEVICE void stage(staged_t *slot, operands_t from, pair_t pair, const F(t) *prefix) {
+    ASYNC_COPY(&slot->p, &from.points[pair.p & ~SIGN_BIT], sizeof(affine_t));
+    ASYNC_COPY(&slot->q, &from.points[pair.q & ~SIGN_BIT], sizeof(affine_t));
+    ASYNC_COPY(&slot->prefix, prefix, sizeof(F(t)));
+}
+#else
+#define STAGED_POINTER
+#define ASYNC_WAIT()
+DEVICE void stage(staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
+    slot->p = from.points[pair.p & ~SIGN_BIT];
+    slot->q = from.points[pair.q & ~SIGN_BIT];
+    slot->prefix = *prefix;
+}
+#endif
+
 // Adds the work-item's pairs, last first; `inverse` is that of the product of their denominators.
-DEVICE void add_listed(operands_t from, u32 start, LOCAL_POINTER const u16 *list, u32 count, F(t) inverse,
-                       GLOBAL const F(t) *prefix, GLOBAL affine_t *out) {
+DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL const F(t) *prefix,
+                       GLOBAL affine_t *out, STAGED_POINTER staged_t *slot) {
     if (LOCAL_ID >= count) return;
-    u32 last = (count - 1 - LOCAL_ID) / AFFINE_GROUP;
-    for (u32 k = last + 1; k-- > 0;) {
-        u32 pair = start + list[k * AFFINE_GROUP + LOCAL_ID];
-        affine_t p = entry_point(from, slot_entry(from, 2 * pair)), q = entry_point(from, slot_entry(from, 2 * pair + 1));
-        F(t) denominator = F(sub)(q.x, p.x), own = F(mul)(inverse, prefix[k * AFFINE_GROUP]);
+    u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP;
+    walk_t walk = walk_from(from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP);
+    stage(slot, from, walk.now, prefix + left);
+    while (true) {
+        pair_t pair = walk.now;
+        ASYNC_WAIT();
+        affine_t p = slot->p, q = slot->q;
+        F(t) own = F(mul_lazy)(inverse, slot->prefix);
+        if (left > 0) {
+            stage(slot, from, walk.next, prefix + left - AFFINE_GROUP);
+            walk_on(&walk, from, list, count, 0u - AFFINE_GROUP);
+        }
+        if (pair.p & SIGN_BIT) p.y = F(neg)(p.y);
+        if (pair.q & SIGN_BIT) q.y = F(neg)(q.y);
+        F(t) denominator = F(sub)(q.x, p.x);
         affine_t sum;
         if (pair_is_doubtful(p.x, q.x, denominator)) {
             u32 kind = pair_kind(p, q);
@@ -147,36 +274,33 @@ DEVICE void add_listed(operands_t from, u32 start, LOCAL_POINTER const u16 *list
         } else {
             sum = add_by_slope(p, q, F(sub)(q.y, p.y), own);
         }
+        out[pair.number] = sum;
+        if (left == 0) return;
+        left -= AFFINE_GROUP;
         inverse = F(mul)(inverse, denominator);
-        out[pair] = sum;
     }
 }
 
-// One round: out[i] = in[2i] + in[2i + 1] for all slots of level `level` + 1. `scratch` has AFFINE_TILE elements
-// for each group. Grid: any number of groups, which share the pairs evenly; offsets[rows] slots are at level 0.
+// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has AFFINE_TILE elements for each group. Grid: any
+// number of groups.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
-void msm_halve_rows(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const u32 *entries,
-                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL F(t) *scratch) {
-    LOCAL F(t) nodes[2 * AFFINE_GROUP];
-    LOCAL u16 list[AFFINE_TILE];
-    LOCAL u32 count;
+void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
+                   GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
+    AFFINE_LOCALS(nodes, staged);
     operands_t from;
     from.level = level;
     from.entries = entries;
     from.points = in;
-    u32 pairs = offsets[rows] >> (level + 1);
-    u32 turns = (pairs + GROUPS * AFFINE_TILE - 1) / (GROUPS * AFFINE_TILE);
-    u32 tile = turns == 0 ? 0 : (pairs + GROUPS * turns - 1) / (GROUPS * turns);
+    u32 pairs = *length, share = (pairs + GROUPS - 1) / GROUPS;
+    u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
+    u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
     GLOBAL F(t) *prefix = scratch + GROUP_ID * AFFINE_TILE + LOCAL_ID;
-    for (u32 turn = 0; turn < turns; turn++) {
-        u32 start = (turn * GROUPS + GROUP_ID) * tile, end = start + tile < pairs ? start + tile : pairs;
-        if (LOCAL_ID == 0) count = 0;
-        BARRIER();
-        list_pairs(from, start, end, out, list, &count);
-        BARRIER();
-        F(t) product = multiply_denominators(from, start, list, count, prefix);
+    for (; start < last; start += tile) {
+        u32 count = start + tile < last ? tile : last - start;
+        F(t) product = multiply_denominators(from, list + start, count, prefix);
         F(t) inverse = invert_in_group(nodes, product);
-        add_listed(from, start, list, count, inverse, prefix, out);
+        BARRIER();
+        add_listed(from, list + start, count, inverse, prefix, out, STAGED_SLOT(staged));
         BARRIER();
     }
 }

@@ -1,5 +1,4 @@
 // The CUDA C++ side of the dialect in which all kernels are written; cl/dialect.cl is the other.
-typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef int i32;
@@ -22,7 +21,18 @@ typedef long long i64;
 #define GLOBAL_SIZE (gridDim.x * blockDim.x)
 #define BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
-#define AFFINE_OCCUPANCY 4
+#define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
+// Copies of whole 16-byte words from global to shared memory that run behind what follows, and the wait for
+// all of the work-item's own (PTX ISA, cp.async).
+#define ASYNC_COPY(to, from, bytes) async_copy((to), (from), (bytes))
+#define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
+DEVICE void async_copy(void *to, const void *from, int bytes) {
+    u32 address = (u32)__cvta_generic_to_shared(to);
+#pragma unroll
+    for (int at = 0; at < bytes; at += 16)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address + at), "l"((const char *)from + at)
+                     : "memory");
+}
 // Four neighbours in a warp wait for each other.
 #define QUAD_BARRIER() __syncwarp()
 #define POPCOUNT(value) __popc(value)

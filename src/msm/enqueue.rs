@@ -17,7 +17,10 @@ const CANONICAL: u32 = 0;
 const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
 /// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_affine.cl`.
-const AFFINE_GROUP: u32 = 128;
+const AFFINE_GROUP: u32 = 32;
+/// Work-items of a group that lists pairs, and pairs that it looks at, there.
+const LIST_GROUP: u32 = 256;
+const LIST_BLOCK: u64 = 2048;
 /// Groups that merge pieces: they take turns, for only the device knows how much there is to merge.
 const MERGE_GROUPS: u64 = 2048;
 
@@ -143,14 +146,20 @@ impl Enqueue<'_> {
         let affine =
             |count: u64| Ok::<_, crate::Error>(self.stream.allocate(count as usize * self.point_bytes / 2)?.secret());
         let scratch = affine(cut.scratch().div_ceil(2))?;
+        let list = self.words(cut.slots(1))?;
         // Two buffers take turns as input and output.
         let (mut output, mut input) = (affine(cut.slots(1))?, affine(cut.slots(2))?);
         for level in 0..plan.levels {
             let from = if level == 0 { bases } else { &input };
+            let length = self.words(1)?;
+            self.stream.zero(&length)?;
             let numbers = [cut.rows, level].map(Arg::U32);
-            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &scratch].map(mem);
+            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &length, &list].map(mem);
+            let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
+            self.launch("msm_list_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
+            let buffers = [&matrix.entries, from, &output, &length, &list, &scratch].map(mem);
             let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
-            self.launch("msm_halve_rows", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())?;
+            self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&[Arg::U32(level)], &buffers[..]].concat())?;
             std::mem::swap(&mut input, &mut output);
         }
         Ok(Some(input))

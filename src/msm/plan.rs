@@ -26,11 +26,11 @@ const MIN_CHUNK: usize = 1 << 8;
 const BAND_ENTRIES: u64 = 1 << 26;
 /// Fewest entries of a band that batched affine additions pay for: they take a group some 100 µs however few.
 const MIN_AFFINE_ENTRIES: u64 = 1 << 21;
-/// Groups of `msm_halve_rows` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
-const AFFINE_GROUPS: u32 = 4;
+/// Groups of `msm_add_pairs` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
+const AFFINE_GROUPS: u32 = 16;
 const AFFINE_TILE: u64 = 4096;
 /// Pairs that pay for a group's inversion.
-const MIN_TILE: u64 = 512;
+const MIN_TILE: u64 = 256;
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 5;
 
@@ -200,7 +200,7 @@ impl Plan {
         let matrix = 4 * (cut.entries() + cut.slots(0)) + 8 * u64::from(cut.rows);
         let halved = match self.levels {
             0 => 0,
-            _ => affine * (cut.slots(1) + cut.slots(2) + cut.scratch() / 2),
+            _ => affine * (cut.slots(1) + cut.slots(2) + cut.scratch() / 2) + 4 * cut.slots(1),
         };
         // A piece has its description (12 bytes), its place (4) and its sum.
         let pieces = cut.pieces() * (16 + 2 * affine);
