@@ -18,6 +18,7 @@ typedef ulong u64;
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
+#define ATOMIC_MIN(pointer, value) atomic_min(pointer, value)
 #if defined(__NV_CL_C_VERSION)
 // NVIDIA's compiler takes PTX inside OpenCL C.
 #define HAS_PTX

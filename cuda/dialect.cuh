@@ -19,4 +19,5 @@ typedef unsigned long long u64;
 // Four neighbours in a warp wait for each other.
 #define QUAD_BARRIER() __syncwarp()
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
+#define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
 #define HAS_PTX
