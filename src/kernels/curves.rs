@@ -54,22 +54,37 @@ impl CurveDescription {
     where
         A::Curve: Curve<AffineRepr = A>,
     {
-        let [x, y] = coordinates(&A::generator());
         let limbs = field.limbs();
-        let b = (y.square() - x.square() * x).montgomery_limbs(limbs);
         let subgroup = cofactor.then(|| {
-            let factor = factor::<A::Scalar>(&field.modulus, F::EXTENSION);
-            let [mx, my] = coordinates(&(A::generator() * factor).to_affine());
-            // A generator has neither coordinate zero, for then its order would be 3 or 2.
-            let ratio = |a: F, b: F| a * b.frobenius().invert().unwrap_or(F::ZERO);
+            let (factor, [alpha, beta]) = endomorphism::<A, F>(coordinates, &field.modulus);
             Subgroup {
-                alpha: ratio(mx, x).montgomery_limbs(limbs),
-                beta: ratio(my, y).montgomery_limbs(limbs),
+                alpha: alpha.montgomery_limbs(limbs),
+                beta: beta.montgomery_limbs(limbs),
                 factor: short_limbs(&factor),
             }
         });
-        Self { b, subgroup }
+        Self { b: curve_b(coordinates(&A::generator())).montgomery_limbs(limbs), subgroup }
     }
+}
+
+/// b = y² − x³.
+fn curve_b<F: Field>([x, y]: [F; 2]) -> F {
+    y.square() - x.square() * x
+}
+
+/// The factor, and α and β as they take the generator to its multiple by the factor.
+fn endomorphism<A: PrimeCurveAffine, F: Coordinate>(
+    coordinates: fn(&A) -> [F; 2],
+    modulus: &[u32],
+) -> (A::Scalar, [F; 2])
+where
+    A::Curve: Curve<AffineRepr = A>,
+{
+    let factor = factor::<A::Scalar>(modulus, F::EXTENSION);
+    let (from, to) = (coordinates(&A::generator()), coordinates(&(A::generator() * factor).to_affine()));
+    // No coordinate of a generator is zero, for then its order would be 2 or 3.
+    let ratio = |i: usize| to[i] * from[i].frobenius().invert().unwrap_or(F::ZERO);
+    (factor, [ratio(0), ratio(1)])
 }
 
 /// x and y; zeros for infinity.
@@ -166,5 +181,49 @@ impl Coordinate for bn256::Fq2 {
     fn montgomery_limbs(&self, limbs: usize) -> Vec<u32> {
         // Its raw bytes are the Montgomery form, and the only way to its coefficients.
         limbs_from_bytes(&self.to_raw_bytes(), 2 * limbs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{fields, name};
+
+    /// What takes the generator to its multiple takes every point on the curve to one on it.
+    fn is_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
+    where
+        A::Curve: Curve<AffineRepr = A>,
+    {
+        let field = fields().into_iter().find(|f| f.name == field).expect("field");
+        let (factor, [alpha, beta]) = endomorphism::<A, F>(coordinates, &field.modulus);
+        let b = curve_b(coordinates(&A::generator()));
+        assert_eq!(beta.square(), alpha.square() * alpha);
+        assert_eq!(beta.square() * b.frobenius(), b);
+        assert!(short_limbs(&factor).len() <= 4, "half as long as the order");
+    }
+
+    #[test]
+    fn endomorphisms() {
+        is_endomorphism::<G1Affine, _>(|p| [p.x(), p.y()], name::BLS12_381_FQ);
+        is_endomorphism::<G2Affine, _>(|p| [p.x(), p.y()], name::BLS12_381_FQ);
+        is_endomorphism::<bn256::G2Affine, _>(coordinates, name::BN254_FQ);
+    }
+
+    /// Frobenius is the p-th power, and raw limbs are those of Montgomery form.
+    #[test]
+    fn coordinates_of_extensions() {
+        let field = |name: &str| fields().into_iter().find(|f| f.name == name).expect("field");
+        let bn = field(name::BN254_FQ);
+        let one = [bn.one.clone(), vec![0; 8]].concat();
+        assert_eq!(bn256::Fq2::ONE.montgomery_limbs(8), one);
+        let element = curve_b(coordinates(&bn256::G2Affine::generator()));
+        let words = |limbs: &[u32]| -> Vec<u64> {
+            limbs.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect()
+        };
+        assert_eq!(element.pow_vartime(words(&bn.modulus)), element.frobenius());
+        let bls = field(name::BLS12_381_FQ);
+        assert_eq!(Fp2::ONE.montgomery_limbs(12), [bls.one.clone(), vec![0; 12]].concat());
+        let element = G2Affine::generator().x();
+        assert_eq!(element.pow_vartime(words(&bls.modulus)), element.frobenius());
     }
 }

@@ -54,7 +54,7 @@ type First = Option<(usize, Fault)>;
 ///
 /// On the devices where there are some, else on the CPU, by the accelerator's rules. The bases are uploaded once;
 /// a point costs a few multiplications, or where the curve has points outside the subgroup some 70 (BLS12-381 G2),
-/// 145 (BLS12-381 G1) or 195 (BN254 G2) point operations.
+/// 145 (BLS12-381 G1) or 200 (BN254 G2) point operations.
 ///
 /// # Errors
 /// Names the first base that is refused and why; or a forced backend failed.
@@ -79,14 +79,13 @@ fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> First {
 
 /// What is wrong with a point, of which `bytes` is the memory.
 fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<Fault> {
-    match () {
-        () if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) => {
-            Some(Fault::NotReduced)
-        }
-        () if !point.lies_on_curve() => Some(Fault::NotOnCurve),
-        () if !point.lies_in_subgroup() => Some(Fault::OutsideSubgroup),
-        () => None,
+    if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) {
+        return Some(Fault::NotReduced);
     }
+    if !point.lies_on_curve() {
+        return Some(Fault::NotOnCurve);
+    }
+    (!point.lies_in_subgroup()).then_some(Fault::OutsideSubgroup)
 }
 
 /// Whether a little-endian number is below another of as many limbs.

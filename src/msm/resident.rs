@@ -24,7 +24,8 @@ pub struct Msm<'a, C> {
 impl<'a, C: MsmCurve> Msm<'a, C> {
     /// Uploads the bases, an equal share to each of the accelerator's devices.
     ///
-    /// The points are trusted: see [`crate::curve`] for what they have to be.
+    /// The points are trusted: see [`crate::curve`] for what they have to be, and
+    /// [`Self::checked`].
     ///
     /// # Errors
     /// A forced backend has too little memory, or failed.
@@ -46,7 +47,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// subgroup of prime order, its coordinates reduced.
     ///
     /// Uploads the bases once more than [`Self::new`] does. A point costs a few field multiplications on BN254 G1,
-    /// Pallas and Vesta, and some 70 (BLS12-381 G2), 145 (BLS12-381 G1) or 195 (BN254 G2) point operations else.
+    /// Pallas and Vesta, and some 70 (BLS12-381 G2), 145 (BLS12-381 G1) or 200 (BN254 G2) point operations else.
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] names the first base that is no such point, and why; else as [`Self::new`].
