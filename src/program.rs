@@ -23,7 +23,7 @@ impl Program {
     }
 
     /// The modulus of the module's field, or of what that extends, as little-endian limbs.
-    pub(crate) fn modulus(&self) -> &'static [u32] {
+    pub(crate) fn modulus(self) -> &'static [u32] {
         &self.0.field.modulus
     }
 
