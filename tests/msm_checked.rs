@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{accelerators_and_cpu, alone, rng};
+use common::{accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
@@ -286,5 +286,27 @@ fn devices_that_fail() {
         fail(&unforced);
         refused(&unforced, &bases, 50, ON_CURVE);
         assert_ne!(forced.forced(), Some(BackendKind::Cpu));
+    }
+}
+
+/// Of faults in several devices' shares the first is named; one device stands for two.
+#[test]
+fn shares_of_devices() {
+    const COUNT: usize = (1 << 15) + 2;
+    let mut bases = good::<pasta_curves::EqAffine>(COUNT);
+    let bad = [off_curve(bases[0])[0], not_reduced(bases[0], 0)];
+    let pairs: Vec<Accelerator> = accelerators_with_devices()
+        .iter()
+        .map(|accelerator| accelerator.on_devices(vec![accelerator.devices()[0].clone(); 2]))
+        .collect();
+    for accelerator in &pairs {
+        Msm::checked(accelerator, &bases).expect("they are good");
+    }
+    // The first share ends at COUNT / 2.
+    for (index, bad, expectation) in
+        [(COUNT - 1, bad[0], ON_CURVE), (COUNT / 2, bad[1], REDUCED), (COUNT / 2 - 1, bad[0], ON_CURVE)]
+    {
+        bases[index] = bad;
+        pairs.iter().for_each(|accelerator| refused(accelerator, &bases, index, expectation));
     }
 }
