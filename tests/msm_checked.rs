@@ -307,6 +307,8 @@ fn shares_of_devices() {
         [(COUNT - 1, bad[0], ON_CURVE), (COUNT / 2, bad[1], REDUCED), (COUNT / 2 - 1, bad[0], ON_CURVE)]
     {
         bases[index] = bad;
-        pairs.iter().for_each(|accelerator| refused(accelerator, &bases, index, expectation));
+        for accelerator in &pairs {
+            refused(accelerator, &bases, index, expectation);
+        }
     }
 }
