@@ -104,3 +104,12 @@ DEVICE jacobian_t point_to_jacobian(point_t p) {
     r.z = p.zzz;
     return r;
 }
+
+// x = X/ZZ, y = Y/ZZZ by one inversion: ZZ/ZZZ = 1/z for the z with ZZ = z², ZZZ = z³.
+DEVICE affine_t point_to_affine(point_t p) {
+    F(t) inverse = F(inv)(p.zzz), z_inverse = F(mul)(p.zz, inverse);
+    affine_t r;
+    r.x = F(mul)(p.x, F(sqr)(z_inverse));
+    r.y = F(mul)(p.y, inverse);
+    return r;
+}

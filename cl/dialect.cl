@@ -23,6 +23,7 @@ typedef long i64;
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define POPCOUNT(value) popcount(value)
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
+#define ATOMIC_MIN(pointer, value) atomic_min(pointer, value)
 #if defined(__NV_CL_C_VERSION)
 // NVIDIA's compiler takes PTX inside OpenCL C.
 #define HAS_PTX

@@ -50,6 +50,17 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
+// Whether what lies in memory is an element: both coefficients below p.
+DEVICE bool F(is_reduced)(F(t) a) {
+    return SUB(is_reduced)(a.c0) && SUB(is_reduced)(a.c1);
+}
+
+// aᵖ, the conjugate, since uᵖ = −u.
+DEVICE F(t) F(frobenius)(F(t) a) {
+    a.c1 = SUB(neg)(a.c1);
+    return a;
+}
+
 #ifdef HAS_PTX
 
 // Karatsuba: three wide products of the subfield, two reductions. 4p < R in both fields, so the product of the

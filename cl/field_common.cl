@@ -8,6 +8,20 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
+// Whether what lies in memory is an element: below p.
+DEVICE bool F(is_reduced)(F(t) a) {
+    const u32 p[LIMBS] = P_LIMBS;
+    u32 borrow = 0;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) borrow = (u32)(((u64)a.limb[i] - p[i] - borrow) >> 63);
+    return borrow != 0;
+}
+
+// aᵖ.
+DEVICE F(t) F(frobenius)(F(t) a) {
+    return a;
+}
+
 // The canonical form of an element: the one place where Montgomery form is left.
 DEVICE F(t) F(to_canonical)(F(t) a) {
     F(t) one = F(zero)();

@@ -70,12 +70,13 @@ DEVICE void window_next(window_t *window) {
 
 // counts[row] += 1 for every entry in the sets from … to − 1, which are the band; ranks[(copy·(to − from) + set
 // − from)·n + i] = how many came before it. Grid: one item a scalar.
+// The scalars are those from `start` on; *too_long becomes 1 if one has more bits than the windows.
 KERNEL(256)
-void msm_count(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, GLOBAL const S(t) *scalars,
-               GLOBAL u32 *counts, GLOBAL u32 *ranks) {
+void msm_count(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start,
+               GLOBAL const S(t) *scalars, GLOBAL u32 *counts, GLOBAL u32 *ranks, GLOBAL u32 *too_long) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
-    digits_t digits = digits_start(scalars, i, montgomery);
+    digits_t digits = digits_start(scalars, start + i, montgomery);
     window_t window = window_first(sets);
     for (u32 w = 0; w < windows; w++, window_next(&window)) {
         u32 digit = digits_next(&digits, c) & ~SIGN_BIT;
@@ -83,6 +84,7 @@ void msm_count(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgo
         u32 place = window.copy * (to - from) + window.set - from;
         ranks[place * n + i] = count_one(counts, ((window.set - from) << (c - 1)) + digit - 1);
     }
+    if (digits.carry != 0 || !S(is_zero)(digits.rest)) *too_long = 1;
 }
 
 // Rounds every row's length up, so that rows start at multiples of 2^levels.
@@ -97,11 +99,11 @@ void msm_pad_rows(u32 rows, u32 levels, GLOBAL u32 *counts) {
 // scalar i is copy·stride + base + i. Grid: one item a scalar.
 KERNEL(256)
 void msm_transpose(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 first, u32 last, u32 montgomery,
-                   u32 stride, u32 base, GLOBAL const S(t) *scalars, GLOBAL const u32 *offsets,
+                   u32 start, u32 stride, u32 base, GLOBAL const S(t) *scalars, GLOBAL const u32 *offsets,
                    GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
-    digits_t digits = digits_start(scalars, i, montgomery);
+    digits_t digits = digits_start(scalars, start + i, montgomery);
     window_t window = window_first(sets);
     for (u32 w = 0; w < windows; w++, window_next(&window)) {
         u32 signed_digit = digits_next(&digits, c);

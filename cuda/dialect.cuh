@@ -37,4 +37,5 @@ DEVICE void async_copy(void *to, const void *from, int bytes) {
 #define QUAD_BARRIER() __syncwarp()
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
+#define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
 #define HAS_PTX

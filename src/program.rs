@@ -22,6 +22,11 @@ impl Program {
         module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
     }
 
+    /// The modulus of the module's field, or of what that extends, as little-endian limbs.
+    pub(crate) fn modulus(self) -> &'static [u32] {
+        &self.0.field.modulus
+    }
+
     /// Queues a kernel over at least `items` work-items in groups of `group_size`.
     ///
     /// # Safety

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 
 use group::Group;
+use group::cofactor::CofactorGroup;
+use group::prime::PrimeCurveAffine;
+use halo2curves::CurveAffine;
 use halo2curves::bn256::{Fq, Fq2, G1, G1Affine, G2, G2Affine};
 use halo2curves::serde::SerdeObject;
 use rayon::prelude::*;
@@ -51,6 +54,14 @@ macro_rules! bn254_curve {
 
             fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
                 msm_best(points, scalars)
+            }
+
+            fn lies_on_curve(&self) -> bool {
+                self.is_on_curve().into()
+            }
+
+            fn lies_in_subgroup(&self) -> bool {
+                self.to_curve().is_torsion_free().into()
             }
         }
     };

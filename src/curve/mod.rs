@@ -33,6 +33,12 @@ pub trait MsmCurve: PrimeCurveAffine {
     /// Σ scalarᵢ · pointᵢ on the CPU with the fastest code there is; scalars are canonical, 32 bytes
     /// little-endian each, reduced, and as many as points.
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
+
+    /// Whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
+    fn lies_on_curve(&self) -> bool;
+
+    /// Whether a point on the curve is infinity or of prime order.
+    fn lies_in_subgroup(&self) -> bool;
 }
 
 /// The sum by halo2curves' Pippenger, which takes no infinity among its points; pairs that add nothing
@@ -87,6 +93,14 @@ macro_rules! blst_curve {
                 let sum = raw.mult(scalars.as_flattened(), Self::SCALAR_BITS as usize);
                 // SAFETY: a transparent wrapper of the same struct.
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }
+            }
+
+            fn lies_on_curve(&self) -> bool {
+                self.is_on_curve().into()
+            }
+
+            fn lies_in_subgroup(&self) -> bool {
+                self.is_torsion_free().into()
             }
         }
     };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use pasta_curves::arithmetic::CurveAffine;
 use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 
 use super::{MsmCurve, msm_best};
@@ -31,6 +32,15 @@ macro_rules! pasta_curve {
 
             fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
                 msm_best(points, scalars)
+            }
+
+            fn lies_on_curve(&self) -> bool {
+                self.is_on_curve().into()
+            }
+
+            fn lies_in_subgroup(&self) -> bool {
+                // The curve's order is prime.
+                true
             }
         }
     };

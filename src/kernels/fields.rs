@@ -47,9 +47,14 @@ impl FieldDescription {
     }
 }
 
-fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {
-    let repr = value.to_repr();
-    let mut bytes = repr.as_ref().to_vec();
+/// The canonical form, for fields whose `Repr` is little-endian.
+pub(super) fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {
+    limbs_from_bytes(value.to_repr().as_ref(), limbs)
+}
+
+/// 32-bit limbs of a little-endian number.
+pub(super) fn limbs_from_bytes(bytes: &[u8], limbs: usize) -> Vec<u32> {
+    let mut bytes = bytes.to_vec();
     bytes.resize(4 * limbs, 0);
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }

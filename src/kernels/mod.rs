@@ -4,11 +4,13 @@
 //! run time. A module is one kernel family for one field or curve; its kernels' names are plain
 //! (`ntt_pass`), since every module is a program of its own.
 
+mod curves;
 mod fields;
 
 use std::fmt::Write as _;
 
 use blstrs::{Fp, Scalar};
+pub use curves::{CurveDescription, Subgroup};
 pub use fields::FieldDescription;
 use halo2curves::bn256;
 
@@ -47,6 +49,8 @@ pub struct Module {
     pub quadratic: bool,
     /// Number of 32-bit limbs of a scalar; 0 where there is none.
     pub scalar: Option<FieldDescription>,
+    /// The curve's constants; `None` where there is no curve.
+    pub curve: Option<CurveDescription>,
 }
 
 /// Names of the prime fields in kernels.
@@ -100,6 +104,7 @@ pub fn modules() -> Vec<Module> {
         field: field.clone(),
         quadratic,
         scalar: None,
+        curve: None,
     };
     let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, "vector", f, false)).collect();
     modules.extend(
@@ -109,10 +114,12 @@ pub fn modules() -> Vec<Module> {
             .map(|f| of_field(Family::Vector, "vector", &f, true)),
     );
     modules.extend(NTT_FIELDS.iter().filter_map(|n| by_name(n)).map(|f| of_field(Family::Ntt, "ntt", &f, false)));
-    for (curve, field, quadratic, scalar) in CURVES {
-        for (family, prefix) in [(Family::Msm, "msm"), (Family::Points, "points")] {
-            if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
-                modules.push(Module { name: format!("{prefix}_{curve}"), family, field, quadratic, scalar });
+    for (name, field, quadratic, scalar) in CURVES {
+        if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
+            let curve = CurveDescription::of(name, &field);
+            for (family, prefix) in [(Family::Msm, "msm"), (Family::Points, "points")] {
+                let (name, field) = (format!("{prefix}_{name}"), field.clone());
+                modules.push(Module { name, family, field, quadratic, scalar: scalar.clone(), curve: curve.clone() });
             }
         }
     }
@@ -135,9 +142,11 @@ const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
     include_str!("../../cl/quad.cl"),
     include_str!("../../cl/msm_digits.cl"),
+    include_str!("../../cl/msm_multiples.cl"),
     include_str!("../../cl/msm_affine.cl"),
     include_str!("../../cl/msm_rows.cl"),
     include_str!("../../cl/msm_buckets.cl"),
+    include_str!("../../cl/points_check.cl"),
 ];
 const POINTS: &str = include_str!("../../cl/points.cl");
 
@@ -163,6 +172,9 @@ impl Module {
         let _ = writeln!(text, "#define FIELD {coordinate}\n#define FIELD_WORDS {words}");
         if let Some(scalar) = &self.scalar {
             let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limbs());
+        }
+        if let Some(curve) = &self.curve {
+            curve_constants(&mut text, curve);
         }
         self.family_sources(&mut text);
         text
@@ -192,12 +204,28 @@ fn section(text: &mut String, field: &FieldDescription) {
     let _ =
         writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
     for (what, words) in [("P", &field.modulus), ("ONE", &field.one), ("R2", &field.r2)] {
-        let list: Vec<String> = words.iter().map(|w| format!("0x{w:08x}u")).collect();
-        let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));
+        define_limbs(text, what, words);
     }
     text.push_str(FIELD);
     for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_INVERSE] {
         text.push_str(part);
     }
     text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n");
+}
+
+/// Defines the constants of a curve.
+fn curve_constants(text: &mut String, curve: &CurveDescription) {
+    define_limbs(text, "CURVE_B", &curve.b);
+    if let Some(Subgroup { alpha, beta, factor }) = &curve.subgroup {
+        define_limbs(text, "ALPHA", alpha);
+        define_limbs(text, "BETA", beta);
+        define_limbs(text, "FACTOR", factor);
+        let _ = writeln!(text, "#define FACTOR_WORDS {}", factor.len());
+    }
+}
+
+/// A list of limbs as initializer.
+fn define_limbs(text: &mut String, what: &str, words: &[u32]) {
+    let list: Vec<String> = words.iter().map(|w| format!("0x{w:08x}u")).collect();
+    let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));
 }

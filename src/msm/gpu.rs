@@ -25,7 +25,7 @@ pub(super) enum Bases<'a, C> {
 
 /// Points of each device when `points` are spread over so many.
 pub(super) fn share(points: usize, devices: usize) -> usize {
-    let used = points.div_ceil(MIN_SHARE).clamp(1, devices);
+    let used = points.div_ceil(MIN_SHARE).clamp(1, devices.max(1));
     points.div_ceil(used).max(1)
 }
 

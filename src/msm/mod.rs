@@ -1,5 +1,6 @@
 //! Multi-scalar multiplication Σ scalarᵢ · baseᵢ over the curves of [`crate::curve`].
 
+mod check;
 mod enqueue;
 mod gpu;
 mod plan;

@@ -1,0 +1,13 @@
+// Precomputed multiples of the bases: with copies 2^(c·sets·k)·P of each base, windows that lie c·sets bits apart
+// share their buckets.
+
+// table[to + i] = 2^doublings · table[from + i], affine; infinity stays, its inverse being zero. Grid: one item a
+// point.
+KERNEL(128)
+void msm_double_bases(u32 n, u32 doublings, u32 from, u32 to, GLOBAL affine_t *table) {
+    u32 i = GLOBAL_ID;
+    if (i >= n) return;
+    point_t point = point_from_affine(table[from + i]);
+    for (u32 k = 0; k < doublings; k++) point = point_double(point);
+    table[to + i] = point_to_affine(point);
+}

@@ -1,0 +1,72 @@
+// Checks of points that come from outside: in Montgomery form, on y² = x³ + b, in the subgroup of prime order.
+//
+// Membership is tested by an endomorphism ε(x, y) = (αxᵖ, βyᵖ) that is multiplication by the short FACTOR m on
+// the subgroup (M. Scott, ePrint 2021/1130; Y. El Housni, A. Guillevic and T. Piellard, ePrint 2022/352), from
+// whose generator α and β are read off. That ε(P) = [m]P on no other point follows for each curve from an
+// equation that ε satisfies on the whole curve:
+// - over F_p, BLS12: −ε = (x, y) → (αx, y), α³ = 1, so ε² − ε + 1 = 0 and [m² − m + 1]P = O. With m = z² for
+//   the curve's parameter z, m² − m + 1 = r.
+// - over F_p²: ±ε is Frobenius seen from the twist, ψ² − tψ + p = 0, and ψ(P) = [t − 1]P = [±m]P. So
+//   [(t − 1)² − t(t − 1) + p]P = [p + 1 − t]P = O: P's order divides #E(F_p), which is r for BN254. For BLS12-381
+//   it is h₁·r; P's order divides h₂·r too, the number of points of the twist; and gcd(h₁, h₂) = 1.
+
+// What is wrong with a point, as src/msm/check.rs names it.
+#define FAULT_NOT_REDUCED 0u
+#define FAULT_NOT_ON_CURVE 1u
+#define FAULT_OUTSIDE_SUBGROUP 2u
+#define FAULT_NONE 3u
+
+DEVICE bool affine_is_on_curve(affine_t p) {
+    const F(t) b = CURVE_B_LIMBS;
+    F(t) right = F(add)(F(mul)(F(sqr)(p.x), p.x), b);
+    return F(eq)(F(sqr)(p.y), right);
+}
+
+#ifdef FACTOR_WORDS
+
+CONSTANT u32 subgroup_factor[FACTOR_WORDS] = FACTOR_LIMBS;
+
+// [m]P, by doubling and adding from the highest bit of m on.
+DEVICE point_t times_factor(affine_t p) {
+    point_t sum = point_infinity();
+    for (int i = 32 * FACTOR_WORDS - 1; i >= 0; i--) {
+        sum = point_double(sum);
+        if ((subgroup_factor[i / 32] >> (i % 32)) & 1) sum = point_add_affine(sum, p);
+    }
+    return sum;
+}
+
+// Whether ε(P) = [m]P, for a P on the curve that is not infinity.
+DEVICE bool affine_is_in_subgroup(affine_t p) {
+    const F(t) alpha = ALPHA_LIMBS, beta = BETA_LIMBS;
+    point_t multiple = times_factor(p);
+    F(t) x = F(mul)(F(mul)(alpha, F(frobenius)(p.x)), multiple.zz);
+    F(t) y = F(mul)(F(mul)(beta, F(frobenius)(p.y)), multiple.zzz);
+    return !point_is_infinity(multiple) && F(eq)(multiple.x, x) && F(eq)(multiple.y, y);
+}
+
+#else
+
+// The curve has no other points.
+DEVICE bool affine_is_in_subgroup(affine_t p) {
+    (void)p;
+    return true;
+}
+
+#endif
+
+DEVICE u32 affine_fault(affine_t p) {
+    if (affine_is_infinity(p)) return FAULT_NONE;
+    if (!F(is_reduced)(p.x) || !F(is_reduced)(p.y)) return FAULT_NOT_REDUCED;
+    if (!affine_is_on_curve(p)) return FAULT_NOT_ON_CURVE;
+    return affine_is_in_subgroup(p) ? FAULT_NONE : FAULT_OUTSIDE_SUBGROUP;
+}
+
+// first[chunk] = min(first[chunk], 4·i + fault) over all points with a fault. n ≤ 2^30. Grid: one item a point.
+KERNEL(128)
+void points_check(u32 n, u32 chunk, GLOBAL const affine_t *points, GLOBAL u32 *first) {
+    u32 i = GLOBAL_ID;
+    if (i >= n) return;
+    u32 fault = affine_fault(points[i]);
+    if (fault != FAULT_NONE) ATOMIC_MIN(&first[chunk], 4 * i + fault);
+}

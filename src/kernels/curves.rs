@@ -1,0 +1,229 @@
+//! What a kernel must know of a curve, derived from the curve's Rust type.
+
+use blstrs::{Fp, Fp2, G1Affine, G2Affine};
+use ff::{Field, PrimeField};
+use halo2curves::group::Curve;
+use halo2curves::group::prime::PrimeCurveAffine;
+use halo2curves::serde::SerdeObject;
+use halo2curves::{Coordinates, CurveAffine, bn256};
+use pasta_curves::{EpAffine, EqAffine};
+
+use super::fields::{FieldDescription, canonical_limbs, limbs_from_bytes};
+
+/// Constants of a curve y² = x³ + b.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurveDescription {
+    /// b in Montgomery form, as little-endian 32-bit limbs, those of c0 before those of c1.
+    pub b: Vec<u32>,
+    /// How to tell points of the subgroup from others; `None` where the curve has no others.
+    pub subgroup: Option<Subgroup>,
+}
+
+/// An endomorphism (x, y) → (αxᵖ, βyᵖ) that is a multiplication by `factor` on the subgroup of prime order,
+/// and on no other point: `cl/points_check.cl` says why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subgroup {
+    /// α in Montgomery form, limbs as those of b.
+    pub alpha: Vec<u32>,
+    /// β in Montgomery form, limbs as those of b.
+    pub beta: Vec<u32>,
+    /// The factor, as little-endian 32-bit limbs.
+    pub factor: Vec<u32>,
+}
+
+impl CurveDescription {
+    /// The constants of a curve by its name; `field` is its coordinates' field, or what that extends.
+    pub(super) fn of(name: &str, field: &FieldDescription) -> Option<Self> {
+        Some(match name {
+            "bls12_381_g1" => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
+            "bls12_381_g2" => Self::new::<G2Affine, _>(|p| [p.x(), p.y()], field, true),
+            "bn254_g1" => Self::new::<bn256::G1Affine, _>(coordinates, field, false),
+            "bn254_g2" => Self::new::<bn256::G2Affine, _>(coordinates, field, true),
+            "pallas" => Self::new::<EpAffine, _>(coordinates, field, false),
+            "vesta" => Self::new::<EqAffine, _>(coordinates, field, false),
+            _ => return None,
+        })
+    }
+
+    /// Reads the constants off the curve's generator.
+    fn new<A: PrimeCurveAffine, F: Coordinate>(
+        coordinates: fn(&A) -> [F; 2],
+        field: &FieldDescription,
+        cofactor: bool,
+    ) -> Self
+    where
+        A::Curve: Curve<AffineRepr = A>,
+    {
+        let limbs = field.limbs();
+        let subgroup = cofactor.then(|| {
+            let (factor, [alpha, beta]) = endomorphism::<A, F>(coordinates, &field.modulus);
+            Subgroup {
+                alpha: alpha.montgomery_limbs(limbs),
+                beta: beta.montgomery_limbs(limbs),
+                factor: short_limbs(&factor),
+            }
+        });
+        Self { b: curve_b(coordinates(&A::generator())).montgomery_limbs(limbs), subgroup }
+    }
+}
+
+/// b = y² − x³.
+fn curve_b<F: Field>([x, y]: [F; 2]) -> F {
+    y.square() - x.square() * x
+}
+
+/// The factor, and α and β as they take the generator to its multiple by the factor.
+fn endomorphism<A: PrimeCurveAffine, F: Coordinate>(
+    coordinates: fn(&A) -> [F; 2],
+    modulus: &[u32],
+) -> (A::Scalar, [F; 2])
+where
+    A::Curve: Curve<AffineRepr = A>,
+{
+    let factor = factor::<A::Scalar>(modulus, F::EXTENSION);
+    let (from, to) = (coordinates(&A::generator()), coordinates(&(A::generator() * factor).to_affine()));
+    // No coordinate of a generator is zero, for then its order would be 2 or 3.
+    let ratio = |i: usize| to[i] * from[i].frobenius().invert().unwrap_or(F::ZERO);
+    (factor, [ratio(0), ratio(1)])
+}
+
+/// x and y; zeros for infinity.
+fn coordinates<C: CurveAffine>(point: &C) -> [C::Base; 2] {
+    let coordinates: Option<Coordinates<C>> = point.coordinates().into();
+    coordinates.map_or([C::Base::ZERO; 2], |point| [*point.x(), *point.y()])
+}
+
+/// |t − 1| for coordinates in an extension, (t − 1)² else, where t is the trace of Frobenius over the prime
+/// field: p ≡ t − 1 modulo the order, and |t − 1| is short.
+fn factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
+    let word = S::from(1 << 32);
+    let p = p.iter().rev().fold(S::ZERO, |sum, limb| sum * word + S::from(u64::from(*limb)));
+    let trace_minus_one = if short_limbs(&p).len() <= short_limbs(&-p).len() { p } else { -p };
+    if extension { trace_minus_one } else { trace_minus_one.square() }
+}
+
+/// The canonical form without leading zeros.
+fn short_limbs<S: PrimeField>(value: &S) -> Vec<u32> {
+    let mut limbs = canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize);
+    while limbs.last() == Some(&0) {
+        limbs.pop();
+    }
+    limbs
+}
+
+/// The field of a curve's coordinates.
+pub(super) trait Coordinate: Field {
+    /// Whether it is F_p², not F_p.
+    const EXTENSION: bool;
+
+    /// aᵖ.
+    fn frobenius(self) -> Self;
+
+    /// The Montgomery form of all coefficients, `limbs` 32-bit limbs each.
+    fn montgomery_limbs(&self, limbs: usize) -> Vec<u32>;
+}
+
+/// R = 2^(32·limbs).
+fn montgomery_radix<F: Field>(limbs: usize) -> F {
+    F::ONE.double().pow_vartime([32 * limbs as u64])
+}
+
+macro_rules! prime_coordinate {
+    ($($field:ty),*) => {
+        $(impl Coordinate for $field {
+            const EXTENSION: bool = false;
+
+            fn frobenius(self) -> Self {
+                self
+            }
+
+            fn montgomery_limbs(&self, limbs: usize) -> Vec<u32> {
+                canonical_limbs(&(*self * montgomery_radix::<Self>(limbs)), limbs)
+            }
+        })*
+    };
+}
+
+prime_coordinate!(bn256::Fq, pasta_curves::Fp, pasta_curves::Fq);
+
+impl Coordinate for Fp {
+    const EXTENSION: bool = false;
+
+    fn frobenius(self) -> Self {
+        self
+    }
+
+    fn montgomery_limbs(&self, limbs: usize) -> Vec<u32> {
+        limbs_from_bytes(&(self * montgomery_radix::<Self>(limbs)).to_bytes_le(), limbs)
+    }
+}
+
+impl Coordinate for Fp2 {
+    const EXTENSION: bool = true;
+
+    fn frobenius(self) -> Self {
+        Self::new(self.c0(), -self.c1())
+    }
+
+    fn montgomery_limbs(&self, limbs: usize) -> Vec<u32> {
+        [self.c0(), self.c1()].iter().flat_map(|c| c.montgomery_limbs(limbs)).collect()
+    }
+}
+
+impl Coordinate for bn256::Fq2 {
+    const EXTENSION: bool = true;
+
+    fn frobenius(mut self) -> Self {
+        self.conjugate();
+        self
+    }
+
+    fn montgomery_limbs(&self, limbs: usize) -> Vec<u32> {
+        // Its raw bytes are the Montgomery form, and the only way to its coefficients.
+        limbs_from_bytes(&self.to_raw_bytes(), 2 * limbs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{fields, name};
+
+    /// What takes the generator to its multiple takes every point on the curve to one on it.
+    fn is_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
+    where
+        A::Curve: Curve<AffineRepr = A>,
+    {
+        let field = fields().into_iter().find(|f| f.name == field).expect("field");
+        let (factor, [alpha, beta]) = endomorphism::<A, F>(coordinates, &field.modulus);
+        let b = curve_b(coordinates(&A::generator()));
+        assert_eq!(beta.square(), alpha.square() * alpha);
+        assert_eq!(beta.square() * b.frobenius(), b);
+        assert!(short_limbs(&factor).len() <= 4, "half as long as the order");
+    }
+
+    #[test]
+    fn endomorphisms() {
+        is_endomorphism::<G1Affine, _>(|p| [p.x(), p.y()], name::BLS12_381_FQ);
+        is_endomorphism::<G2Affine, _>(|p| [p.x(), p.y()], name::BLS12_381_FQ);
+        is_endomorphism::<bn256::G2Affine, _>(coordinates, name::BN254_FQ);
+    }
+
+    /// Frobenius is the p-th power, and raw limbs are those of Montgomery form.
+    #[test]
+    fn coordinates_of_extensions() {
+        let field = |name: &str| fields().into_iter().find(|f| f.name == name).expect("field");
+        let bn = field(name::BN254_FQ);
+        let one = [bn.one.clone(), vec![0; 8]].concat();
+        assert_eq!(bn256::Fq2::ONE.montgomery_limbs(8), one);
+        let element = curve_b(coordinates(&bn256::G2Affine::generator()));
+        let words = |limbs: &[u32]| -> Vec<u64> {
+            limbs.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect()
+        };
+        assert_eq!(element.pow_vartime(words(&bn.modulus)), element.frobenius());
+        let bls = field(name::BLS12_381_FQ);
+        assert_eq!(Fp2::ONE.montgomery_limbs(12), [bls.one.clone(), vec![0; 12]].concat());
+        let element = G2Affine::generator().x();
+        assert_eq!(element.pow_vartime(words(&bls.modulus)), element.frobenius());
+    }
+}

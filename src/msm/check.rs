@@ -1,0 +1,176 @@
+//! Checks of bases that come from outside, before a multi-scalar multiplication trusts them.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::gpu;
+use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
+use crate::curve::MsmCurve;
+use crate::program::{Program, mem};
+use crate::report::Call;
+use crate::{Accelerator, Error, Result};
+
+/// Most points of one upload: several waves of a large GPU, and at most 48 MiB.
+const CHUNK: usize = 1 << 18;
+/// Points that a core checks between two looks at what the others found.
+const CPU_PIECE: usize = 1 << 8;
+/// Work-items of a group of `points_check`.
+const GROUP: u32 = 128;
+/// What a chunk without a fault leaves.
+const NO_FAULT: u32 = u32::MAX;
+
+/// What is wrong with a point; the values are those of `cl/points_check.cl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    NotReduced = 0,
+    NotOnCurve = 1,
+    OutsideSubgroup = 2,
+}
+
+impl Fault {
+    fn from_device(code: u32) -> Result<Self> {
+        [Self::NotReduced, Self::NotOnCurve, Self::OutsideSubgroup]
+            .into_iter()
+            .find(|fault| *fault as u32 == code)
+            .ok_or_else(|| Error::device("device", "points_check", format!("expected a fault below 3, got {code}")))
+    }
+
+    /// What is expected of a point, and what it is instead.
+    fn describe(self) -> [&'static str; 2] {
+        match self {
+            Self::NotReduced => ["coordinates below the field's modulus", "one that is not below it"],
+            Self::NotOnCurve => ["a point on the curve", "coordinates that are not on the curve"],
+            Self::OutsideSubgroup => ["a point of the prime-order subgroup", "one outside it"],
+        }
+    }
+}
+
+/// The first base that is not what it should be, if there is one.
+type First = Option<(usize, Fault)>;
+
+/// Refuses bases that are not points of the curve's subgroup of prime order; infinity is one of them.
+///
+/// On the devices where there are some, else on the CPU, by the accelerator's rules. The bases are uploaded once;
+/// a point costs a few multiplications, or where the curve has points outside the subgroup some 70 (BLS12-381 G2),
+/// 145 (BLS12-381 G1) or 200 (BN254 G2) point operations.
+///
+/// # Errors
+/// Names the first base that is refused and why; or a forced backend failed.
+pub(super) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
+    let call = Call { operation: format!("check {}", C::NAME), elements: bases.len() };
+    let modulus = Program::find("msm", C::NAME)?.modulus();
+    let (first, _) = accelerator.run(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
+    first.map_or(Ok(()), |(index, fault)| {
+        let [expected, actual] = fault.describe();
+        Err(Error::invalid("msm", format!("base {index}"), expected, actual))
+    })
+}
+
+fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> First {
+    bases.par_chunks(CPU_PIECE).enumerate().find_map_first(|(number, bases)| {
+        let bytes = C::to_device(bases);
+        let points = bases.iter().zip(bytes.chunks_exact(C::AFFINE_BYTES)).enumerate();
+        let mut faults = points.map(|(i, (point, bytes))| (number * CPU_PIECE + i, fault(point, bytes, modulus)));
+        faults.find_map(|(index, fault)| Some((index, fault?)))
+    })
+}
+
+/// What is wrong with a point, of which `bytes` is the memory.
+fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<Fault> {
+    if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) {
+        return Some(Fault::NotReduced);
+    }
+    if !point.lies_on_curve() {
+        return Some(Fault::NotOnCurve);
+    }
+    (!point.lies_in_subgroup()).then_some(Fault::OutsideSubgroup)
+}
+
+/// Whether a little-endian number is below another of as many limbs.
+fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
+    let limbs = bytes.rchunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    limbs.cmp(modulus.iter().rev().copied()) == Ordering::Less
+}
+
+/// A share of the bases to each device, side by side.
+fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(First, Traffic)> {
+    let share = gpu::share(bases.len(), devices.len());
+    let parts: Vec<Result<(First, Traffic)>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = devices
+            .iter()
+            .zip(bases.chunks(share))
+            .map(|(device, bases)| scope.spawn(move || on_device(device, bases)))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(Error::panicked("check")))).collect()
+    });
+    let mut total = (None, Traffic::default());
+    for (number, part) in parts.into_iter().enumerate() {
+        let (first, traffic) = part?;
+        let first = first.map(|(index, fault)| (number * share + index, fault));
+        total = (total.0.or(first), total.1 + traffic);
+    }
+    Ok(total)
+}
+
+/// Chunk by chunk on two streams in turn, so that uploads overlap kernels.
+fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, Traffic)> {
+    // Half of the memory for the two chunks, the other half for what else is on the device.
+    let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
+    let chunk = CHUNK.min(most as usize).min(bases.len()).max(1);
+    let chunks = bases.len().div_ceil(chunk);
+    let mut lanes = [Lane::new::<C>(device, chunk, chunks)?, Lane::new::<C>(device, chunk, chunks)?];
+    for (number, bases) in bases.chunks(chunk).enumerate() {
+        lanes[number % 2].add(number, bases)?;
+    }
+    let [(mut found, first), (others, second)] = [lanes[0].finish()?, lanes[1].finish()?];
+    found.iter_mut().zip(others).for_each(|(key, other)| *key = other.min(*key));
+    let position = found.iter().position(|key| *key != NO_FAULT);
+    let place = |number: usize| -> Result<(usize, Fault)> {
+        let key = found[number];
+        Ok((number * chunk + key as usize / 4, Fault::from_device(key % 4)?))
+    };
+    Ok((position.map(place).transpose()?, first + second))
+}
+
+/// A stream with room for a chunk of points, and a result for each chunk.
+///
+/// Dropped from top to bottom: the stream runs empty before buffers go back to its pool.
+struct Lane {
+    stream: Stream,
+    points: Buffer,
+    first: Buffer,
+    chunks: usize,
+    program: Program,
+}
+
+impl Lane {
+    fn new<C: MsmCurve>(device: &Arc<Device>, chunk: usize, chunks: usize) -> Result<Self> {
+        let mut stream = device.stream()?;
+        let (points, first) = (stream.allocate(chunk * C::AFFINE_BYTES)?, stream.allocate(4 * chunks)?);
+        stream.upload(&first, &NO_FAULT.to_le_bytes().repeat(chunks))?;
+        Ok(Self { stream, points, first, chunks, program: Program::find("msm", C::NAME)? })
+    }
+
+    /// Queues the check of a chunk.
+    fn add<C: MsmCurve>(&mut self, number: usize, bases: &[C]) -> Result<()> {
+        self.stream.upload(&self.points, &C::to_device(bases))?;
+        self.stream.mark_start()?;
+        let numbers = [bases.len() as u32, number as u32].map(Arg::U32);
+        let args = [&numbers[..], &[mem(&self.points), mem(&self.first)]].concat();
+        // SAFETY: the arguments are those of `points_check`; the buffers hold a chunk, which `bases` is, and a
+        // result for each chunk.
+        unsafe { self.program.launch(&mut self.stream, "points_check", bases.len() as u64, GROUP, &args)? };
+        self.stream.mark_end()
+    }
+
+    /// What its chunks have left; those that it did not check have no fault.
+    fn finish(&mut self) -> Result<(Vec<u32>, Traffic)> {
+        self.stream.wait(None)?;
+        let mut bytes = vec![0; 4 * self.chunks];
+        self.stream.download(&mut bytes, &self.first)?;
+        let keys = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        Ok((keys, self.stream.traffic()))
+    }
+}
