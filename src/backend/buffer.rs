@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::MemoryHandle;
-use super::core::StreamCore;
+use super::core::{Contents, StreamCore};
 
 /// Device memory taken from the pool of a stream, given back when dropped.
 ///
@@ -15,19 +15,25 @@ pub struct Buffer {
     pub(super) memory: MemoryHandle,
     bytes: usize,
     capacity: usize,
-    secret: bool,
+    contents: Contents,
     home: Arc<StreamCore>,
 }
 
 impl Buffer {
-    pub(super) fn new(memory: MemoryHandle, bytes: usize, capacity: usize, home: Arc<StreamCore>) -> Self {
-        Self { memory, bytes, capacity, secret: false, home }
+    pub(super) fn new(
+        memory: MemoryHandle,
+        bytes: usize,
+        capacity: usize,
+        contents: Contents,
+        home: Arc<StreamCore>,
+    ) -> Self {
+        Self { memory, bytes, capacity, contents, home }
     }
 
     /// Marks the contents as secret: they are cleared before anyone else gets the memory.
     #[must_use]
     pub fn secret(mut self) -> Self {
-        self.secret = true;
+        self.contents = Contents::Secret;
         self
     }
 
@@ -42,12 +48,12 @@ impl Buffer {
     }
 
     pub(super) fn is_secret(&self) -> bool {
-        self.secret
+        self.contents != Contents::Plain
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.home.give_back(self.memory, self.capacity, self.secret);
+        self.home.give_back(self.memory, self.capacity, self.contents);
     }
 }

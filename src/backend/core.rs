@@ -8,6 +8,34 @@ use super::staging::Ring;
 use super::{MemoryHandle, Pinned, StreamHandle};
 use crate::Result;
 
+/// What a block may hold, and so who may have it and what it costs to give it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contents {
+    /// Nothing that matters.
+    Plain,
+    /// Secrets: cleared as soon as it is given back.
+    Secret,
+    /// What secrets were turned into on the way to a result: cleared before anything but scratch memory gets it,
+    /// or before it is freed.
+    Scratch,
+}
+
+/// Free blocks by size.
+#[derive(Debug, Default)]
+struct Pool(BTreeMap<usize, Vec<MemoryHandle>>);
+
+impl Pool {
+    /// The smallest block that is large enough and not more than twice as large.
+    fn take(&mut self, bytes: usize) -> Option<(MemoryHandle, usize)> {
+        let (&size, blocks) = self.0.range_mut(bytes..=2 * bytes).find(|(_, blocks)| !blocks.is_empty())?;
+        blocks.pop().map(|memory| (memory, size))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.iter().map(|(bytes, blocks)| (bytes * blocks.len()) as u64).sum()
+    }
+}
+
 /// What outlives a stream's owners: the queue, its free blocks and its staging slots. Idle ones belong to
 /// the device, so it must not refer to the device itself.
 #[derive(Debug)]
@@ -15,7 +43,8 @@ pub(super) struct StreamCore {
     pub(super) shared: Arc<Shared>,
     number: usize,
     pub(super) handle: StreamHandle,
-    free: Mutex<BTreeMap<usize, Vec<MemoryHandle>>>,
+    clean: Mutex<Pool>,
+    scratch: Mutex<Pool>,
     pub(super) ring: Mutex<Ring>,
     pinned: Mutex<Vec<Pinned>>,
 }
@@ -23,7 +52,15 @@ pub(super) struct StreamCore {
 impl StreamCore {
     pub(super) fn new(shared: Arc<Shared>, number: usize) -> Result<Self> {
         let handle = shared.driver.stream_create()?;
-        Ok(Self { shared, number, handle, free: Mutex::default(), ring: Mutex::default(), pinned: Mutex::default() })
+        Ok(Self {
+            shared,
+            number,
+            handle,
+            clean: Mutex::default(),
+            scratch: Mutex::default(),
+            ring: Mutex::default(),
+            pinned: Mutex::default(),
+        })
     }
 
     /// Which of the device's streams it is, by time of making.
@@ -32,17 +69,23 @@ impl StreamCore {
     }
 
     pub(super) fn pooled_bytes(&self) -> u64 {
-        lock(&self.free).iter().map(|(bytes, blocks)| (bytes * blocks.len()) as u64).sum()
+        lock(&self.clean).bytes() + lock(&self.scratch).bytes()
     }
 
-    /// Returns a block to the pool, cleared by the stream first if it was secret.
-    pub(super) fn give_back(&self, memory: MemoryHandle, bytes: usize, secret: bool) {
-        if secret {
-            // SAFETY: the block is `bytes` long (a multiple of 4) and still ours. Should the driver
-            // fail here the device is lost, and its memory with it.
-            let _ = unsafe { self.shared.driver.zero(self.handle, memory, 0, bytes) };
+    /// Returns a block to the pools.
+    pub(super) fn give_back(&self, memory: MemoryHandle, bytes: usize, contents: Contents) {
+        if contents == Contents::Secret {
+            self.clear(memory, bytes);
         }
-        lock(&self.free).entry(bytes).or_default().push(memory);
+        let pool = if contents == Contents::Scratch { &self.scratch } else { &self.clean };
+        lock(pool).0.entry(bytes).or_default().push(memory);
+    }
+
+    /// Queues zeros over a block that is ours.
+    fn clear(&self, memory: MemoryHandle, bytes: usize) {
+        // SAFETY: the block is `bytes` long (a multiple of 4) and still ours. Should the driver
+        // fail here the device is lost, and its memory with it.
+        let _ = unsafe { self.shared.driver.zero(self.handle, memory, 0, bytes) };
     }
 
     pub(super) fn synchronize(&self) {
@@ -64,18 +107,28 @@ impl StreamCore {
         }
     }
 
-    /// The smallest free block that is large enough and not more than twice as large.
-    pub(super) fn take(&self, bytes: usize) -> Option<(MemoryHandle, usize)> {
-        let mut free = lock(&self.free);
-        let (&size, blocks) = free.range_mut(bytes..=2 * bytes).find(|(_, blocks)| !blocks.is_empty())?;
-        blocks.pop().map(|memory| (memory, size))
+    /// A free block of at least `bytes`, for contents of this kind.
+    pub(super) fn take(&self, bytes: usize, contents: Contents) -> Option<(MemoryHandle, usize)> {
+        if contents == Contents::Scratch {
+            return lock(&self.scratch).take(bytes).or_else(|| lock(&self.clean).take(bytes));
+        }
+        let clean = lock(&self.clean).take(bytes);
+        clean.or_else(|| {
+            let (memory, bytes) = lock(&self.scratch).take(bytes)?;
+            self.clear(memory, bytes);
+            Some((memory, bytes))
+        })
     }
 
     pub(super) fn trim(&self) {
-        let blocks = std::mem::take(&mut *lock(&self.free));
+        let scratch = std::mem::take(&mut lock(&self.scratch).0);
+        for (&bytes, blocks) in &scratch {
+            blocks.iter().for_each(|memory| self.clear(*memory, bytes));
+        }
+        let clean = std::mem::take(&mut lock(&self.clean).0);
         // After this no queued command uses a free block.
         self.synchronize();
-        for (bytes, blocks) in blocks {
+        for (bytes, blocks) in clean.into_iter().chain(scratch) {
             for memory in blocks {
                 // SAFETY: a free block has no owner, and the stream has run empty.
                 unsafe { self.shared.free(memory, bytes) };

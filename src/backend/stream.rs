@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::core::StreamCore;
+use super::core::{Contents, StreamCore};
 use super::device::lock;
 use super::staging::{Ring, SLOT_BYTES, parallel_copy};
 use super::{Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle};
@@ -108,13 +108,26 @@ impl Stream {
     /// # Errors
     /// Out of memory, or the driver failed.
     pub fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        self.allocate_for(bytes, Contents::Plain)
+    }
+
+    /// Like [`Self::allocate`], for what secrets turn into on the way to a result and what is written before it
+    /// is read: cleared before it is used for anything but that, or freed, which spares a pass over it.
+    ///
+    /// # Errors
+    /// As [`Self::allocate`].
+    pub fn scratch(&self, bytes: usize) -> Result<Buffer> {
+        self.allocate_for(bytes, Contents::Scratch)
+    }
+
+    fn allocate_for(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
         let capacity = bytes.max(1).next_multiple_of(GRANULE);
-        let found = self.core.take(capacity);
+        let found = self.core.take(capacity, contents);
         let (memory, capacity) = match found {
             Some(block) => block,
             None => (self.allocate_new(capacity)?, capacity),
         };
-        Ok(Buffer::new(memory, bytes, capacity, self.core.clone()))
+        Ok(Buffer::new(memory, bytes, capacity, contents, self.core.clone()))
     }
 
     fn allocate_new(&self, capacity: usize) -> Result<MemoryHandle> {

@@ -52,7 +52,7 @@ fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
 }
 
 /// The field element of a little-endian number.
-fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
+pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
     let shift = F::from(1 << 32).square();
     bytes.rchunks_exact(8).fold(F::ZERO, |sum, limb| {
         let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));

@@ -2,6 +2,7 @@
 //! between. A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the
 //! order of the stream.
 
+use super::options::Form;
 use super::plan::{Band, Cut, Plan};
 use crate::Result;
 use crate::backend::{Arg, Buffer, HostBuffer, Stream};
@@ -11,8 +12,6 @@ use crate::program::{Program, mem};
 const SCAN_BLOCK: u32 = 2048;
 /// Lengths of pieces that are told apart, `BINS` of `cl/msm_rows.cl`.
 const BINS: u32 = 512;
-/// Scalars are not in Montgomery form.
-const CANONICAL: u32 = 0;
 /// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
 const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
@@ -31,6 +30,7 @@ pub(super) struct Matrix {
     first_bucket: u32,
     offsets: Buffer,
     entries: Buffer,
+    _ranks: Buffer,
 }
 
 /// The matrix's rows cut for balance.
@@ -42,6 +42,19 @@ struct Pieces {
     merge_counts: Buffer,
     units: Buffer,
     long_rows: Buffer,
+}
+
+/// Scalars on the device: those from `start` on belong to the bases from `base` on, of `stride` in a copy.
+#[derive(Clone, Copy)]
+pub(super) struct Digits<'a> {
+    pub scalars: &'a Buffer,
+    pub count: usize,
+    pub start: u32,
+    pub base: u32,
+    pub stride: u32,
+    pub form: Form,
+    /// Set where a scalar is longer than the windows.
+    pub too_long: &'a Buffer,
 }
 
 /// A stream with what every step needs.
@@ -65,7 +78,7 @@ impl Enqueue<'_> {
     }
 
     fn points(&self, count: u64) -> Result<Buffer> {
-        Ok(self.stream.allocate(count as usize * self.point_bytes)?.secret())
+        self.stream.scratch(count as usize * self.point_bytes)
     }
 
     /// All windows' buckets, empty: zero bytes are infinity.
@@ -76,14 +89,15 @@ impl Enqueue<'_> {
     }
 
     /// Step 1, a chunk's digits in a band transposed: counted, offsets from prefix sums, entries put in their
-    /// rows. The chunk's scalars belong to bases `first` and following.
-    pub fn transpose(&mut self, scalars: &Buffer, points: usize, first: u32, band: Band) -> Result<Matrix> {
-        let (plan, cut) = (self.plan, self.plan.cut(points, band));
+    /// rows.
+    pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
+        let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
         let (offsets, ranks) = (self.words(u64::from(cut.rows) + 1)?, self.words(cut.entries())?);
         self.stream.zero(&offsets)?;
         let windows = [cut.points, plan.c, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
-        let counted = [&windows[..], &[Arg::U32(CANONICAL), mem(scalars), mem(&offsets), mem(&ranks)]].concat();
-        self.launch("msm_count", cut.points.into(), 256, &counted)?;
+        let scalars = [u32::from(digits.form == Form::Montgomery), digits.start].map(Arg::U32);
+        let counted = [digits.scalars, &offsets, &ranks, digits.too_long].map(mem);
+        self.launch("msm_count", cut.points.into(), 256, &[&windows[..], &scalars, &counted].concat())?;
         if plan.levels > 0 {
             let numbers = [cut.rows, plan.levels].map(Arg::U32);
             self.launch("msm_pad_rows", cut.rows.into(), 256, &[&numbers[..], &[mem(&offsets)]].concat())?;
@@ -94,12 +108,13 @@ impl Enqueue<'_> {
             self.stream.zero(&entries)?;
         }
         for from in (band.from..band.to).step_by(cut.sets_at_once() as usize) {
-            let to = band.to.min(from + cut.sets_at_once());
-            let numbers = [from, to, CANONICAL, 0, first].map(Arg::U32);
-            let buffers = [scalars, &offsets, &ranks, &entries].map(mem);
-            self.launch("msm_transpose", cut.points.into(), 256, &[&windows[..], &numbers, &buffers].concat())?;
+            let sets = [from, band.to.min(from + cut.sets_at_once())].map(Arg::U32);
+            let bases = [digits.stride, digits.base].map(Arg::U32);
+            let buffers = [digits.scalars, &offsets, &ranks, &entries].map(mem);
+            let args = [&windows[..], &sets, &scalars, &bases, &buffers].concat();
+            self.launch("msm_transpose", cut.points.into(), 256, &args)?;
         }
-        Ok(Matrix { cut, first_bucket: band.from * plan.buckets(), offsets, entries })
+        Ok(Matrix { cut, first_bucket: band.from * plan.buckets(), offsets, entries, _ranks: ranks })
     }
 
     /// Exclusive prefix sums in place over `length` values, written to `out_length` places.
@@ -202,7 +217,7 @@ impl Enqueue<'_> {
         self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
         // Three coordinates against the four of an XYZZ point.
         let bytes = plan.sums() as usize * self.point_bytes / 4 * 3;
-        let (result, sums) = (self.stream.host_buffer(bytes)?, self.stream.allocate(bytes)?.secret());
+        let (result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
         let args = [Arg::U32(plan.parts()), mem(&parts), mem(&sums)];
         self.launch("msm_sum_parts", u64::from(plan.sums() * SUM_GROUP), SUM_GROUP, &args)?;
         self.stream.mark_end()?;

@@ -1,12 +1,21 @@
 //! Multi-scalar multiplication Σ scalarᵢ · baseᵢ over the curves of [`crate::curve`].
+//!
+//! [`msm()`] takes host slices; [`Msm`] holds bases on the devices for many calls, with [`Options`], scalars in any
+//! [`Form`] on the host or on the devices, batches, and calls that do not wait.
 
 mod check;
 mod enqueue;
+mod explain;
 mod gpu;
+mod options;
+mod pipeline;
 mod plan;
 mod resident;
+mod table;
 
-pub use resident::Msm;
+pub use explain::Explanation;
+pub use options::{DeviceScalars, Form, Options, Scalars};
+pub use resident::{Msm, Running};
 
 use group::Group;
 
@@ -22,7 +31,8 @@ use crate::{Accelerator, Error, Report, Result};
 /// form of cuZK, section 4).
 ///
 /// # Errors
-/// The lengths differ, the hook aborted, or a forced backend failed.
+/// The lengths differ, a scalar has more bits than the group's order, the hook aborted, or a forced backend
+/// failed.
 pub fn msm<C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],
@@ -30,12 +40,15 @@ pub fn msm<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Report)> {
     check_lengths(bases.len(), scalars.len())?;
+    let vectors = [Scalars::canonical(scalars)];
     accelerator.run(
         call::<C>(scalars.len()),
         |devices| {
             let share = gpu::share(bases.len(), devices.len());
             let shares: Vec<_> = bases.chunks(share).map(gpu::Bases::Host).collect();
-            gpu::msm(devices, &shares, scalars, share, abort)
+            let work = gpu::Work { bases: &shares, vectors: &vectors, share, options: Options::default() };
+            let (sums, traffic) = gpu::msm(devices, work, abort)?;
+            Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
         },
         || on_cpu(bases, scalars, abort),
     )

@@ -49,10 +49,18 @@ mod weight {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Problem {
     pub points: usize,
+    /// Bits of the scalars at hand, and of those that precomputed multiples are made for.
     pub scalar_bits: u32,
+    pub full_bits: u32,
     pub affine_bytes: u64,
     /// The bases are on the device already.
     pub resident: bool,
+    /// Copies of each base there: multiples for windows that share buckets.
+    pub copies: u32,
+    /// The window to take; 0: the model's.
+    pub window: u32,
+    /// Rounds of batched affine additions; none: the model's.
+    pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
 }
@@ -105,22 +113,30 @@ impl Plan {
 
     fn with_chunk(problem: Problem, chunk: usize) -> Self {
         let of = |c| Self::with_window(problem, chunk, c);
-        (4..=22).map(of).min_by_key(Self::cost).unwrap_or_else(|| of(4))
+        let automatic = (4..=22).map(of).filter(Self::counts_in_32_bits).min_by_key(Self::cost);
+        if problem.window == 0 { automatic.unwrap_or_else(|| of(4)) } else { of(problem.window) }
     }
 
     fn with_window(problem: Problem, chunk: usize, c: u32) -> Self {
         // Room for the carry of the highest signed digit.
         let windows = (problem.scalar_bits + 1).div_ceil(c);
-        let (sets, buckets) = (windows, 1u64 << (c - 1));
-        let entries = chunk as u64 * u64::from(windows / sets);
+        let sets = (problem.full_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
+        let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
+        let entries = chunk as u64 * u64::from(copies);
         let band = (BAND_ENTRIES / entries).clamp(1, u64::from(sets)) as u32;
         let mean = entries / buckets;
         let pays = entries * u64::from(band) >= MIN_AFFINE_ENTRIES && mean >= 4;
         // Down to rows of two or three on average.
         let levels = if pays { (mean.ilog2() - 1).clamp(1, MAX_LEVELS) } else { 0 };
+        let levels = problem.rounds.unwrap_or(levels);
         let wanted = buckets * u64::from(sets) / SEGMENTS;
         let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
         Self { problem, chunk, c, windows, sets, band, levels, segment }
+    }
+
+    /// Whether a band's slots are numbered by 31 bits.
+    fn counts_in_32_bits(&self) -> bool {
+        self.cut(self.chunk, Band { from: 0, to: self.band }).slots(0) < 1 << 31
     }
 
     /// What the model says that all chunks take together.
@@ -142,6 +158,12 @@ impl Plan {
     /// Buckets of all windows.
     pub fn rows(&self) -> u32 {
         self.sets * self.buckets()
+    }
+
+    /// Entries of a row on average, for scalars of full length.
+    pub fn mean_row(&self) -> u64 {
+        let copies = u64::from(self.windows.div_ceil(self.sets));
+        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets())
     }
 
     /// The bands of sets, one after the other.
@@ -282,7 +304,9 @@ mod tests {
     use super::*;
 
     fn problem(points: usize, resident: bool) -> Problem {
-        Problem { points, scalar_bits: 255, affine_bytes: 96, resident, compute_units: 132 }
+        let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
+        let (window, rounds, compute_units) = (0, None, 132);
+        Problem { points, scalar_bits, full_bits, affine_bytes, resident, copies, window, rounds, compute_units }
     }
 
     #[test]

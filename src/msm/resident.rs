@@ -2,11 +2,17 @@
 
 use std::sync::Arc;
 
-use super::gpu::{self, Bases};
+use group::Group;
+
+use super::explain::Explanation;
+use super::gpu::{self, Bases, Work};
+use super::options::{Options, Scalars, on_host};
+use super::pipeline::Pipeline;
+use super::table::Table;
 use super::{call, check, check_lengths, on_cpu};
-use crate::backend::{Abort, Buffer, Device};
+use crate::backend::{Abort, Buffer, Device, Traffic};
 use crate::curve::MsmCurve;
-use crate::{Accelerator, Report, Result};
+use crate::{Accelerator, Error, Report, Result};
 
 /// Bases uploaded once, for any number of multiplications.
 ///
@@ -15,9 +21,10 @@ use crate::{Accelerator, Report, Result};
 #[derive(Debug)]
 pub struct Msm<'a, C> {
     accelerator: Accelerator,
+    options: Options,
     bases: &'a [C],
     /// One a device, in order of the bases; empty where they are on the host only.
-    shards: Vec<Buffer>,
+    tables: Vec<Table>,
     share: usize,
 }
 
@@ -30,17 +37,31 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// A forced backend has too little memory, or failed.
     pub fn new(accelerator: &Accelerator, bases: &'a [C]) -> Result<Self> {
-        let devices = accelerator.devices();
-        let share = gpu::share(bases.len(), devices.len());
-        let uploaded = devices.iter().zip(bases.chunks(share)).map(|(device, bases)| upload(device, bases)).collect();
-        let shards = match uploaded {
+        Self::with_options(accelerator, bases, Options::default())
+    }
+
+    /// As [`Self::new`], with some things settled by the caller.
+    ///
+    /// With `precompute` = k copies a base takes k times its bytes on the device, and making them some 10
+    /// multiplications in the field for each bit that the copies span, once.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or an option is out of its range.
+    pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
+        options.check()?;
+        let accelerator = accelerator.on_devices(options.devices(accelerator));
+        let share = gpu::share(bases.len(), accelerator.devices().len());
+        let shares = accelerator.devices().iter().zip(bases.chunks(share));
+        let tables = shares.map(|(device, bases)| Table::new(device, bases, &options)).collect();
+        let tables = match tables {
+            Err(error @ Error::Invalid { .. }) => return Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("msm {}: bases stay on the host: {error}", C::NAME);
                 Vec::new()
             }
-            shards => shards?,
+            tables => tables?,
         };
-        Ok(Self { accelerator: accelerator.clone(), bases, shards, share })
+        Ok(Self { accelerator, options, bases, tables, share })
     }
 
     /// As [`Self::new`], for bases that nobody vouches for: each has to be infinity or a point of the curve's
@@ -50,37 +71,120 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// Pallas and Vesta, and some 70 (BLS12-381 G2), 145 (BLS12-381 G1) or 200 (BN254 G2) point operations else.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] names the first base that is no such point, and why; else as [`Self::new`].
-    pub fn checked(accelerator: &Accelerator, bases: &'a [C]) -> Result<Self> {
+    /// [`crate::Error::Invalid`] names the first base that is no such point, and why; else as
+    /// [`Self::with_options`].
+    pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
         check::check(accelerator, bases)?;
-        Self::new(accelerator, bases)
+        Self::with_options(accelerator, bases, options)
     }
 
-    /// Σ scalarᵢ · baseᵢ; scalars are canonical (reduced, 32 bytes little-endian each).
+    /// Bytes that the bases and their copies take on the devices, all together.
+    pub fn table_bytes(&self) -> u64 {
+        self.tables.iter().map(|table| table.buffer.bytes() as u64).sum()
+    }
+
+    /// Σ scalarᵢ · baseᵢ.
     ///
     /// # Errors
-    /// There are not as many scalars as bases, the hook aborted, or a forced backend failed.
-    pub fn run(&self, scalars: &[[u8; 32]], abort: Abort<'_>) -> Result<(C::Curve, Report)> {
-        check_lengths(self.bases.len(), scalars.len())?;
+    /// There are not as many scalars as bases, one is longer than promised, scalars on devices are shared otherwise
+    /// than the bases, the hook aborted, or a forced backend failed.
+    pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
+        let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
+        sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::panicked("msm"))
+    }
+
+    /// The sums of several vectors of scalars over the same bases, in their order. Some are under way at once:
+    /// cheaper than one call after the other.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
+        vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
+        let elements = vectors.iter().map(Scalars::len).sum();
+        let bases = self.shares();
+        let work = Work { bases: &bases, vectors, share: self.share, options: self.options };
         self.accelerator.run(
-            call::<C>(scalars.len()),
-            |devices| gpu::msm(devices, &self.shares(), scalars, self.share, abort),
-            || on_cpu(self.bases, scalars, abort),
+            call::<C>(elements),
+            |devices| gpu::msm(devices, work, abort),
+            || vectors.iter().map(|scalars| on_cpu(self.bases, &*on_host::<C::Scalar>(scalars)?, abort)).collect(),
         )
     }
 
+    /// Queues a sum and returns without waiting for it, once host memory has been read (a chunk that needs the place
+    /// of an earlier one is waited for). Errors of the devices show in [`Running::wait`].
+    ///
+    /// # Errors
+    /// There are not as many scalars as bases.
+    pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<Running<'s, 'a, C>> {
+        let scalars = scalars.into();
+        check_lengths(self.bases.len(), scalars.len())?;
+        let bases = self.shares();
+        let work = Work { bases: &bases, vectors: &[scalars], share: self.share, options: self.options };
+        let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
+        let pipelines = devices.map(|(number, device)| gpu::start(device, number, work, &scalars, 1, None)).collect();
+        Ok(Running { msm: self, scalars, pipelines })
+    }
+
+    /// How a multiplication by such scalars would be done: windows, rows, kernels, bytes. With scalars in host
+    /// memory the longest row is counted, else it is said for random ones.
+    ///
+    /// # Errors
+    /// The device's memory does not do, or cannot be asked.
+    pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
+        Explanation::new(self.accelerator.devices(), &self.shares(), self.bases.len(), self.options, scalars)
+    }
+
     fn shares(&self) -> Vec<Bases<'_, C>> {
-        match self.shards.is_empty() {
+        match self.tables.is_empty() {
             true => self.bases.chunks(self.share).map(Bases::Host).collect(),
-            false => self.shards.iter().map(Bases::Device).collect(),
+            false => self.tables.iter().map(Bases::Device).collect(),
         }
     }
 }
 
-fn upload<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<Buffer> {
-    let mut stream = device.stream()?;
-    let buffer = stream.allocate(bases.len() * C::AFFINE_BYTES)?;
-    stream.upload(&buffer, &C::to_device(bases))?;
-    stream.wait(None)?;
-    Ok(buffer)
+/// A sum under way. Dropped without waiting, it still runs to its end first.
+pub struct Running<'s, 'a, C> {
+    msm: &'s Msm<'a, C>,
+    scalars: Scalars<'s>,
+    pipelines: Result<Vec<Pipeline>>,
+}
+
+impl<C: MsmCurve> Running<'_, '_, C> {
+    /// Waits for the sum.
+    ///
+    /// # Errors
+    /// As [`Msm::run`].
+    pub fn wait(self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
+        let Self { msm, scalars, pipelines } = self;
+        let finish = |pipelines: Result<Vec<Pipeline>>| {
+            let mut sums = pipelines?.into_iter().map(|pipeline| pipeline.finish::<C>(abort));
+            sums.try_fold((C::Curve::identity(), Traffic::default()), |total, part| {
+                let (sum, traffic) = part?;
+                Ok((total.0 + sum, total.1 + traffic))
+            })
+        };
+        msm.accelerator.run(
+            call::<C>(scalars.len()),
+            |_| finish(pipelines),
+            || on_cpu(msm.bases, &*on_host::<C::Scalar>(&scalars)?, abort),
+        )
+    }
+
+    /// Waits for the sum and writes it to a device's buffer, from byte `offset` on, as an affine point in the
+    /// device's form ([`crate::curve`]). The last step, a chain of doublings, is the host's all the same: it is
+    /// several times as fast there, the way and back included.
+    ///
+    /// # Errors
+    /// As [`Self::wait`], or the buffer ends before.
+    pub fn wait_into(self, device: &Arc<Device>, buffer: &Buffer, offset: usize, abort: Abort<'_>) -> Result<Report>
+    where
+        C::Curve: group::Curve<AffineRepr = C>,
+    {
+        use group::Curve as _;
+        let (sum, report) = self.wait(abort)?;
+        let mut stream = device.stream()?;
+        stream.upload_at(buffer, offset, &C::to_device(&[sum.to_affine()]))?;
+        stream.wait(None)?;
+        Ok(report)
+    }
 }

@@ -1,0 +1,124 @@
+//! What a multiplication is going to do, for people.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::gpu::{Bases, share};
+use super::options::{Options, Place, Scalars};
+use super::pipeline::plan_for_bases;
+use super::plan::Plan;
+use crate::backend::Device;
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// How a multiplication is cut into windows, chunks and kernels, on each device alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The curve.
+    pub curve: &'static str,
+    /// Points, of all devices.
+    pub points: usize,
+    /// Devices, by name; none where the CPU does it.
+    pub devices: Vec<String>,
+    /// Bits of a window, and windows of a scalar.
+    pub window: (u32, u32),
+    /// Windows that have buckets of their own, the others sharing them by precomputed multiples.
+    pub sets: u32,
+    /// Rows of the transposed matrix (buckets), and the mean number of entries of a row for random scalars.
+    pub rows: (u64, u64),
+    /// Entries of the longest row: of the given scalars if they are on the host, else expected of random ones.
+    pub longest_row: u64,
+    /// Most points that go through a device at a time.
+    pub chunk: usize,
+    /// Windows whose matrix is made and multiplied at a time.
+    pub band: u32,
+    /// Rounds of batched affine additions.
+    pub affine_rounds: u32,
+    /// Bytes of a device that it takes beside resident bases, and what the bases take on all of them.
+    pub bytes: (u64, u64),
+}
+
+impl Explanation {
+    pub(super) fn new<C: MsmCurve>(
+        devices: &[Arc<Device>],
+        bases: &[Bases<'_, C>],
+        points: usize,
+        options: Options,
+        scalars: Option<Scalars<'_>>,
+    ) -> Result<Self> {
+        let first = devices.first().zip(bases.first());
+        let (device, bases_there) =
+            first.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
+        let bits = scalars.and_then(|scalars| scalars.bit_length).unwrap_or(C::SCALAR_BITS);
+        let share = share(points, devices.len());
+        let plan = plan_for_bases(device, bases_there, share, bits, &options)?;
+        let table_bytes = bases.iter().map(|bases| match bases {
+            Bases::Host(_) => 0,
+            Bases::Device(table) => table.buffer.bytes() as u64,
+        });
+        let counted = scalars.and_then(|scalars| match scalars.place {
+            Place::Host(scalars) => Some(longest_row(&plan, &scalars[..share.min(scalars.len())])),
+            Place::Devices(_) => None,
+        });
+        Ok(Self {
+            curve: C::NAME,
+            points,
+            devices: devices.iter().take(bases.len()).map(|device| device.info().name.clone()).collect(),
+            window: (plan.c, plan.windows),
+            sets: plan.sets,
+            rows: (u64::from(plan.rows()), plan.mean_row()),
+            longest_row: counted.unwrap_or_else(|| expected_longest_row(&plan)),
+            chunk: plan.chunk,
+            band: plan.band,
+            affine_rounds: plan.levels,
+            bytes: (plan.bytes(), table_bytes.sum()),
+        })
+    }
+}
+
+/// Mean and some standard deviations of a binomial: rows of random scalars hardly get longer.
+fn expected_longest_row(plan: &Plan) -> u64 {
+    let mean = plan.mean_row();
+    mean + 5 * mean.isqrt() + 1
+}
+
+/// Entries of the longest row of canonical scalars: digits are counted as the kernels do.
+fn longest_row(plan: &Plan, scalars: &[[u8; 32]]) -> u64 {
+    let mut counts = vec![0u64; plan.rows() as usize];
+    for scalar in scalars {
+        let mut carry = 0;
+        for window in 0..plan.windows {
+            let digit = bits(scalar, window * plan.c, plan.c) + carry;
+            carry = u32::from(digit > plan.buckets());
+            let size = if carry == 1 { (1 << plan.c) - digit } else { digit };
+            if size != 0 {
+                counts[((window % plan.sets) * plan.buckets() + size - 1) as usize] += 1;
+            }
+        }
+    }
+    counts.into_iter().max().unwrap_or(0)
+}
+
+/// `count` bits of a little-endian number from bit `from` on.
+fn bits(scalar: &[u8; 32], from: u32, count: u32) -> u32 {
+    let bytes = scalar.iter().skip(from as usize / 8).take(5);
+    let word = bytes.rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+    // A window that ends after the number has fewer bytes, which are its lowest.
+    (word >> (from % 8)) as u32 & ((1 << count) - 1)
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { curve, points, sets, longest_row, chunk, band, affine_rounds, .. } = self;
+        let ((c, windows), (rows, mean), (work, table)) = (self.window, self.rows, self.bytes);
+        writeln!(f, "msm {curve} of {points} points on {}", self.devices.join(", "))?;
+        writeln!(f, "  windows   {windows} of {c} bits, {sets} with buckets of their own, {band} at a time")?;
+        writeln!(f, "  rows      {rows}, of {mean} entries on average, the longest {longest_row}")?;
+        writeln!(f, "  chunks    {} of {chunk} points", points.div_ceil(self.devices.len().max(1)).div_ceil(*chunk))?;
+        writeln!(
+            f,
+            "  kernels   count, transpose, {affine_rounds} rounds of batched affine additions, XYZZ, reduction"
+        )?;
+        write!(f, "  bytes     {work} to work with on each device, {table} of bases")
+    }
+}

@@ -1,0 +1,213 @@
+//! What a caller may settle about a multiplication, and what scalars it may give.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ff::PrimeField;
+use rayon::prelude::*;
+
+use super::gpu;
+use crate::backend::{Buffer, Device};
+use crate::curve::scalar_from_bytes;
+use crate::field::{NttField, as_bytes};
+use crate::{Accelerator, Error, Result};
+
+/// How multiplications over some bases are done. Zero, or `None`, leaves it to the cost model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Bits of a window, 4 to 22.
+    pub window: u32,
+    /// Copies held of each base, 2^(k·b)·P for k = 0, 1 … and some b: windows share buckets, so that fewer are
+    /// reduced and wider windows pay. 1 is the base alone, which is what zero means.
+    pub precompute: u32,
+    /// Rounds of batched affine additions before rows are summed in XYZZ coordinates, at most 8.
+    pub affine_rounds: Option<u32>,
+    /// Most devices to use.
+    pub devices: usize,
+    /// Most bytes of a device's memory for one multiplication, beside the bases that stay there; less than it has
+    /// free makes chunks smaller.
+    pub memory: u64,
+}
+
+impl Options {
+    pub(super) fn check(&self) -> Result<()> {
+        let range = |what, value: u32, range: std::ops::RangeInclusive<u32>| {
+            let expected = format!("0, or {} to {}", range.start(), range.end());
+            let fine = value == 0 || range.contains(&value);
+            if fine { Ok(()) } else { Err(Error::invalid("msm", what, expected, value)) }
+        };
+        range("window", self.window, 4..=22)?;
+        range("precompute", self.precompute, 1..=64)?;
+        range("affine_rounds", self.affine_rounds.unwrap_or(0), 1..=8)
+    }
+
+    /// The devices among an accelerator's that are used.
+    pub(super) fn devices(&self, accelerator: &Accelerator) -> Vec<Arc<Device>> {
+        let most = if self.devices == 0 { usize::MAX } else { self.devices };
+        accelerator.devices().iter().take(most).cloned().collect()
+    }
+}
+
+/// The form that scalars are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The number itself, below the group's order r.
+    Canonical,
+    /// 2^256 times the number, modulo r.
+    Montgomery,
+}
+
+/// Scalars of one multiplication, 32 bytes little-endian each, on the host or on the devices.
+#[derive(Debug, Clone, Copy)]
+pub struct Scalars<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) form: Form,
+    pub(super) bit_length: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'a> {
+    Host(&'a [[u8; 32]]),
+    Devices(&'a DeviceScalars),
+}
+
+impl<'a> Scalars<'a> {
+    /// Canonical scalars in host memory.
+    pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
+        Self { place: Place::Host(scalars), form: Form::Canonical, bit_length: None }
+    }
+
+    /// Scalars in Montgomery form in host memory.
+    pub fn montgomery(scalars: &'a [[u8; 32]]) -> Self {
+        Self { form: Form::Montgomery, ..Self::canonical(scalars) }
+    }
+
+    /// Field elements as their Rust type has them in memory, which is Montgomery form.
+    pub fn elements<F: NttField>(scalars: &'a [F]) -> Self {
+        // The type is 32 bytes long, so nothing is left over.
+        Self::montgomery(as_bytes(scalars).as_chunks().0)
+    }
+
+    /// A promise that all scalars are below 2^bits, which makes short ones cheaper; a longer one is an error.
+    #[must_use]
+    pub fn with_bit_length(self, bits: u32) -> Self {
+        Self { bit_length: Some(bits), ..self }
+    }
+
+    /// Their number.
+    pub fn len(&self) -> usize {
+        match self.place {
+            Place::Host(scalars) => scalars.len(),
+            Place::Devices(scalars) => scalars.count,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> From<&'a [[u8; 32]]> for Scalars<'a> {
+    fn from(scalars: &'a [[u8; 32]]) -> Self {
+        Self::canonical(scalars)
+    }
+}
+
+impl<'a> From<&'a Vec<[u8; 32]>> for Scalars<'a> {
+    fn from(scalars: &'a Vec<[u8; 32]>) -> Self {
+        Self::canonical(scalars)
+    }
+}
+
+impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
+    fn from(scalars: &'a DeviceScalars) -> Self {
+        Self { place: Place::Devices(scalars), form: scalars.form, bit_length: None }
+    }
+}
+
+/// Scalars that are on the devices, shared among them as the bases of a [`super::Msm`] of the same length are.
+/// Cleared when dropped.
+#[derive(Debug)]
+pub struct DeviceScalars {
+    /// One a device, in order of the scalars.
+    pub(super) shards: Vec<(Arc<Device>, Arc<Buffer>)>,
+    pub(super) share: usize,
+    pub(super) count: usize,
+    pub(super) form: Form,
+}
+
+impl DeviceScalars {
+    /// Uploads scalars, an equal share to each of the accelerator's devices.
+    ///
+    /// # Errors
+    /// There is no device, or it has too little memory, or failed.
+    pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
+        let devices = accelerator.devices();
+        if devices.is_empty() {
+            return Err(Error::invalid("msm", "scalars for the devices", "an accelerator with devices", "one without"));
+        }
+        let share = gpu::share(scalars.len(), devices.len());
+        let shards = devices.iter().zip(scalars.chunks(share)).map(|(device, scalars)| {
+            let mut stream = device.stream()?;
+            let buffer = stream.allocate(32 * scalars.len())?.secret();
+            stream.upload(&buffer, scalars.as_flattened())?;
+            stream.wait(None)?;
+            Ok((device.clone(), Arc::new(buffer)))
+        });
+        Ok(Self { shards: shards.collect::<Result<_>>()?, share, count: scalars.len(), form })
+    }
+
+    /// Scalars that another operation left in a buffer of a device, the only one of a [`super::Msm`], from its
+    /// start on; what writes them must have been waited for.
+    ///
+    /// # Errors
+    /// The buffer is shorter.
+    pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: Form) -> Result<Self> {
+        if buffer.bytes() / 32 < count {
+            return Err(Error::invalid("msm", "buffer of scalars", format!("{} bytes", 32 * count), buffer.bytes()));
+        }
+        Ok(Self { shards: vec![(device.clone(), buffer)], share: count.max(1), count, form })
+    }
+
+    fn download(&self) -> Result<Vec<[u8; 32]>> {
+        let mut scalars = vec![[0; 32]; self.count];
+        for ((device, buffer), scalars) in self.shards.iter().zip(scalars.chunks_mut(self.share)) {
+            device.stream()?.download(scalars.as_flattened_mut(), buffer)?;
+        }
+        Ok(scalars)
+    }
+}
+
+/// What the CPU multiplies by: canonical scalars in host memory.
+///
+/// # Errors
+/// A scalar is longer than promised, or a device failed.
+pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<Cow<'a, [[u8; 32]]>> {
+    let mut host = match scalars.place {
+        Place::Host(scalars) => Cow::Borrowed(scalars),
+        Place::Devices(scalars) => Cow::Owned(scalars.download()?),
+    };
+    if scalars.form == Form::Montgomery {
+        let inverse = F::from(2).pow_vartime([256]).invert().unwrap_or(F::ZERO);
+        host.to_mut().par_iter_mut().for_each(|scalar| {
+            let canonical = (scalar_from_bytes::<F>(scalar) * inverse).to_repr();
+            scalar.copy_from_slice(canonical.as_ref());
+        });
+    }
+    match scalars.bit_length {
+        Some(bits) if host.par_iter().any(|scalar| bit_length(scalar) > bits) => Err(too_long(bits)),
+        _ => Ok(host),
+    }
+}
+
+/// Bits of a little-endian number.
+fn bit_length(scalar: &[u8; 32]) -> u32 {
+    let highest = scalar.iter().rposition(|byte| *byte != 0);
+    highest.map_or(0, |at| 8 * at as u32 + 8 - scalar[at].leading_zeros())
+}
+
+/// The error of a scalar that its windows do not hold.
+pub(super) fn too_long(bits: u32) -> Error {
+    Error::invalid("msm", "scalars", format!("below 2^{bits}"), "a longer one")
+}
