@@ -29,9 +29,6 @@ fn main() -> Result<(), Failure> {
         "msm_bn254_g1" => bn254.answer(request),
         "ntt_bls12_381_fr" => ntt::answer::<blstrs::Scalar>(&BLS12_381, request),
         "ntt_bn254_fr" => ntt::answer::<bn256::Fr>(&BN254, request),
-        other => {
-            Err(format!("expected msm_bls12_381_g1, msm_bn254_g1, ntt_bls12_381_fr or ntt_bn254_fr, got {other}")
-                .into())
-        }
+        other => Err(format!("no operation of sppark here: {other}").into()),
     })
 }
