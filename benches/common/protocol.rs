@@ -31,6 +31,14 @@ pub struct Request {
     pub iterations: u64,
 }
 
+impl Request {
+    /// One call from host to host.
+    pub fn new(operation: &str, distribution: &str, log_n: u32) -> Self {
+        let (operation, place) = (operation.to_owned(), HOST.to_owned());
+        Self { operation, place, distribution: distribution.to_owned(), log_n, iterations: 1 }
+    }
+}
+
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { operation, place, log_n, iterations, .. } = self;
