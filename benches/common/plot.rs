@@ -12,10 +12,12 @@ use super::results::{Measurement, Results, unique};
 
 pub type Failure = Box<dyn std::error::Error>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Panel<'a, 'b> = (&'a Area<'b>, &'a str, &'a [&'a Measurement], &'a [String]);
+type Panel<'a, 'b> = (&'a Area<'b>, &'a str, &'a [&'a Measurement], &'a [Series]);
 
 /// Size of a panel, in pixels.
-const PANEL: (u32, u32) = (860, 460);
+const PANEL: (u32, u32) = (960, 440);
+/// Width of the legend beside bars.
+const LEGEND: i32 = 200;
 const FONT: &str = "sans-serif";
 /// Okabe and Ito's colours, which the colour-blind can tell apart.
 const COLOURS: [RGBColor; 7] = [
@@ -27,6 +29,30 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(60, 60, 60),
 ];
+
+/// A line or a kind of bars.
+struct Series {
+    name: String,
+    colour: RGBColor,
+}
+
+/// Implementations have colours of their own; all places but the first have a lighter tone of it.
+fn series(cells: &[&Measurement]) -> Vec<Series> {
+    let implementations = unique(cells.iter().map(|cell| &cell.implementation));
+    let mut series = Vec::new();
+    for (implementation, colour) in implementations.into_iter().zip(COLOURS.into_iter().cycle()) {
+        let of_it = cells.iter().filter(|cell| cell.implementation == *implementation);
+        for (place, name) in unique(of_it.map(|cell| cell.series())).into_iter().enumerate() {
+            series.push(Series { name, colour: if place == 0 { colour } else { lighter(colour) } });
+        }
+    }
+    series
+}
+
+fn lighter(RGBColor(red, green, blue): RGBColor) -> RGBColor {
+    let half = |part: u8| part / 2 + 127;
+    RGBColor(half(red), half(green), half(blue))
+}
 
 /// Writes `BENCH_sizes.svg` and, where distributions were compared, `BENCH_distributions.svg`; returns what
 /// was written.
@@ -54,7 +80,7 @@ type Draw = for<'a, 'b> fn(Panel<'a, 'b>) -> Result<(), Failure>;
 
 /// A panel for every operation, one below the other.
 fn figure(path: &Path, results: &Results, cells: &[&Measurement], draw: Draw) -> Result<(), Failure> {
-    let series = unique(cells.iter().map(|cell| cell.series()));
+    let series = series(cells);
     let operations = unique(cells.iter().map(|cell| cell.operation.as_str()));
     let footer = 16 * (results.machine.len() as u32 + 1);
     let root = SVGBackend::new(path, (PANEL.0, PANEL.1 * operations.len() as u32 + footer)).into_drawing_area();
@@ -89,14 +115,14 @@ fn sizes((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure>
         .x_label_formatter(&|log_n| format!("2^{log_n:.0}"))
         .y_label_formatter(&|time| milliseconds(*time))
         .draw()?;
-    for (i, name) in series.iter().enumerate() {
+    for Series { name, colour } in series {
         let points = points(cells, name);
         if points.is_empty() {
             continue;
         }
-        let line = LineSeries::new(points.clone(), stroke(i, name));
-        chart.draw_series(line)?.label(name).legend(move |(x, y)| Circle::new((x + 8, y), 4, colour(i).filled()));
-        chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour(i).filled())))?;
+        let line = LineSeries::new(points.clone(), colour.stroke_width(2));
+        chart.draw_series(line)?.label(name).legend(|(x, y)| Circle::new((x + 8, y), 4, colour.filled()));
+        chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?;
     }
     chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).background_style(WHITE.mix(0.8)).draw()?;
     Ok(())
@@ -114,43 +140,52 @@ fn points(cells: &[&Measurement], series: &str) -> Vec<(f64, f64)> {
 /// A group of bars for every distribution; time is logarithmic.
 fn bars((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure> {
     let groups = unique(cells.iter().map(|cell| cell.distribution.as_str()));
-    let series: Vec<(usize, &String)> =
-        series.iter().enumerate().filter(|(_, name)| cells.iter().any(|cell| cell.series() == **name)).collect();
+    let series: Vec<&Series> =
+        series.iter().filter(|series| cells.iter().any(|cell| cell.series() == series.name)).collect();
     let (times, size) = (times(cells), cells.first().map_or(0, |cell| cell.log_n));
     let mut chart = ChartBuilder::on(area)
         .caption(format!("{operation} of 2^{size} by the distribution of scalars"), (FONT, 18))
         .margin(10)
         .x_label_area_size(36)
         .y_label_area_size(64)
-        .right_y_label_area_size(200)
+        .margin_right(LEGEND)
         .build_cartesian_2d(0.0..groups.len() as f64, times.clone().log_scale())?;
     let time = |time: &f64| milliseconds(*time);
     chart.configure_mesh().disable_x_mesh().disable_x_axis().y_desc("ms").y_label_formatter(&time).draw()?;
     let width = 0.86 / series.len() as f64;
-    for (place, (i, name)) in series.iter().enumerate() {
+    for (place, Series { name, colour }) in series.iter().enumerate() {
         let bar = |cell: &&Measurement| {
             let group = groups.iter().position(|group| *group == cell.distribution)? as f64;
             let left = group + 0.07 + width * place as f64;
             let corners = [(left, times.start), (left + 0.9 * width, cell.outcome.milliseconds()?)];
-            Some(Rectangle::new(corners, fill(*i, name)))
+            Some(Rectangle::new(corners, colour.filled()))
         };
-        chart.draw_series(cells.iter().filter(|cell| cell.series() == **name).filter_map(bar))?;
+        chart.draw_series(cells.iter().filter(|cell| cell.series() == *name).filter_map(bar))?;
     }
     legend(area, &series)?;
-    let (left, top) = area.get_base_pixel();
     for (group, name) in groups.iter().enumerate() {
-        let (x, y) = chart.plotting_area().map_coordinate(&(group as f64 + 0.5, times.start));
-        let centred = TextStyle::from((FONT, 11)).pos(Pos::new(HPos::Center, VPos::Top));
-        area.draw(&Text::new((*name).to_owned(), (x - left, y - top + 8), centred))?;
+        let below = chart.plotting_area().map_coordinate(&(group as f64 + 0.5, times.start));
+        centred(area, name, below)?;
+    }
+    Ok(())
+}
+
+/// A distribution's name under its bars, which end at a pixel of the whole figure; a line for each part of it.
+fn centred(area: &Area<'_>, name: &str, (x, y): (i32, i32)) -> Result<(), Failure> {
+    let style = TextStyle::from((FONT, 11)).pos(Pos::new(HPos::Center, VPos::Top));
+    let (left, top) = area.get_base_pixel();
+    for (below, line) in (8..).step_by(14).zip(name.split_inclusive(", ")) {
+        area.draw(&Text::new(line.trim(), (x - left, y - top + below), style.clone()))?;
     }
     Ok(())
 }
 
 /// Colours and names, beside the bars.
-fn legend(area: &Area<'_>, series: &[(usize, &String)]) -> Result<(), Failure> {
-    for (y, (i, name)) in (40..).step_by(18).zip(series) {
-        area.draw(&Rectangle::new([(660, y), (672, y + 12)], fill(*i, name)))?;
-        area.draw(&Text::new((*name).clone(), (678, y), (FONT, 12)))?;
+fn legend(area: &Area<'_>, series: &[&Series]) -> Result<(), Failure> {
+    let left = area.dim_in_pixel().0.cast_signed() - LEGEND + 10;
+    for (y, Series { name, colour }) in (40..).step_by(18).zip(series) {
+        area.draw(&Rectangle::new([(left, y), (left + 12, y + 12)], colour.filled()))?;
+        area.draw(&Text::new(name.clone(), (left + 18, y), (FONT, 12)))?;
     }
     Ok(())
 }
@@ -163,21 +198,4 @@ fn times(cells: &[&Measurement]) -> Range<f64> {
 
 fn milliseconds(time: f64) -> String {
     if time < 1.0 { format!("{time:.2}") } else { format!("{time:.0}") }
-}
-
-fn colour(series: usize) -> RGBColor {
-    COLOURS[series % COLOURS.len()]
-}
-
-/// This crate stands out.
-fn ours(series: &str) -> bool {
-    series.starts_with("proofwarp")
-}
-
-fn fill(i: usize, series: &str) -> ShapeStyle {
-    colour(i).mix(if ours(series) { 1.0 } else { 0.55 }).filled()
-}
-
-fn stroke(i: usize, series: &str) -> ShapeStyle {
-    colour(i).stroke_width(if ours(series) { 3 } else { 1 })
 }

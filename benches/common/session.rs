@@ -48,6 +48,7 @@ impl Session {
         for Contestant { implementation, how, .. } in &contestants {
             let line = format!("{implementation}: {}", name(how));
             if !self.results.machine.contains(&line) {
+                eprintln!("{line}");
                 self.results.machine.push(line);
             }
         }
@@ -72,7 +73,9 @@ impl Session {
         };
         let outcome = outcome.unwrap_or_else(|error| Outcome::Absent(error.to_string().replace('\n', " ")));
         let measurement = measurement(contestant, request, outcome);
-        eprintln!("{}", table::line(&measurement));
+        if !matches!(contestant.how, How::Absent(_)) {
+            eprintln!("{}", table::line(&measurement));
+        }
         self.results.add(measurement);
     }
 

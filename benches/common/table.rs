@@ -76,7 +76,7 @@ fn same_place(ours: &Measurement, cell: &Measurement) -> bool {
     ours.place == cell.place || (ours.place == super::KERNELS && cell.place == super::RESIDENT)
 }
 
-/// Columns without a time and why, each reason once.
+/// Columns without a time and why, each reason once, with the rows if it is not the same for all.
 fn absences(cells: &[&Measurement]) -> String {
     let reason = |cell: &&Measurement| match &cell.outcome {
         Outcome::Absent(reason) => Some((cell.series(), reason.clone())),
@@ -84,10 +84,15 @@ fn absences(cells: &[&Measurement]) -> String {
     };
     let mut text = String::new();
     for (series, reason) in unique(cells.iter().filter_map(reason)) {
-        let there = |cell: &&&Measurement| cell.series() == series && cell.outcome == Outcome::Absent(reason.clone());
-        let rows: Vec<String> =
-            unique(cells.iter().filter(there).map(|cell| format!("2^{} {}", cell.log_n, cell.distribution)));
-        let _ = writeln!(text, "absent: {series} ({}): {reason}", rows.join("; "));
+        let column: Vec<&Measurement> = cells.iter().filter(|cell| cell.series() == series).copied().collect();
+        let absent = Outcome::Absent(reason.clone());
+        let rows = unique(column.iter().filter(|cell| cell.outcome == absent).map(|cell| row(cell)));
+        let rows = if rows.len() < column.len() { format!(" ({})", rows.join("; ")) } else { String::new() };
+        let _ = writeln!(text, "absent: {series}{rows}: {reason}");
     }
     text
+}
+
+fn row(cell: &Measurement) -> String {
+    format!("2^{} {}", cell.log_n, cell.distribution)
 }
