@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use proofwarp::{Accelerator, BackendKind};
 
+use super::protocol::parse_name;
 use super::{Answer, Failure, Request};
 
 /// A peer's program, running.
@@ -56,7 +57,7 @@ impl Peer {
         let mut process = started.map_err(|error| format!("{}: {error}", program.display()))?;
         let requests = process.stdin.take().ok_or("the program has no input")?;
         let mut answers = BufReader::new(process.stdout.take().ok_or("the program has no output")?);
-        let name = line(&mut answers)?;
+        let name = parse_name(&line(&mut answers)?)?;
         Ok(Self { process, requests, answers, name })
     }
 

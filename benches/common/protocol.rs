@@ -1,6 +1,6 @@
 //! What the benches say to the programs of the peers, a line each way.
 //!
-//! The program first prints what it runs on. A request is `OPERATION PLACE DISTRIBUTION LOG_N ITERATIONS`;
+//! The program first prints what it runs on, or `error` and why it cannot. A request is `OPERATION PLACE DISTRIBUTION LOG_N ITERATIONS`;
 //! the answer is the nanoseconds that the iterations took together and, after a space, what is to be said about
 //! them, or `error` and the reason.
 
@@ -89,9 +89,28 @@ impl Answer {
     /// The line holds an error, or none of both.
     pub fn parse(line: &str) -> Result<Self, Failure> {
         match line.split_once(' ').unwrap_or((line, "")) {
-            ("error", reason) => Err(reason.into()),
+            (ERROR, reason) => Err(reason.into()),
             (time, note) => Ok(Self { time: Duration::from_nanos(time.parse()?), note: note.to_owned() }),
         }
+    }
+}
+
+/// What a failure is told with.
+const ERROR: &str = "error";
+
+/// A failure as a line of the protocol.
+pub fn error_line(error: &Failure) -> String {
+    format!("{ERROR} {}", error.to_string().replace('\n', " "))
+}
+
+/// The first line of a program: its name, or why it cannot start.
+///
+/// # Errors
+/// The line holds an error.
+pub fn parse_name(line: &str) -> Result<String, Failure> {
+    match line.split_once(' ') {
+        Some((ERROR, reason)) => Err(reason.into()),
+        _ => Ok(line.to_owned()),
     }
 }
 
@@ -104,7 +123,7 @@ pub fn serve(name: &str, mut answer: impl FnMut(&Request) -> Result<Answer, Fail
     for line in std::io::stdin().lock().lines() {
         match answer(&line?.parse()?) {
             Ok(Answer { time, note }) => println!("{} {note}", time.as_nanos()),
-            Err(error) => println!("error {}", error.to_string().replace('\n', " ")),
+            Err(error) => println!("{}", error_line(&error)),
         }
         std::io::stdout().flush()?;
     }

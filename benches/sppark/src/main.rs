@@ -17,14 +17,15 @@ mod protocol;
 use device::{BLS12_381, BN254};
 use halo2curves::bn256;
 use msm::Msm;
-use protocol::{Failure, serve};
+use protocol::{Failure, error_line, serve};
 // The crate whose C code sppark's host side calls.
 use blst as _;
 
 fn main() -> Result<(), Failure> {
     let mut bls12_381 = Msm::<blstrs::G1Affine>::new(&BLS12_381);
     let mut bn254 = Msm::<bn256::G1Affine>::new(&BN254);
-    serve(&device::name()?, |request| match request.operation.as_str() {
+    let name = device::name().inspect_err(|error| println!("{}", error_line(error)))?;
+    serve(&name, |request| match request.operation.as_str() {
         "msm_bls12_381_g1" => bls12_381.answer(request),
         "msm_bn254_g1" => bn254.answer(request),
         "ntt_bls12_381_fr" => ntt::answer::<blstrs::Scalar>(&BLS12_381, request),

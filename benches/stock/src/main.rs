@@ -21,7 +21,7 @@ mod inputs;
 mod protocol;
 
 use engine::Engine;
-use protocol::{Answer, Failure, HOST, Request, serve};
+use protocol::{Answer, Failure, HOST, Request, error_line, serve};
 
 type Repr = <Scalar as PrimeField>::Repr;
 
@@ -62,7 +62,7 @@ fn ntt(engine: &mut Engine, worker: &Worker, request: &Request) -> Result<Answer
 
 fn main() -> Result<(), Failure> {
     let worker = Worker::new();
-    let mut engine = Engine::new()?;
+    let mut engine = Engine::new().inspect_err(|error| println!("{}", error_line(error)))?;
     let (mut g1, mut g2) = (Inputs::<G1Affine>::new(), Inputs::<G2Affine>::new());
     let name = engine.name();
     serve(&name, |request| match (request.operation.as_str(), request.place.as_str()) {
