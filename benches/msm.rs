@@ -1,52 +1,67 @@
-//! MSM over BLS12-381 G1 and G2, random scalars, host slices to host result, on every backend and the
-//! stock crate.
+//! MSM over BLS12-381 G1 and G2 and BN254 G1: this crate on every backend, sppark, the stock crate and the
+//! host's cores, by size and by the distribution of scalars. `common/mod.rs` lists the variables.
 //!
-//! `PROOFWARP_BENCH_LOG=10..24 cargo bench --features cuda --bench msm`
+//! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench --features cuda --bench msm`
 
 mod common;
 
 use blstrs::{G1Affine, G2Affine};
-use common::{Failure, Stock, accelerators, group, inputs, print_ratios, sizes};
-use criterion::Criterion;
+use common::inputs::{self, DISTRIBUTIONS, Scalars};
+use common::{Answer, Contestant, Failure, HOST, How, Outcome, RESIDENT, Request, Session, cpu, median};
 use group::Curve;
+use halo2curves::bn256;
+use proofwarp::Accelerator;
 use proofwarp::curve::MsmCurve;
-use proofwarp::msm::msm;
-use proofwarp::{Accelerator, BackendKind};
+use proofwarp::msm::{Msm, msm};
 
 fn main() -> Result<(), Failure> {
-    let mut criterion = Criterion::default().configure_from_args();
-    let (sizes, accelerators, mut stock) = (sizes()?, accelerators(), Stock::start()?);
-    bench::<G1Affine>(&mut criterion, "g1", &sizes, &accelerators, &mut stock);
-    bench::<G2Affine>(&mut criterion, "g2", &sizes, &accelerators, &mut stock);
-    criterion.final_summary();
-    print_ratios(&name::<G1Affine>(), &sizes);
-    print_ratios(&name::<G2Affine>(), &sizes);
-    Ok(())
+    let mut session = Session::new("msm")?;
+    let mut contestants = session.contestants(&[RESIDENT, HOST]);
+    contestants.push(cpu("blst on the CPU"));
+    bench::<G1Affine>(&mut session, &contestants);
+    bench::<G2Affine>(&mut session, &contestants);
+    contestants.pop();
+    contestants.push(cpu("halo2curves on the CPU"));
+    bench::<bn256::G1Affine>(&mut session, &contestants);
+    session.finish()
 }
 
-fn name<C: MsmCurve>() -> String {
-    format!("msm {}", C::NAME)
-}
-
-fn bench<C: MsmCurve>(
-    criterion: &mut Criterion,
-    operation: &str,
-    sizes: &[u32],
-    accelerators: &[(BackendKind, Accelerator)],
-    stock: &mut Stock,
-) where
+/// Random scalars at all sizes, then all distributions at one.
+fn bench<C: MsmCurve>(session: &mut Session, contestants: &[Contestant])
+where
     C::Curve: Curve<AffineRepr = C>,
 {
-    for &log_n in sizes {
-        let (bases, scalars) = (inputs::bases::<C>(1 << log_n), inputs::random_scalars::<C>(1 << log_n));
-        let mut group = group(criterion, &name::<C>(), log_n);
-        for (backend, accelerator) in accelerators {
-            group.bench_function(backend.to_string(), |bench| {
-                bench.iter(|| msm(accelerator, &bases, &scalars, None).expect("the backend multiplies"));
-            });
-        }
-        group.bench_function(stock.name.clone(), |bench| {
-            bench.iter_custom(|iterations| stock.time(operation, log_n, iterations).expect("stock multiplies"));
-        });
+    let operation = format!("msm_{}", C::NAME);
+    let contestants: Vec<_> = contestants.iter().filter(|who| session.wants(who, &operation)).collect();
+    if contestants.is_empty() {
+        return;
     }
+    let cells = session.cells(&DISTRIBUTIONS);
+    let largest = cells.iter().map(|(log_n, _)| *log_n).max().unwrap_or(0);
+    let bases = inputs::bases::<C>(1 << largest);
+    for (log_n, distribution) in cells {
+        let scalars = inputs::scalars::<C>(distribution, 1 << log_n);
+        let request = Request::new(&operation, distribution, log_n);
+        for who in &contestants {
+            session.measure(who, &request, |how| time(how, who.place, &bases[..1 << log_n], &scalars));
+        }
+    }
+}
+
+/// The time of one sum. All calls of this crate's MSM are here.
+fn time<C: MsmCurve>(how: &How, place: &str, bases: &[C], scalars: &Scalars) -> Result<Outcome, Failure> {
+    match (how, place) {
+        (How::Ours(accelerator), RESIDENT) => resident(accelerator, bases, scalars),
+        (How::Ours(accelerator), HOST) => {
+            median(|iterations| Ok(Answer::timed(iterations, || msm(accelerator, bases, scalars, None))?))
+        }
+        (How::Cpu, _) => median(|iterations| Answer::timed(iterations, || Ok(C::msm_cpu(bases, scalars)))),
+        _ => Err(format!("not measured from {place}").into()),
+    }
+}
+
+/// Bases stay on the device between calls.
+fn resident<C: MsmCurve>(accelerator: &Accelerator, bases: &[C], scalars: &Scalars) -> Result<Outcome, Failure> {
+    let resident = Msm::new(accelerator, bases)?;
+    median(|iterations| Ok(Answer::timed(iterations, || resident.run(scalars, None))?))
 }

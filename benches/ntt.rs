@@ -1,33 +1,66 @@
-//! NTT over BLS12-381 Fr, host slice to host slice, on every backend and the stock crate.
+//! NTT over the scalar fields of BLS12-381 and BN254, natural order in and out: this crate on every backend,
+//! sppark and the stock crate, by size. `common/mod.rs` lists the variables.
 //!
-//! `PROOFWARP_BENCH_LOG=10..24 cargo bench --features cuda --bench ntt`
+//! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench --features cuda --bench ntt`
 
 mod common;
 
 use blstrs::Scalar;
-use common::{Failure, Stock, accelerators, group, inputs, print_ratios, sizes};
-use criterion::Criterion;
+use common::inputs;
+use common::{Answer, Contestant, Failure, HOST, How, KERNELS, Outcome, Request, Session, cpu, median};
+use halo2curves::bn256;
+use proofwarp::field::NttField;
 use proofwarp::ntt::NttDomain;
-
-const NAME: &str = "ntt bls12_381_fr";
+use proofwarp::{Accelerator, BackendKind};
 
 fn main() -> Result<(), Failure> {
-    let mut criterion = Criterion::default().configure_from_args();
-    let (sizes, accelerators, mut stock) = (sizes()?, accelerators(), Stock::start()?);
-    for &log_n in &sizes {
-        let mut values: Vec<Scalar> = inputs::coefficients(1 << log_n);
+    let mut session = Session::new("ntt")?;
+    let mut contestants = session.contestants(&[KERNELS, HOST]);
+    contestants.push(cpu("proofwarp on the CPU"));
+    bench::<Scalar>(&mut session, &contestants)?;
+    bench::<bn256::Fr>(&mut session, &contestants)?;
+    session.finish()
+}
+
+fn bench<F: NttField>(session: &mut Session, contestants: &[Contestant]) -> Result<(), Failure> {
+    for (log_n, distribution) in session.cells(&[]) {
+        let mut values: Vec<F> = inputs::coefficients(1 << log_n);
         let domain = NttDomain::new(log_n)?;
-        let mut group = group(&mut criterion, NAME, log_n);
-        for (backend, accelerator) in &accelerators {
-            group.bench_function(backend.to_string(), |bench| {
-                bench.iter(|| domain.forward(accelerator, &mut values).expect("the backend transforms"));
-            });
+        let request = Request::new(&format!("ntt_{}", F::NAME), distribution, log_n);
+        for who in contestants {
+            session.measure(who, &request, |how| time(how, who.place, &domain, &mut values));
         }
-        group.bench_function(stock.name.clone(), |bench| {
-            bench.iter_custom(|iterations| stock.time("ntt", log_n, iterations).expect("stock transforms"));
-        });
     }
-    criterion.final_summary();
-    print_ratios(NAME, &sizes);
     Ok(())
+}
+
+/// The time of one transform. All calls of this crate's NTT are here.
+fn time<F: NttField>(how: &How, place: &str, domain: &NttDomain<F>, values: &mut [F]) -> Result<Outcome, Failure> {
+    match (how, place) {
+        (How::Ours(accelerator), KERNELS) => kernels(accelerator, domain, values),
+        (How::Ours(accelerator), HOST) => from_host(accelerator, domain, values),
+        (How::Cpu, _) => from_host(&Accelerator::with_backend(BackendKind::Cpu)?, domain, values),
+        _ => Err(format!("not measured from {place}").into()),
+    }
+}
+
+fn from_host<F: NttField>(
+    accelerator: &Accelerator,
+    domain: &NttDomain<F>,
+    values: &mut [F],
+) -> Result<Outcome, Failure> {
+    median(|iterations| Ok(Answer::timed(iterations, || domain.forward(accelerator, values))?))
+}
+
+/// Device time of the kernels alone, which a call from host to host reports.
+fn kernels<F: NttField>(
+    accelerator: &Accelerator,
+    domain: &NttDomain<F>,
+    values: &mut [F],
+) -> Result<Outcome, Failure> {
+    median(|iterations| {
+        let reports = (0..iterations).map(|_| domain.forward(accelerator, values));
+        let times = reports.map(|report| Ok(report?.traffic.kernels)).collect::<Result<Vec<_>, Failure>>()?;
+        Ok(Answer { time: times.iter().sum(), note: "of a call from host to host".to_owned() })
+    })
 }

@@ -5,7 +5,8 @@ use std::process::Command;
 
 /// A working nvcc.
 pub struct Nvcc {
-    program: PathBuf,
+    /// Its path.
+    pub program: PathBuf,
     /// What it says of itself.
     pub version: String,
 }

@@ -1,9 +1,9 @@
-//! Bases, scalars and coefficients for timing, cheap to make at large sizes.
+//! Bases, scalars and coefficients for timing, cheap to make at large sizes. The programs of the peers
+//! include this file too, so it names nothing of this crate.
 
 use ff::{Field, PrimeField};
+use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
-use proofwarp::curve::MsmCurve;
-use proofwarp::field::NttField;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -11,8 +11,8 @@ use rayon::prelude::*;
 /// Points that one work-item makes by adding the generator.
 const RUN: usize = 1 << 10;
 
-/// Multiples of the generator, all different.
-pub fn bases<C: MsmCurve>(count: usize) -> Vec<C>
+/// Multiples of the generator, all different; fewer are the first of more.
+pub fn bases<C: PrimeCurveAffine>(count: usize) -> Vec<C>
 where
     C::Curve: Curve<AffineRepr = C>,
 {
@@ -33,33 +33,56 @@ where
 /// Scalars as canonical bytes.
 pub type Scalars = Vec<[u8; 32]>;
 
+/// Scalars of full size, every one as likely.
+pub const RANDOM: &str = "random";
+
+/// Names of the distributions: scalar vectors as circuits make them, beside random ones.
+pub const DISTRIBUTIONS: [&str; 7] =
+    [RANDOM, "50% zero, 25% one", "90% bits, 8% 16-bit", "10% one constant", "all < 2^64", "all equal", "0 or 1"];
+
 /// Random scalars.
-pub fn random_scalars<C: MsmCurve>(count: usize) -> Scalars {
+pub fn random_scalars<C: PrimeCurveAffine>(count: usize) -> Scalars {
+    scalars::<C>(RANDOM, count)
+}
+
+/// Scalars of the distribution of that name; random ones for a name that is none of [`DISTRIBUTIONS`].
+pub fn scalars<C: PrimeCurveAffine>(distribution: &str, count: usize) -> Scalars {
+    let constant = C::Scalar::random(ChaCha8Rng::seed_from_u64(u64::MAX));
     let chunk = |(k, chunk): (usize, &mut [[u8; 32]])| {
         let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
-        chunk.fill_with(|| canonical::<C>(C::Scalar::random(&mut rng)));
+        chunk.fill_with(|| canonical(scalar(distribution, constant, &mut rng)));
     };
     let mut scalars = vec![[0; 32]; count];
     scalars.par_chunks_mut(RUN).enumerate().for_each(chunk);
     scalars
 }
 
-/// Scalar vectors as circuits make them, beside random ones, by name.
-pub fn distributions<C: MsmCurve>(count: usize) -> Vec<(&'static str, Scalars)> {
-    let random = random_scalars::<C>(count);
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let bits = (0..count).map(|_| canonical::<C>(C::Scalar::from(rng.gen_range(0..2u64)))).collect();
-    let equal = random.first().map_or_else(Vec::new, |first| vec![*first; count]);
-    vec![("random", random), ("0 or 1", bits), ("all equal", equal)]
+/// Scalar vectors of all distributions, by name.
+pub fn distributions<C: PrimeCurveAffine>(count: usize) -> Vec<(&'static str, Scalars)> {
+    DISTRIBUTIONS.map(|name| (name, scalars::<C>(name, count))).into()
 }
 
-fn canonical<C: MsmCurve>(scalar: C::Scalar) -> [u8; 32] {
+/// One scalar of a distribution.
+fn scalar<F: PrimeField>(distribution: &str, constant: F, rng: &mut ChaCha8Rng) -> F {
+    let percent = rng.gen_range(0..100);
+    match (distribution, percent) {
+        ("50% zero, 25% one", 0..50) => F::ZERO,
+        ("50% zero, 25% one", 50..75) => F::ONE,
+        ("90% bits, 8% 16-bit", 0..90) | ("0 or 1", _) => F::from(rng.gen_range(0..2)),
+        ("90% bits, 8% 16-bit", 90..98) => F::from(rng.gen_range(0..1 << 16)),
+        ("10% one constant", 0..10) | ("all equal", _) => constant,
+        ("all < 2^64", _) => F::from(rng.r#gen()),
+        _ => F::random(rng),
+    }
+}
+
+fn canonical<F: PrimeField>(scalar: F) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(scalar.to_repr().as_ref());
     bytes
 }
 
 /// Coefficients of full size.
-pub fn coefficients<F: NttField>(count: usize) -> Vec<F> {
+pub fn coefficients<F: PrimeField>(count: usize) -> Vec<F> {
     (0..count as u64).into_par_iter().map(|i| F::from(i + 1).square() + F::ROOT_OF_UNITY).collect()
 }
