@@ -22,6 +22,9 @@ typedef long i64;
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define POPCOUNT(value) popcount(value)
+// A copy to local memory: at once here, behind what follows in CUDA.
+#define ASYNC_COPY(to, from) (to) = (from)
+#define ASYNC_WAIT()
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomic_min(pointer, value)
 #if defined(__NV_CL_C_VERSION)

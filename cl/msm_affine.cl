@@ -19,22 +19,6 @@
 #define LIST_GROUP 256u
 #define LIST_BLOCK 2048u
 
-#ifdef ASYNC_COPY
-// Nodes of the inversion and staged operands share their place: they are needed in turn.
-#define AFFINE_LOCALS(nodes, staged)                                                              \
-    LOCAL union {                                                                                 \
-        F(t) node[2 * AFFINE_GROUP];                                                              \
-        staged_t slot[AFFINE_GROUP];                                                              \
-    } staged;                                                                                     \
-    F(t) *nodes = staged.node
-#define STAGED_SLOT(staged) &staged.slot[LOCAL_ID]
-#else
-#define AFFINE_LOCALS(nodes, staged)     \
-    LOCAL F(t) nodes[2 * AFFINE_GROUP];  \
-    staged_t staged
-#define STAGED_SLOT(staged) &staged
-#endif
-
 // Where the operands of a round are.
 typedef struct {
     u32 level;
@@ -177,23 +161,25 @@ DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 c
     return product;
 }
 
-// The inverse of each work-item's value, none of them zero, by a tree of products over the group.
+// The inverse of each work-item's value, none of them zero, by a tree of products over the group. (Loops end with
+// their barrier: PoCL 3.1 gives wrong products where they begin with it.)
 DEVICE F(t) invert_in_group(LOCAL_POINTER F(t) *node, F(t) value) {
     node[AFFINE_GROUP + LOCAL_ID] = F(reduced)(value);
+    BARRIER();
     for (u32 width = AFFINE_GROUP / 2; width > 0; width >>= 1) {
-        BARRIER();
         u32 i = width + LOCAL_ID;
         if (LOCAL_ID < width) node[i] = F(mul)(node[2 * i], node[2 * i + 1]);
-    }
-    BARRIER();
-    if (LOCAL_ID == 0) node[1] = F(inv)(node[1]);
-    for (u32 width = 2; width <= AFFINE_GROUP; width <<= 1) {
         BARRIER();
+    }
+    if (LOCAL_ID == 0) node[1] = F(inv)(node[1]);
+    BARRIER();
+    for (u32 width = 2; width <= AFFINE_GROUP; width <<= 1) {
         u32 i = width + LOCAL_ID;
         F(t) inverse;
         if (LOCAL_ID < width) inverse = F(mul)(node[i >> 1], node[i ^ 1]);
         BARRIER();
         if (LOCAL_ID < width) node[i] = inverse;
+        BARRIER();
     }
     return node[AFFINE_GROUP + LOCAL_ID];
 }
@@ -229,27 +215,21 @@ typedef struct {
 #endif
 } staged_t;
 
-#ifdef ASYNC_COPY
-#define STAGED LOCAL
-#define STAGED_POINTER LOCAL_POINTER
-DEVICE void stage(staged_t *slot, operands_t from, pair_t pair, const F(t) *prefix) {
-    ASYNC_COPY(&slot->p, &from.points[pair.p & ~SIGN_BIT], sizeof(affine_t));
-    ASYNC_COPY(&slot->q, &from.points[pair.q & ~SIGN_BIT], sizeof(affine_t));
-    ASYNC_COPY(&slot->prefix, prefix, sizeof(F(t)));
+// What a group keeps in local memory: the nodes of its inversion, then the staged operands.
+typedef union {
+    F(t) node[2 * AFFINE_GROUP];
+    staged_t slot[AFFINE_GROUP];
+} affine_locals_t;
+
+DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
+    ASYNC_COPY(slot->p, from.points[pair.p & ~SIGN_BIT]);
+    ASYNC_COPY(slot->q, from.points[pair.q & ~SIGN_BIT]);
+    ASYNC_COPY(slot->prefix, *prefix);
 }
-#else
-#define STAGED_POINTER
-#define ASYNC_WAIT()
-DEVICE void stage(staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
-    slot->p = from.points[pair.p & ~SIGN_BIT];
-    slot->q = from.points[pair.q & ~SIGN_BIT];
-    slot->prefix = *prefix;
-}
-#endif
 
 // Adds the work-item's pairs, last first; `inverse` is that of the product of their denominators.
 DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL const F(t) *prefix,
-                       GLOBAL affine_t *out, STAGED_POINTER staged_t *slot) {
+                       GLOBAL affine_t *out, LOCAL_POINTER staged_t *slot) {
     if (LOCAL_ID >= count) return;
     u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP;
     walk_t walk = walk_from(from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP);
@@ -286,7 +266,7 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
                    GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
-    AFFINE_LOCALS(nodes, staged);
+    LOCAL affine_locals_t locals;
     operands_t from;
     from.level = level;
     from.entries = entries;
@@ -298,9 +278,9 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     for (; start < last; start += tile) {
         u32 count = start + tile < last ? tile : last - start;
         F(t) product = multiply_denominators(from, list + start, count, prefix);
-        F(t) inverse = invert_in_group(nodes, product);
+        F(t) inverse = invert_in_group(locals.node, product);
         BARRIER();
-        add_listed(from, list + start, count, inverse, prefix, out, STAGED_SLOT(staged));
+        add_listed(from, list + start, count, inverse, prefix, out, &locals.slot[LOCAL_ID]);
         BARRIER();
     }
 }

@@ -1,6 +1,6 @@
 // Scalars as sparse matrices of signed window digits, and their transposition (cuZK, section 4).
 //
-// A scalar is Σ d_w·2^(c·w) with −2^(c−1) < d_w ≤ 2^(c−1). Window w is a sparse matrix with a row per
+// A scalar or its negative is Σ d_w·2^(c·w) with −2^(c−1) < d_w ≤ 2^(c−1). Window w is a sparse matrix with a row per
 // scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none. Transposed, all windows
 // stacked, it is a CSR matrix with a row per (window, bucket): row = w·2^(c−1) + |d_w| − 1.
 // Counting gives each entry its rank within its row; the prefix sums of the counts are the row offsets.
@@ -8,21 +8,38 @@
 #define S(op) JOIN(SCALAR, op)
 #define SIGN_BIT 0x80000000u
 
-// The scalar in canonical form, to be consumed window by window.
+// What is left of a scalar, to be consumed window by window.
 typedef struct {
     S(t) rest;
     u32 carry;
+    // SIGN_BIT where the scalar was negated.
+    u32 sign;
 } digits_t;
 
+// a < b as numbers.
+DEVICE bool scalar_less(S(t) a, S(t) b) {
+    bool less = false;
+#pragma unroll
+    for (int i = 0; i < SCALAR_LIMBS; i++) less = a.limb[i] != b.limb[i] ? a.limb[i] < b.limb[i] : less;
+    return less;
+}
+
+// The smaller of s and r − s, canonical, with its sign: a bit less to cut into windows. (A scalar that is not
+// reduced stays what it is: its negative wraps to a large number.)
 DEVICE digits_t digits_start(GLOBAL const S(t) *scalars, u32 i, u32 montgomery) {
     digits_t digits;
     digits.rest = scalars[i];
     if (montgomery) digits.rest = S(to_canonical)(digits.rest);
+    S(t) negative = S(neg)(digits.rest);
+    bool negate = scalar_less(negative, digits.rest);
+#pragma unroll
+    for (int k = 0; k < SCALAR_LIMBS; k++) digits.rest.limb[k] = negate ? negative.limb[k] : digits.rest.limb[k];
     digits.carry = 0;
+    digits.sign = negate ? SIGN_BIT : 0;
     return digits;
 }
 
-// The next window's digit as |d|, with SIGN_BIT set where d < 0. 1 ≤ c < 32.
+// The next window's digit as |d|, with SIGN_BIT where it is negative. 1 ≤ c < 32.
 DEVICE u32 digits_next(digits_t *digits, u32 c) {
     u32 digit = (digits->rest.limb[0] & ((1u << c) - 1)) + digits->carry;
 #pragma unroll
@@ -30,7 +47,7 @@ DEVICE u32 digits_next(digits_t *digits, u32 c) {
         digits->rest.limb[i] = (digits->rest.limb[i] >> c) | (digits->rest.limb[i + 1] << (32 - c));
     digits->rest.limb[SCALAR_LIMBS - 1] >>= c;
     digits->carry = digit > (1u << (c - 1));
-    return digits->carry ? ((1u << c) - digit) | (digit == (1u << c) ? 0 : SIGN_BIT) : digit;
+    return (digits->carry ? ((1u << c) - digit) | SIGN_BIT : digit) ^ digits->sign;
 }
 
 // counters[key] += 1; returns what it was before.

@@ -22,9 +22,9 @@ typedef long long i64;
 #define BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
 #define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
-// Copies of whole 16-byte words from global to shared memory that run behind what follows, and the wait for
-// all of the work-item's own (PTX ISA, cp.async).
-#define ASYNC_COPY(to, from, bytes) async_copy((to), (from), (bytes))
+// Copies whole 16-byte words from global to shared memory behind what follows, and waits for all such copies of
+// the work-item (PTX ISA, cp.async).
+#define ASYNC_COPY(to, from) async_copy(&(to), &(from), sizeof(to))
 #define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 DEVICE void async_copy(void *to, const void *from, int bytes) {
     u32 address = (u32)__cvta_generic_to_shared(to);

@@ -31,6 +31,39 @@ struct Options {
     /// Only operations whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Only distributions of scalars whose name contains this.
+    #[arg(long, default_value = "")]
+    scalars: String,
+    /// Only places of the MSM's inputs whose name contains this: host, bases, resident (bases and scalars).
+    #[arg(long, default_value = "")]
+    from: String,
+    /// Bits of the MSM's windows, one row each; 0 is the model's choice.
+    #[arg(long, value_delimiter = ',', default_value = "0")]
+    window: Vec<u32>,
+    /// Rounds of batched affine additions, one row each; without, the model's choice.
+    #[arg(long, value_delimiter = ',')]
+    rounds: Vec<u32>,
+    /// Copies of each base.
+    #[arg(long, default_value_t = 1)]
+    precompute: u32,
+    /// Vectors of scalars in a batch; the time of one is printed.
+    #[arg(long, default_value_t = 1)]
+    batch: u32,
+}
+
+impl Options {
+    /// Every combination of windows and rounds, with a name for what is not the model's.
+    fn plans(&self) -> Vec<(String, msm::Options)> {
+        let rounds: Vec<_> =
+            if self.rounds.is_empty() { vec![None] } else { self.rounds.iter().copied().map(Some).collect() };
+        let of = |&window: &u32, affine_rounds: Option<u32>| {
+            let window_name = if window > 0 { format!(" c={window}") } else { String::new() };
+            let rounds_name = affine_rounds.map_or(String::new(), |rounds| format!(" rounds={rounds}"));
+            let options = msm::Options { window, affine_rounds, precompute: self.precompute, ..Default::default() };
+            (format!("{window_name}{rounds_name}"), options)
+        };
+        self.window.iter().flat_map(|window| rounds.iter().map(move |rounds| of(window, *rounds))).collect()
+    }
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -43,7 +76,7 @@ fn main() -> Result<(), Failure> {
     for device in accelerator.devices() {
         println!("{} {}", device.info().backend, device.info().name);
     }
-    println!("operation                                log n     total ms   upload ms  kernels ms");
+    println!("operation                                                log n     total ms   upload ms  kernels ms");
     products(&accelerator, &options)?;
     for &log_n in &sizes {
         ntt::<Scalar>(&accelerator, &options, log_n)?;
@@ -67,7 +100,7 @@ fn row(options: &Options, log_n: u32, mut run: impl FnMut() -> Result<Report, Fa
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let traffic = &median.traffic;
     let [total, upload, kernels] = [median.total, traffic.upload, traffic.kernels].map(ms);
-    println!("{:40} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
+    println!("{:56} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
     Ok(())
 }
 
@@ -88,11 +121,46 @@ where
         return Ok(());
     }
     let bases = inputs::bases::<C>(1 << log_n);
-    let resident = msm::Msm::new(accelerator, &bases)?;
-    for (name, scalars) in inputs::distributions::<C>(1 << log_n) {
-        let named = |report: Report, how| Report { operation: format!("{} {name}{how}", report.operation), ..report };
-        row(options, log_n, || Ok(named(msm::msm(accelerator, &bases, &scalars, None)?.1, "")))?;
-        row(options, log_n, || Ok(named(resident.run(&scalars, None)?.1, ", resident")))?;
+    let distributions = inputs::DISTRIBUTIONS.into_iter().filter(|name| name.contains(&options.scalars));
+    let inputs: Vec<_> = distributions.map(|name| (name, inputs::scalars::<C>(name, 1 << log_n))).collect();
+    for (plan_name, plan) in options.plans() {
+        let resident = msm::Msm::with_options(accelerator, &bases, plan)?;
+        for (name, scalars) in &inputs {
+            let what = format!("{name}{plan_name}");
+            msm_rows(accelerator, options, log_n, &what, (&bases, &resident, scalars))?;
+        }
+    }
+    Ok(())
+}
+
+/// One distribution and plan, from every place that was asked for.
+fn msm_rows<C: MsmCurve>(
+    accelerator: &Accelerator,
+    options: &Options,
+    log_n: u32,
+    what: &str,
+    (bases, resident, scalars): (&[C], &msm::Msm<'_, C>, &inputs::Scalars),
+) -> Result<(), Failure> {
+    let wants = |from: &str| from.contains(&options.from);
+    let named = |report: Report, from| Report { operation: format!("{} {what}, {from}", report.operation), ..report };
+    if wants("host") {
+        row(options, log_n, || Ok(named(msm::msm(accelerator, bases, scalars, None)?.1, "host")))?;
+    }
+    if wants("bases") {
+        row(options, log_n, || Ok(named(resident.run(scalars, None)?.1, "bases")))?;
+    }
+    if wants("resident") && !accelerator.devices().is_empty() {
+        let scalars = msm::DeviceScalars::upload(accelerator, scalars, msm::Form::Canonical)?;
+        row(options, log_n, || Ok(named(resident.run(&scalars, None)?.1, "resident")))?;
+        if options.batch > 1 {
+            let vectors = vec![msm::Scalars::from(&scalars); options.batch as usize];
+            row(options, log_n, || {
+                let mut report = resident.run_batch(&vectors, None)?.1;
+                report.total /= options.batch;
+                report.traffic.kernels /= options.batch;
+                Ok(named(report, "batch"))
+            })?;
+        }
     }
     Ok(())
 }

@@ -123,7 +123,9 @@ impl StreamCore {
     pub(super) fn trim(&self) {
         let scratch = std::mem::take(&mut lock(&self.scratch).0);
         for (&bytes, blocks) in &scratch {
-            blocks.iter().for_each(|memory| self.clear(*memory, bytes));
+            for memory in blocks {
+                self.clear(*memory, bytes);
+            }
         }
         let clean = std::mem::take(&mut lock(&self.clean).0);
         // After this no queued command uses a free block.

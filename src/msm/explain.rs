@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ff::PrimeField;
+
 use super::gpu::{Bases, share};
 use super::options::{Options, Place, Scalars};
 use super::pipeline::plan_for_bases;
 use super::plan::Plan;
 use crate::backend::Device;
-use crate::curve::MsmCurve;
+use crate::curve::{MsmCurve, scalar_from_bytes};
 use crate::{Error, Result};
 
 /// How a multiplication is cut into windows, chunks and kernels, on each device alike.
@@ -57,7 +59,7 @@ impl Explanation {
             Bases::Device(table) => table.buffer.bytes() as u64,
         });
         let counted = scalars.and_then(|scalars| match scalars.place {
-            Place::Host(scalars) => Some(longest_row(&plan, &scalars[..share.min(scalars.len())])),
+            Place::Host(scalars) => Some(longest_row::<C::Scalar>(&plan, &scalars[..share.min(scalars.len())])),
             Place::Devices(_) => None,
         });
         Ok(Self {
@@ -83,12 +85,13 @@ fn expected_longest_row(plan: &Plan) -> u64 {
 }
 
 /// Entries of the longest row of canonical scalars: digits are counted as the kernels do.
-fn longest_row(plan: &Plan, scalars: &[[u8; 32]]) -> u64 {
+fn longest_row<F: PrimeField>(plan: &Plan, scalars: &[[u8; 32]]) -> u64 {
     let mut counts = vec![0u64; plan.rows() as usize];
     for scalar in scalars {
+        let scalar = smaller_of_both_signs::<F>(scalar);
         let mut carry = 0;
         for window in 0..plan.windows {
-            let digit = bits(scalar, window * plan.c, plan.c) + carry;
+            let digit = bits(&scalar, window * plan.c, plan.c) + carry;
             carry = u32::from(digit > plan.buckets());
             let size = if carry == 1 { (1 << plan.c) - digit } else { digit };
             if size != 0 {
@@ -97,6 +100,14 @@ fn longest_row(plan: &Plan, scalars: &[[u8; 32]]) -> u64 {
         }
     }
     counts.into_iter().max().unwrap_or(0)
+}
+
+/// s or r − s, canonical.
+fn smaller_of_both_signs<F: PrimeField>(scalar: &[u8; 32]) -> [u8; 32] {
+    let mut negative = [0; 32];
+    negative.copy_from_slice((-scalar_from_bytes::<F>(scalar)).to_repr().as_ref());
+    let less = negative.iter().rev().lt(scalar.iter().rev());
+    if less { negative } else { *scalar }
 }
 
 /// `count` bits of a little-endian number from bit `from` on.

@@ -88,7 +88,8 @@ impl<'a> Scalars<'a> {
         Self::montgomery(as_bytes(scalars).as_chunks().0)
     }
 
-    /// A promise that all scalars are below 2^bits, which makes short ones cheaper; a longer one is an error.
+    /// A promise that all scalars are below 2^bits, which makes short ones cheaper. Where one is longer the call
+    /// fails, or its result is right all the same.
     #[must_use]
     pub fn with_bit_length(self, bits: u32) -> Self {
         Self { bit_length: Some(bits), ..self }

@@ -119,10 +119,12 @@ impl Plan {
 
     fn with_window(problem: Problem, chunk: usize, c: u32) -> Self {
         // Room for the carry of the highest signed digit.
-        let windows = (problem.scalar_bits + 1).div_ceil(c);
-        let sets = (problem.full_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
+        // Scalars above half of the group's order are negated, which leaves them a bit less.
+        let halved_bits = problem.full_bits - 1;
+        let windows = (problem.scalar_bits.min(halved_bits) + 1).div_ceil(c);
+        let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
-        let entries = chunk as u64 * u64::from(copies);
+        let entries = chunk.min(problem.points) as u64 * u64::from(copies);
         let band = (BAND_ENTRIES / entries).clamp(1, u64::from(sets)) as u32;
         let mean = entries / buckets;
         let pays = entries * u64::from(band) >= MIN_AFFINE_ENTRIES && mean >= 4;
@@ -312,9 +314,9 @@ mod tests {
     #[test]
     fn plans_hold_what_they_promise() {
         for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
-            for (scalar_bits, resident) in [(254, true), (254, false), (255, true), (255, false)] {
+            for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
                 let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
-                assert!(plan.windows * plan.c > scalar_bits, "the carry of the top digit has room");
+                assert!(plan.windows * plan.c >= scalar_bits, "the carry of the top digit has room");
                 for band in plan.bands() {
                     let cut = plan.cut(plan.chunk.min(points), band);
                     assert!(cut.piece <= MAX_PIECE && plan.buckets().is_multiple_of(plan.segment));

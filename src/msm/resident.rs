@@ -106,7 +106,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         self.accelerator.run(
             call::<C>(elements),
             |devices| gpu::msm(devices, work, abort),
-            || vectors.iter().map(|scalars| on_cpu(self.bases, &*on_host::<C::Scalar>(scalars)?, abort)).collect(),
+            || vectors.iter().map(|scalars| on_cpu(self.bases, &on_host::<C::Scalar>(scalars)?, abort)).collect(),
         )
     }
 
@@ -166,7 +166,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
         msm.accelerator.run(
             call::<C>(scalars.len()),
             |_| finish(pipelines),
-            || on_cpu(msm.bases, &*on_host::<C::Scalar>(&scalars)?, abort),
+            || on_cpu(msm.bases, &on_host::<C::Scalar>(&scalars)?, abort),
         )
     }
 
