@@ -1,4 +1,5 @@
 // The OpenCL C 1.2 side of the dialect in which all kernels are written; cuda/dialect.cuh is the other.
+typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
 typedef int i32;

@@ -31,6 +31,21 @@ void msm_reduce_segments(u32 segments, u32 segment, GLOBAL const point_t *bucket
     point_set_coordinate(totals, id, running[at + LANE]);
 }
 
+// The same by one work-item a segment, for more segments: fewer instructions, longer latency.
+KERNEL(64)
+void msm_reduce_many_segments(u32 segments, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
+                              GLOBAL point_t *totals) {
+    u32 id = GLOBAL_ID;
+    if (id >= segments) return;
+    point_t running = point_infinity(), share = point_infinity();
+    for (u32 step = 0; step < segment; step++) {
+        running = point_add(running, buckets[id * segment + segment - 1 - step]);
+        share = point_add(share, running);
+    }
+    shares[id] = share;
+    totals[id] = running;
+}
+
 // The place of the i-th number that has the bit set.
 DEVICE u32 with_bit(u32 i, u32 bit) {
     return ((i >> bit) << (bit + 1)) | (1u << bit) | (i & ((1u << bit) - 1));

@@ -1,9 +1,12 @@
 // Scalars as sparse matrices of signed window digits, and their transposition (cuZK, section 4).
 //
 // A scalar or its negative is Σ d_w·2^(c·w) with −2^(c−1) < d_w ≤ 2^(c−1). Window w is a sparse matrix with a row per
-// scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none. Transposed, all windows
-// stacked, it is a CSR matrix with a row per (window, bucket): row = w·2^(c−1) + |d_w| − 1.
-// Counting gives each entry its rank within its row; the prefix sums of the counts are the row offsets.
+// scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none. Transposed, the windows of a
+// band stacked, it is a CSR matrix with a row per (window, bucket): row = (w − band)·2^(c−1) + |d_w| − 1.
+//
+// Transposing sorts entries by row, by counting in local memory, twice: by the row's high bits into bins of 2^low
+// rows, then by its low bits within a bin. Work-groups take equal numbers of entries, however many fall into one
+// bin or row.
 
 #define S(op) JOIN(SCALAR, op)
 #define SIGN_BIT 0x80000000u
@@ -50,19 +53,6 @@ DEVICE u32 digits_next(digits_t *digits, u32 c) {
     return (digits->carry ? ((1u << c) - digit) | SIGN_BIT : digit) ^ digits->sign;
 }
 
-// counters[key] += 1; returns what it was before.
-DEVICE u32 count_one(GLOBAL u32 *counters, u32 key) {
-#ifdef HAS_PTX
-    // One atomic for all lanes with the same key: a bucket that holds everything costs no more than others.
-    u32 peers = ptx_peers(key), lane = ptx_lane(), base = 0;
-    u32 leader = ptx_popc((peers & (0u - peers)) - 1);
-    if (lane == leader) base = ATOMIC_ADD(&counters[key], ptx_popc(peers));
-    return ptx_from_lane(base, leader, peers) + ptx_popc(peers & ((1u << lane) - 1));
-#else
-    return ATOMIC_ADD(&counters[key], 1u);
-#endif
-}
-
 // Which windows a launch looks at, and where their bases are.
 //
 // With precomputed multiples of the bases, window w = copy·sets + set has the buckets of window `set` and the
@@ -85,23 +75,118 @@ DEVICE void window_next(window_t *window) {
     window->copy++;
 }
 
-// counts[row] += 1 for every entry in the sets from … to − 1, which are the band; ranks[(copy·(to − from) + set
-// − from)·n + i] = how many came before it. Grid: one item a scalar.
-// The scalars are those from `start` on; *too_long becomes 1 if one has more bits than the windows.
-KERNEL(256)
-void msm_count(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start,
-               GLOBAL const S(t) *scalars, GLOBAL u32 *counts, GLOBAL u32 *ranks, GLOBAL u32 *too_long) {
-    u32 i = GLOBAL_ID;
-    if (i >= n) return;
-    digits_t digits = digits_start(scalars, start + i, montgomery);
-    window_t window = window_first(sets);
-    for (u32 w = 0; w < windows; w++, window_next(&window)) {
-        u32 digit = digits_next(&digits, c) & ~SIGN_BIT;
-        if (digit == 0 || window.set < from || window.set >= to) continue;
-        u32 place = window.copy * (to - from) + window.set - from;
-        ranks[place * n + i] = count_one(counts, ((window.set - from) << (c - 1)) + digit - 1);
+#define SORT_GROUP 256u
+// Entries that a group sorts.
+#define SORT_TILE 2048u
+// Bins of a band, bins of a window, and rows of a bin, at most.
+#define BAND_BINS 4096u
+#define WINDOW_BINS 256u
+#define BIN_ROWS 2048u
+
+// An entry on its way to its row.
+typedef struct {
+    u32 number, row;
+} entry_t;
+
+// Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
+// i, and bins[row >> low] counts them. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
+// group for each `tile` scalars.
+KERNEL(SORT_GROUP)
+void msm_digits(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start, u32 low,
+                u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *bins, GLOBAL u32 *too_long) {
+    LOCAL u32 counts[BAND_BINS];
+    u32 band_bins = (to - from) << (c - 1 - low), first = GROUP_ID * tile;
+    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
+    BARRIER();
+    for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
+        digits_t rest = digits_start(scalars, start + i, montgomery);
+        window_t window = window_first(sets);
+        for (u32 w = 0; w < windows; w++, window_next(&window)) {
+            u32 digit = digits_next(&rest, c), size = digit & ~SIGN_BIT;
+            if (window.set < from || window.set >= to) continue;
+            digits[(window.copy * (to - from) + window.set - from) * n + i] = digit;
+            if (size != 0) ATOMIC_ADD(&counts[(((window.set - from) << (c - 1)) + size - 1) >> low], 1u);
+        }
+        if (rest.carry != 0 || !S(is_zero)(rest.rest)) *too_long = 1;
     }
-    if (digits.carry != 0 || !S(is_zero)(digits.rest)) *too_long = 1;
+    BARRIER();
+    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP)
+        if (counts[b] != 0) ATOMIC_ADD(&bins[b], counts[b]);
+}
+
+// Exclusive prefix sums of WINDOW_BINS counts, which is one a work-item, in place.
+DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
+    u32 total, count = starts[LOCAL_ID];
+    u32 prefix = scan_group(scratch, count, &total);
+    starts[LOCAL_ID] = prefix;
+    BARRIER();
+}
+
+// Puts the entries of a window's digits into the bins of the window's set: cursors[bin] is where the bin's next entry
+// goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
+// Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
+// copy·sets + set, a group for each SORT_TILE scalars.
+KERNEL(SORT_GROUP)
+void msm_partition(u32 n, u32 c, u32 sets, u32 low, u32 stride, u32 base, GLOBAL const u32 *digits,
+                   GLOBAL u32 *cursors, GLOBAL entry_t *out) {
+    LOCAL entry_t sorted[SORT_TILE];
+    LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
+    u32 tiles = (n + SORT_TILE - 1) / SORT_TILE, place = GROUP_ID / tiles, first = GROUP_ID % tiles * SORT_TILE;
+    u32 set = place % sets, number = place / sets * stride + base + 1, bins = 1u << (c - 1 - low);
+    u32 end = first + SORT_TILE < n ? first + SORT_TILE : n;
+    starts[LOCAL_ID] = 0;
+    BARRIER();
+    for (u32 i = first + LOCAL_ID; i < end; i += SORT_GROUP) {
+        u32 size = digits[place * n + i] & ~SIGN_BIT;
+        if (size != 0) ATOMIC_ADD(&starts[(size - 1) >> low], 1u);
+    }
+    BARRIER();
+    u32 count = starts[LOCAL_ID];
+    places[LOCAL_ID] = count == 0 ? 0 : ATOMIC_ADD(&cursors[set * bins + LOCAL_ID], count);
+    scan_bins(starts, scratch);
+    next[LOCAL_ID] = starts[LOCAL_ID];
+    if (LOCAL_ID == SORT_GROUP - 1) scratch[0] = starts[LOCAL_ID] + count;
+    BARRIER();
+    for (u32 i = first + LOCAL_ID; i < end; i += SORT_GROUP) {
+        u32 digit = digits[place * n + i], size = digit & ~SIGN_BIT;
+        if (size == 0) continue;
+        entry_t entry;
+        entry.number = (number + i) | (digit & SIGN_BIT);
+        entry.row = (set << (c - 1)) + size - 1;
+        sorted[ATOMIC_ADD(&next[(size - 1) >> low], 1u)] = entry;
+    }
+    BARRIER();
+    for (u32 i = LOCAL_ID; i < scratch[0]; i += SORT_GROUP) {
+        u32 bin = (sorted[i].row >> low) - set * bins;
+        out[places[bin] + i - starts[bin]] = sorted[i];
+    }
+}
+
+// Counts in local memory how often each of a bin's rows comes in from … to − 1, all in that bin.
+DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const entry_t *entries, u32 from, u32 to, u32 low) {
+    u32 mask = (1u << low) - 1;
+    for (u32 r = LOCAL_ID; r <= mask; r += SORT_GROUP) counts[r] = 0;
+    BARRIER();
+    for (u32 i = from + LOCAL_ID; i < to; i += SORT_GROUP) ATOMIC_ADD(&counts[entries[i].row & mask], 1u);
+    BARRIER();
+}
+
+// counts[row] += 1 for every entry; bins[b] is the first entry of bin b, bins[band_bins] their number. Grid: a group for
+// each SORT_TILE entries, which may be of several bins.
+KERNEL(SORT_GROUP)
+void msm_count_rows(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const entry_t *entries,
+                    GLOBAL u32 *counts) {
+    LOCAL u32 local_counts[BIN_ROWS];
+    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE;
+    u32 end = from + SORT_TILE < total ? from + SORT_TILE : total;
+    while (from < end) {
+        u32 bin = entries[from].row >> low, to = bins[bin + 1] < end ? bins[bin + 1] : end;
+        count_in_bin(local_counts, entries, from, to, low);
+        for (u32 r = LOCAL_ID; r < 1u << low; r += SORT_GROUP)
+            if (local_counts[r] != 0) ATOMIC_ADD(&counts[(bin << low) + r], local_counts[r]);
+        BARRIER();
+        from = to;
+    }
 }
 
 // Rounds every row's length up, so that rows start at multiples of 2^levels.
@@ -111,23 +196,53 @@ void msm_pad_rows(u32 rows, u32 levels, GLOBAL u32 *counts) {
     if (row < rows) counts[row] = (counts[row] + mask) & ~mask;
 }
 
-// entries[offsets[row] + rank] = 1 + number of the scalar's base, with SIGN_BIT for a negative digit, in the sets
-// first … last − 1 of the band from … to − 1: as many as keep what is written inside the cache. The base of
-// scalar i is copy·stride + base + i. Grid: one item a scalar.
+// Marks what a row's padding leaves free, from where its entries end to the next row, as no entries.
 KERNEL(256)
-void msm_transpose(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 first, u32 last, u32 montgomery,
-                   u32 start, u32 stride, u32 base, GLOBAL const S(t) *scalars, GLOBAL const u32 *offsets,
-                   GLOBAL const u32 *ranks, GLOBAL u32 *entries) {
-    u32 i = GLOBAL_ID;
-    if (i >= n) return;
-    digits_t digits = digits_start(scalars, start + i, montgomery);
-    window_t window = window_first(sets);
-    for (u32 w = 0; w < windows; w++, window_next(&window)) {
-        u32 signed_digit = digits_next(&digits, c);
-        u32 digit = signed_digit & ~SIGN_BIT;
-        if (digit == 0 || window.set < first || window.set >= last) continue;
-        u32 row = ((window.set - from) << (c - 1)) + digit - 1, place = window.copy * (to - from) + window.set - from;
-        u32 number = window.copy * stride + base + i + 1;
-        entries[offsets[row] + ranks[place * n + i]] = number | (signed_digit & SIGN_BIT);
+void msm_clear_padding(u32 rows, GLOBAL const u32 *offsets, GLOBAL const u32 *ends, GLOBAL u32 *entries) {
+    u32 row = GLOBAL_ID;
+    if (row >= rows) return;
+    for (u32 i = ends[row]; i < offsets[row + 1]; i++) entries[i] = 0;
+}
+
+// Exclusive prefix sums of the counts of a bin's rows, of which every work-item has as many neighbours.
+DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch, u32 low) {
+    u32 share = (1u << low) < SORT_GROUP ? 1 : (1u << low) / SORT_GROUP, first = LOCAL_ID * share, sum = 0, total;
+    bool live = first < 1u << low;
+    for (u32 r = 0; live && r < share; r++) sum += counts[first + r];
+    u32 prefix = scan_group(scratch, sum, &total);
+    for (u32 r = 0; live && r < share; r++) {
+        starts[first + r] = prefix;
+        prefix += counts[first + r];
+    }
+    BARRIER();
+}
+
+// Puts entries in their rows: cursors[row] is where the row's next entry goes. Entries go through local memory, so that
+// those of one row are written side by side. Grid: as msm_count_rows.
+KERNEL(SORT_GROUP)
+void msm_place(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const entry_t *entries, GLOBAL u32 *cursors,
+               GLOBAL u32 *out) {
+    // Of each row of the bin: where its entries start in local memory, after which the next one goes there, and by how
+    // much more its place in the output is.
+    LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_TILE];
+    LOCAL u16 rows[SORT_TILE];
+    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE, mask = (1u << low) - 1;
+    u32 end = from + SORT_TILE < total ? from + SORT_TILE : total;
+    while (from < end) {
+        u32 bin = entries[from].row >> low, to = bins[bin + 1] < end ? bins[bin + 1] : end;
+        count_in_bin(offsets, entries, from, to, low);
+        scan_rows(offsets, next, scratch, low);
+        for (u32 r = LOCAL_ID; r <= mask; r += SORT_GROUP)
+            if (offsets[r] != 0) offsets[r] = ATOMIC_ADD(&cursors[(bin << low) + r], offsets[r]) - next[r];
+        BARRIER();
+        for (u32 i = from + LOCAL_ID; i < to; i += SORT_GROUP) {
+            u32 row = entries[i].row & mask, place = ATOMIC_ADD(&next[row], 1u);
+            sorted[place] = entries[i].number;
+            rows[place] = (u16)row;
+        }
+        BARRIER();
+        for (u32 i = LOCAL_ID; i < to - from; i += SORT_GROUP) out[offsets[rows[i]] + i] = sorted[i];
+        BARRIER();
+        from = to;
     }
 }

@@ -1,4 +1,5 @@
 // The CUDA C++ side of the dialect in which all kernels are written; cl/dialect.cl is the other.
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef int i32;

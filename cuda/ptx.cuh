@@ -29,33 +29,6 @@ PTX_TERNARY(ptx_mad_lo_cc, "mad.lo.cc.u32")
 PTX_TERNARY(ptx_madc_lo_cc, "madc.lo.cc.u32")
 PTX_TERNARY(ptx_madc_hi_cc, "madc.hi.cc.u32")
 PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
-
-DEVICE u32 ptx_popc(u32 a) {
-    u32 r;
-    asm volatile("popc.b32 %0, %1;" : "=r"(r) : "r"(a));
-    return r;
-}
-
-// The lanes of this warp that are here together with the same key.
-DEVICE u32 ptx_peers(u32 key) {
-    u32 active, peers;
-    asm volatile("activemask.b32 %0;" : "=r"(active));
-    asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(peers) : "r"(key), "r"(active));
-    return peers;
-}
-
-// What a lane has, for all of `peers`, which call this together.
-DEVICE u32 ptx_from_lane(u32 value, u32 lane, u32 peers) {
-    u32 r;
-    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(r) : "r"(value), "r"(lane), "r"(peers));
-    return r;
-}
-
-DEVICE u32 ptx_lane(void) {
-    u32 r;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(r));
-    return r;
-}
 #endif
 
 #define JOIN_(a, b) a##_##b

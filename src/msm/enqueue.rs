@@ -10,6 +10,13 @@ use crate::program::{Program, mem};
 
 /// Elements that a group of `scan_blocks` sums.
 const SCAN_BLOCK: u32 = 2048;
+/// Work-items of a group that sorts entries, and the entries that it takes, as in `cl/msm_digits.cl`.
+const SORT_GROUP: u32 = 256;
+const SORT_TILE: u64 = 2048;
+/// Groups wanted that make digits, and most scalars of one: enough to fill a device, few enough that their counts of
+/// bins are quickly added up.
+const DIGITS_GROUPS: u32 = 512;
+const MAX_DIGITS_TILE: u32 = 4096;
 /// Lengths of pieces that are told apart, `BINS` of `cl/msm_rows.cl`.
 const BINS: u32 = 512;
 /// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
@@ -30,7 +37,6 @@ pub(super) struct Matrix {
     first_bucket: u32,
     offsets: Buffer,
     entries: Buffer,
-    _ranks: Buffer,
 }
 
 /// The matrix's rows cut for balance.
@@ -74,7 +80,7 @@ impl Enqueue<'_> {
     }
 
     fn words(&self, count: u64) -> Result<Buffer> {
-        Ok(self.stream.allocate(4 * count as usize)?.secret())
+        self.stream.scratch(4 * count as usize)
     }
 
     fn points(&self, count: u64) -> Result<Buffer> {
@@ -88,33 +94,58 @@ impl Enqueue<'_> {
         Ok(buckets)
     }
 
-    /// Step 1, a chunk's digits in a band transposed: counted, offsets from prefix sums, entries put in their
-    /// rows.
+    /// Step 1, a chunk's digits in a band transposed: sorted into bins of rows, then into rows.
     pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
-        let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
-        let (offsets, ranks) = (self.words(u64::from(cut.rows) + 1)?, self.words(cut.entries())?);
+        let cut = self.plan.cut(digits.count, band);
+        let (bins, binned) = self.sort_into_bins(digits, band, cut)?;
+        let offsets = self.words(u64::from(cut.rows) + 1)?;
         self.stream.zero(&offsets)?;
-        let windows = [cut.points, plan.c, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
-        let scalars = [u32::from(digits.form == Form::Montgomery), digits.start].map(Arg::U32);
-        let counted = [digits.scalars, &offsets, &ranks, digits.too_long].map(mem);
-        self.launch("msm_count", cut.points.into(), 256, &[&windows[..], &scalars, &counted].concat())?;
-        if plan.levels > 0 {
-            let numbers = [cut.rows, plan.levels].map(Arg::U32);
-            self.launch("msm_pad_rows", cut.rows.into(), 256, &[&numbers[..], &[mem(&offsets)]].concat())?;
+        let numbers = [cut.bins, self.plan.low_bits()].map(Arg::U32);
+        let tiles = cut.entries().div_ceil(SORT_TILE) * u64::from(SORT_GROUP);
+        let args = [&numbers[..], &[&bins, &binned, &offsets].map(mem)].concat();
+        self.launch("msm_count_rows", tiles, SORT_GROUP, &args)?;
+        if self.plan.levels > 0 {
+            let args = [Arg::U32(cut.rows), Arg::U32(self.plan.levels), mem(&offsets)];
+            self.launch("msm_pad_rows", cut.rows.into(), 256, &args)?;
         }
         self.scan(&offsets, cut.rows, cut.rows + 1)?;
-        let entries = self.words(cut.slots(0))?;
-        if plan.levels > 0 {
-            self.stream.zero(&entries)?;
+        let (cursors, entries) = (self.copy_of(&offsets)?, self.words(cut.slots(0))?);
+        let args = [&numbers[..], &[&bins, &binned, &cursors, &entries].map(mem)].concat();
+        self.launch("msm_place", tiles, SORT_GROUP, &args)?;
+        if self.plan.levels > 0 {
+            // The cursors have moved to the rows' ends.
+            let args = [Arg::U32(cut.rows), mem(&offsets), mem(&cursors), mem(&entries)];
+            self.launch("msm_clear_padding", cut.rows.into(), 256, &args)?;
         }
-        for from in (band.from..band.to).step_by(cut.sets_at_once() as usize) {
-            let sets = [from, band.to.min(from + cut.sets_at_once())].map(Arg::U32);
-            let bases = [digits.stride, digits.base].map(Arg::U32);
-            let buffers = [digits.scalars, &offsets, &ranks, &entries].map(mem);
-            let args = [&windows[..], &sets, &scalars, &bases, &buffers].concat();
-            self.launch("msm_transpose", cut.points.into(), 256, &args)?;
-        }
-        Ok(Matrix { cut, first_bucket: band.from * plan.buckets(), offsets, entries, _ranks: ranks })
+        Ok(Matrix { cut, first_bucket: band.from * self.plan.buckets(), offsets, entries })
+    }
+
+    /// Where each bin starts, and the entries in the order of their bins.
+    fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut) -> Result<(Buffer, Buffer)> {
+        let (plan, low) = (self.plan, self.plan.low_bits());
+        let (bins, found) = (self.words(u64::from(cut.bins) + 1)?, self.words(cut.entries())?);
+        self.stream.zero(&bins)?;
+        let montgomery = u32::from(digits.form == Form::Montgomery);
+        let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
+        let windows = [cut.points, plan.c, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
+        let numbers = [&windows[..], &[montgomery, digits.start, low, tile].map(Arg::U32)].concat();
+        let args = [&numbers[..], &[digits.scalars, &found, &bins, digits.too_long].map(mem)].concat();
+        let tiles = u64::from(cut.points.div_ceil(tile));
+        self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        self.scan(&bins, cut.bins, cut.bins + 1)?;
+        let (cursors, binned) = (self.copy_of(&bins)?, self.words(2 * cut.entries())?);
+        let numbers = [cut.points, plan.c, cut.sets, low, digits.stride, digits.base].map(Arg::U32);
+        let args = [&numbers[..], &[&found, &cursors, &binned].map(mem)].concat();
+        let tiles = u64::from(cut.points).div_ceil(SORT_TILE) * u64::from(cut.places());
+        self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        Ok((bins, binned))
+    }
+
+    /// A copy to be used up.
+    fn copy_of(&mut self, words: &Buffer) -> Result<Buffer> {
+        let copy = self.words(words.bytes() as u64 / 4)?;
+        self.stream.copy((&copy, 0), (words, 0), words.bytes())?;
+        Ok(copy)
     }
 
     /// Exclusive prefix sums in place over `length` values, written to `out_length` places.
@@ -209,7 +240,10 @@ impl Enqueue<'_> {
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
         let numbers = [segments as u32, plan.segment].map(Arg::U32);
         let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();
-        self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?;
+        match plan.has_many_segments() {
+            true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,
+            false => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
+        }
         let groups = u64::from(plan.sums() * plan.parts());
         let parts = self.points(groups)?;
         let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);

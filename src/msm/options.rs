@@ -7,6 +7,7 @@ use ff::PrimeField;
 use rayon::prelude::*;
 
 use super::gpu;
+use super::plan::MAX_WINDOW;
 use crate::backend::{Buffer, Device};
 use crate::curve::scalar_from_bytes;
 use crate::field::{NttField, as_bytes};
@@ -15,7 +16,7 @@ use crate::{Accelerator, Error, Result};
 /// How multiplications over some bases are done. Zero, or `None`, leaves it to the cost model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Bits of a window, 4 to 22.
+    /// Bits of a window, 4 to 20.
     pub window: u32,
     /// Copies held of each base, 2^(k·b)·P for k = 0, 1 … and some b: windows share buckets, so that fewer are
     /// reduced and wider windows pay. 1 is the base alone, which is what zero means.
@@ -36,7 +37,7 @@ impl Options {
             let fine = value == 0 || range.contains(&value);
             if fine { Ok(()) } else { Err(Error::invalid("msm", what, expected, value)) }
         };
-        range("window", self.window, 4..=22)?;
+        range("window", self.window, 4..=MAX_WINDOW)?;
         range("precompute", self.precompute, 1..=64)?;
         range("affine_rounds", self.affine_rounds.unwrap_or(0), 1..=8)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use group::Group;
 
-use super::enqueue::{Digits, Enqueue, Matrix};
+use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
@@ -64,8 +64,6 @@ pub(super) struct Pipeline {
     buckets: Buffer,
     too_long: Buffer,
     slots: Vec<Slot>,
-    /// The last matrix, cleared after the result is on its way.
-    matrix: Option<Matrix>,
     results: Option<Results>,
     program: Program,
     plan: Plan,
@@ -130,8 +128,8 @@ impl Pipeline {
             };
             slots.push(Slot { scalars, bases, done: None });
         }
-        let (matrix, results, bits) = (None, None, job.bits);
-        Ok(Self { compute, upload, buckets, too_long, slots, matrix, results, program, plan, bits, point_bytes })
+        let (results, bits) = (None, job.bits);
+        Ok(Self { compute, upload, buckets, too_long, slots, results, program, plan, bits, point_bytes })
     }
 
     /// Queues a chunk: its scalars are transposed while its bases are still on their way.
@@ -179,7 +177,6 @@ impl Pipeline {
                 (Bases::Host(_), None) => return Err(no_room("bases")),
             };
             enqueue.accumulate(&matrix, bases, &self.buckets)?;
-            self.matrix = Some(matrix);
         }
         self.compute.mark_end()?;
         slot.done = Some(self.compute.mark()?);
@@ -225,8 +222,6 @@ impl Pipeline {
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        // Secrets are cleared while the host does its part.
-        self.matrix = None;
         Ok((combine::<C>(&self.plan, &jacobian), traffic))
     }
 }

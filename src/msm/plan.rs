@@ -4,12 +4,16 @@
 const MAX_PIECE: u32 = 512;
 /// Segments wanted in the bucket reduction, each the work of four work-items.
 const SEGMENTS: u64 = 1 << 13;
+/// Buckets from which there are segments enough for one work-item each, and how many are wanted then.
+const MANY_BUCKETS: u64 = 1 << 20;
+const MANY_SEGMENTS: u64 = 1 << 15;
 /// Shortest segment: what follows it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
 /// Totals that one group of `msm_sum_bits` sums.
 const PART: u32 = 64;
-/// Entries that fit into the cache of a large device (16 MiB of 50).
-const CACHED_ENTRIES: u32 = 1 << 22;
+/// Binary logarithms of the bins of a window at most, and of the rows of a bin at least (`cl/msm_digits.cl`).
+const MAX_BIN_BITS: u32 = 8;
+const MIN_LOW_BITS: u32 = 7;
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
 /// Most points of a chunk of bases that come from the host: bounds the wait after an abort.
@@ -24,8 +28,12 @@ const STREAMED_CHUNKS: usize = 4;
 const MIN_CHUNK: usize = 1 << 8;
 /// Entries wanted in a band: enough to fill a device for milliseconds.
 const BAND_ENTRIES: u64 = 1 << 26;
-/// Fewest entries of a band that batched affine additions pay for: they take a group some 100 µs however few.
-const MIN_AFFINE_ENTRIES: u64 = 1 << 21;
+/// Narrowest window.
+const MIN_WINDOW: u32 = 4;
+/// Widest window: 2^8 bins of 2^11 rows each.
+pub(super) const MAX_WINDOW: u32 = 20;
+/// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
+const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
 const AFFINE_GROUPS: u32 = 16;
 const AFFINE_TILE: u64 = 4096;
@@ -34,15 +42,32 @@ const MIN_TILE: u64 = 256;
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 5;
 
-/// Costs by the model, in units of an XYZZ addition's 1/100 in the accumulation.
-mod weight {
-    pub const XYZZ: u64 = 100;
-    /// A batched affine addition.
-    pub const AFFINE: u64 = 70;
-    /// An entry counted and put in its row.
-    pub const ENTRY: u64 = 9;
-    /// A bucket in the reduction: two additions of 14 products.
-    pub const BUCKET: u64 = 400;
+/// Costs by the model in ps, fitted to times on one H200; benches/NOTES.md has them.
+struct Costs {
+    /// An XYZZ addition in the accumulation, and its latency where a work-item does one after the other.
+    xyzz: u64,
+    latency: u64,
+    /// A batched affine addition, and what a round of them takes however few they are.
+    affine: u64,
+    round: u64,
+    /// A bucket in the reduction.
+    bucket: u64,
+}
+
+/// An entry sorted into its row, in ps.
+const ENTRY: u64 = 30;
+
+impl Costs {
+    /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
+    fn of(affine_bytes: u64) -> Self {
+        let [xyzz, latency, affine, round, bucket] = match affine_bytes {
+            0..=64 => [174, 7_000_000, 172, 50_000_000, 890],
+            65..=96 => [400, 17_000_000, 330, 110_000_000, 1800],
+            97..=128 => [620, 20_000_000, 450, 150_000_000, 2600],
+            _ => [1430, 60_000_000, 980, 350_000_000, 5500],
+        };
+        Self { xyzz, latency, affine, round, bucket }
+    }
 }
 
 /// What is multiplied on which device, as far as sizes depend on it.
@@ -88,50 +113,64 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan that is fastest with as much memory as it likes.
     pub fn new(problem: Problem) -> Self {
+        Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX).unwrap_or_else(|| Self::smallest(problem))
+    }
+
+    /// The fastest plan with the largest chunk that fits into `free` bytes; the bytes that the smallest needs if
+    /// none does.
+    pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
+        let chunks = std::iter::successors(Some(Self::largest_chunk(problem)), |chunk| Some(chunk.div_ceil(2)));
+        let enough = |chunk: &usize| *chunk > MIN_CHUNK / 2;
+        let mut plans = chunks.take_while(enough).map(|chunk| Self::with_chunk(problem, chunk, free));
+        plans.find_map(|plan| plan).ok_or_else(|| Self::smallest(problem).bytes())
+    }
+
+    fn largest_chunk(problem: Problem) -> usize {
         let (wanted, most) = match problem.resident {
             true => (problem.points, MAX_RESIDENT),
             false => ((problem.points / STREAMED_CHUNKS).max(MIN_STREAMED), MAX_STREAMED),
         };
-        Self::with_chunk(problem, wanted.clamp(1, most))
+        wanted.clamp(1, most)
     }
 
-    /// The plan with the largest chunk that fits into `free` bytes; the bytes that the smallest needs if
-    /// none does.
-    pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
-        let mut plan = Self::new(problem);
-        while plan.bytes() > free {
-            if plan.band > 1 {
-                plan.band = plan.band.div_ceil(2);
-            } else if plan.chunk > MIN_CHUNK {
-                plan = Self::with_chunk(problem, plan.chunk.div_ceil(2));
-            } else {
-                return Err(plan.bytes());
+    fn smallest(problem: Problem) -> Self {
+        let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
+        Self { band: 1, ..Self::with_window(problem, MIN_CHUNK, window, 0) }
+    }
+
+    /// The fastest plan with chunks of that size that fits.
+    fn with_chunk(problem: Problem, chunk: usize, free: u64) -> Option<Self> {
+        let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
+        let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
+        let plans =
+            windows.flat_map(|c| levels.clone().map(move |levels| Self::with_window(problem, chunk, c, levels)));
+        plans.filter_map(|plan| plan.in_bands_that_fit(free)).min_by_key(Self::cost)
+    }
+
+    /// The same in as wide bands as fit, if any do.
+    fn in_bands_that_fit(mut self, free: u64) -> Option<Self> {
+        while self.bytes() > free || !self.counts_in_32_bits() {
+            if self.band == 1 {
+                return None;
             }
+            self.band = self.band.div_ceil(2);
         }
-        Ok(plan)
+        Some(self)
     }
 
-    fn with_chunk(problem: Problem, chunk: usize) -> Self {
-        let of = |c| Self::with_window(problem, chunk, c);
-        let automatic = (4..=22).map(of).filter(Self::counts_in_32_bits).min_by_key(Self::cost);
-        if problem.window == 0 { automatic.unwrap_or_else(|| of(4)) } else { of(problem.window) }
-    }
-
-    fn with_window(problem: Problem, chunk: usize, c: u32) -> Self {
-        // Room for the carry of the highest signed digit.
-        // Scalars above half of the group's order are negated, which leaves them a bit less.
+    fn with_window(problem: Problem, chunk: usize, c: u32, levels: u32) -> Self {
+        // Scalars above half of the group's order are negated, which leaves them a bit less; their highest signed
+        // digit may carry.
         let halved_bits = problem.full_bits - 1;
         let windows = (problem.scalar_bits.min(halved_bits) + 1).div_ceil(c);
         let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
         let entries = chunk.min(problem.points) as u64 * u64::from(copies);
-        let band = (BAND_ENTRIES / entries).clamp(1, u64::from(sets)) as u32;
-        let mean = entries / buckets;
-        let pays = entries * u64::from(band) >= MIN_AFFINE_ENTRIES && mean >= 4;
-        // Down to rows of two or three on average.
-        let levels = if pays { (mean.ilog2() - 1).clamp(1, MAX_LEVELS) } else { 0 };
-        let levels = problem.rounds.unwrap_or(levels);
-        let wanted = buckets * u64::from(sets) / SEGMENTS;
+        let most = (MAX_BINS / (buckets >> low_bits(c))).min(u64::from(sets));
+        let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
+        let all_buckets = buckets * u64::from(sets);
+        let segments = if all_buckets < MANY_BUCKETS { SEGMENTS } else { MANY_SEGMENTS };
+        let wanted = all_buckets / segments;
         let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
         Self { problem, chunk, c, windows, sets, band, levels, segment }
     }
@@ -144,12 +183,21 @@ impl Plan {
     /// What the model says that all chunks take together.
     fn cost(&self) -> u64 {
         let points = self.problem.points as u64;
-        let chunks = points.div_ceil(self.chunk as u64);
+        let chunks = points.div_ceil(self.chunk as u64).max(1);
+        let bands = chunks * u64::from(self.sets.div_ceil(self.band));
         let (entries, rows) = (points * u64::from(self.windows), u64::from(self.rows()));
         let left = entries >> self.levels;
-        // A row's remainder is rounded up, and a chunk after the first adds to what the bucket holds.
-        let xyzz = if self.levels == 0 { left + (chunks - 1) * rows } else { left + chunks * rows - rows / 2 };
-        weight::AFFINE * (entries - left) + weight::XYZZ * xyzz + weight::ENTRY * entries + weight::BUCKET * rows
+        // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
+        let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
+        let xyzz = (left + rounded + chunks * rows).saturating_sub(2 * rows.min(left));
+        let mean = self.mean_row() >> self.levels;
+        let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
+        let costs = Costs::of(self.problem.affine_bytes);
+        costs.affine * (entries - left)
+            + costs.round * bands * u64::from(self.levels)
+            + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
+            + ENTRY * entries
+            + costs.bucket * rows
     }
 
     /// Buckets of a window: |digit| is 1 … 2^(c−1).
@@ -172,6 +220,16 @@ impl Plan {
     pub fn bands(&self) -> impl Iterator<Item = Band> + use<> {
         let (sets, band) = (self.sets, self.band);
         (0..sets).step_by(band as usize).map(move |from| Band { from, to: sets.min(from + band) })
+    }
+
+    /// Whether a segment is the work of one work-item in the reduction, not of four.
+    pub fn has_many_segments(&self) -> bool {
+        u64::from(self.rows()) >= MANY_BUCKETS
+    }
+
+    /// Low bits of a row's number, by which entries are sorted within a bin.
+    pub fn low_bits(&self) -> u32 {
+        low_bits(self.c)
     }
 
     /// Segments of a window in the reduction.
@@ -210,7 +268,8 @@ impl Plan {
         let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         let affine_groups = AFFINE_GROUPS * self.problem.compute_units;
-        Cut { points, sets, copies, rows: sets * self.buckets(), levels: self.levels, affine_groups, piece }
+        let rows = sets * self.buckets();
+        Cut { points, sets, copies, rows, bins: rows >> self.low_bits(), levels: self.levels, affine_groups, piece }
     }
 
     /// Device bytes that it needs beside resident bases.
@@ -221,7 +280,7 @@ impl Plan {
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let bases = if self.problem.resident { 0 } else { affine };
         let inputs = slots * self.chunk as u64 * (bases + 32);
-        let matrix = 4 * (cut.entries() + cut.slots(0)) + 8 * u64::from(cut.rows);
+        let matrix = 12 * cut.entries() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
         let halved = match self.levels {
             0 => 0,
             _ => affine * (cut.slots(1) + cut.slots(2) + cut.scratch() / 2) + 4 * cut.slots(1),
@@ -246,9 +305,11 @@ pub(super) struct Band {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub points: u32,
-    sets: u32,
+    pub sets: u32,
     copies: u32,
     pub rows: u32,
+    /// Bins that entries are sorted into first.
+    pub bins: u32,
     levels: u32,
     /// Most groups of a round of batched affine additions.
     affine_groups: u32,
@@ -260,6 +321,11 @@ impl Cut {
     /// At most this many entries that are not zero.
     pub fn entries(&self) -> u64 {
         u64::from(self.points) * u64::from(self.sets) * u64::from(self.copies)
+    }
+
+    /// Windows of the band, those of all copies.
+    pub fn places(&self) -> u32 {
+        self.sets * self.copies
     }
 
     /// At most this many slots of a level, rows being padded for the rounds of halving. A row that holds
@@ -279,11 +345,6 @@ impl Cut {
         self.affine_groups() * AFFINE_TILE
     }
 
-    /// Sets whose entries are put in their rows by one launch: scattered writes are fast inside the cache.
-    pub fn sets_at_once(&self) -> u32 {
-        (CACHED_ENTRIES / (self.points.max(1) * self.copies)).clamp(1, self.sets)
-    }
-
     /// At most this many pieces: one for every row that is not empty, and one more per full piece.
     pub fn pieces(&self) -> u64 {
         u64::from(self.rows).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
@@ -299,6 +360,11 @@ impl Cut {
     pub fn long_rows(&self) -> u64 {
         self.pieces() / MERGE + 1
     }
+}
+
+/// Low bits of a row's number in windows of c bits.
+fn low_bits(c: u32) -> u32 {
+    (c - 1).saturating_sub(MAX_BIN_BITS).max(MIN_LOW_BITS).min(c - 1)
 }
 
 #[cfg(test)]
