@@ -31,13 +31,18 @@ DEVICE bool slot_is_live(operands_t from, u32 slot) {
     return from.entries[slot << from.level] != 0;
 }
 
-// The number of a slot's point, with SIGN_BIT where it is to be negated.
+// One more than the number of a slot's point, with SIGN_BIT where it is to be negated. Nothing is computed with it
+// here, so that nobody waits for the load before the point's address is needed.
 DEVICE u32 slot_entry(operands_t from, u32 slot) {
-    return from.level == 0 ? from.entries[slot] - 1 : slot;
+    return from.level == 0 ? from.entries[slot] : slot + 1;
+}
+
+DEVICE GLOBAL const affine_t *entry_place(operands_t from, u32 entry) {
+    return from.points + ((entry & ~SIGN_BIT) - 1);
 }
 
 DEVICE affine_t entry_point(operands_t from, u32 entry) {
-    affine_t point = from.points[entry & ~SIGN_BIT];
+    affine_t point = *entry_place(from, entry);
     if (entry & SIGN_BIT) point.y = F(neg)(point.y);
     return point;
 }
@@ -102,62 +107,97 @@ DEVICE pair_t pair_of(operands_t from, u32 number) {
     return pair;
 }
 
-// A walk through the list in steps of a group, forwards or backwards: what the next pairs need is loaded while
-// this one is worked on, in three stages, for an address that waits for a load stalls the warp. Past the end it
-// stays in range: the values there are not used.
-typedef struct {
-    pair_t now, next;
-    // The number of the pair after the next, and the place in the list of the one after that.
-    u32 number, place;
-} walk_t;
+// Operands of a work-item's pair, and what the next pairs need, on their way to local memory: copied behind the
+// arithmetic where the device can do that. An odd number of 16-byte words, so that neighbours' are in different
+// banks.
+typedef struct ALIGNED(16) {
+    affine_t p, q;
+    F(t) prefix;
+    // Of the next pair, and the number of the one after.
+    u32 number, p_entry, q_entry, after;
+#if FIELD_WORDS == 12
+    u32 padding[4];
+#endif
+} staged_t;
 
+// What a group keeps in local memory: the nodes of its inversion, or the staged operands.
+typedef union {
+    F(t) node[2 * AFFINE_GROUP];
+    staged_t slot[AFFINE_GROUP];
+} affine_locals_t;
+
+// A walk through the list in steps of a group, forwards or backwards, three pairs ahead: an address that waits for
+// a load would stall the warp. Past the end it stays in range: the values there are not used.
+//
 // Backwards, a step below zero wraps and is past the end too.
 DEVICE u32 walk_clamp(u32 place, u32 count) {
     return place < count ? place : count - 1;
 }
 
-// At place `first` of the list of `count` pairs, at least one.
-DEVICE walk_t walk_from(operands_t from, GLOBAL const u32 *list, u32 count, u32 first, u32 step) {
-    walk_t walk;
-    walk.now = pair_of(from, list[first]);
-    walk.place = walk_clamp(first + step, count);
-    walk.next = pair_of(from, list[walk.place]);
-    walk.place = walk_clamp(walk.place + step, count);
-    walk.number = list[walk.place];
-    walk.place = walk_clamp(walk.place + step, count);
-    return walk;
+// The pair at place `first` of the list of `count` pairs, at least one; *place is where the walk goes on.
+DEVICE pair_t walk_from(LOCAL_POINTER staged_t *slot, operands_t from, GLOBAL const u32 *list, u32 count, u32 first,
+                        u32 step, u32 *place) {
+    u32 second = walk_clamp(first + step, count), third = walk_clamp(second + step, count);
+    pair_t next = pair_of(from, list[second]);
+    slot->number = next.number;
+    slot->p_entry = next.p;
+    slot->q_entry = next.q;
+    slot->after = list[third];
+    *place = walk_clamp(third + step, count);
+    return pair_of(from, list[first]);
 }
 
-DEVICE void walk_on(walk_t *walk, operands_t from, GLOBAL const u32 *list, u32 count, u32 step) {
-    walk->now = walk->next;
-    walk->next = pair_of(from, walk->number);
-    walk->number = list[walk->place];
-    walk->place = walk_clamp(walk->place + step, count);
+// The next pair; what was copied for it has been waited for.
+DEVICE pair_t walk_on(LOCAL_POINTER staged_t *slot, operands_t from, GLOBAL const u32 *list, u32 count, u32 step,
+                      u32 *place) {
+    pair_t next;
+    next.number = slot->number;
+    next.p = from.level == 0 ? slot->p_entry : 2 * next.number + 1;
+    next.q = from.level == 0 ? slot->q_entry : 2 * next.number + 2;
+    u32 after = slot->after;
+    slot->number = after;
+    if (from.level == 0) {
+        ASYNC_COPY(slot->p_entry, from.entries[2 * after]);
+        ASYNC_COPY(slot->q_entry, from.entries[2 * after + 1]);
+    }
+    ASYNC_COPY(slot->after, list[*place]);
+    *place = walk_clamp(*place + step, count);
+    return next;
 }
 
-DEVICE F(t) entry_x(operands_t from, u32 entry) {
-    return from.points[entry & ~SIGN_BIT].x;
+DEVICE void stage_x(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair) {
+    ASYNC_COPY(slot->p.x, entry_place(from, pair.p)->x);
+    ASYNC_COPY(slot->q.x, entry_place(from, pair.q)->x);
+}
+
+DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
+    ASYNC_COPY(slot->p, *entry_place(from, pair.p));
+    ASYNC_COPY(slot->q, *entry_place(from, pair.q));
+    ASYNC_COPY(slot->prefix, *prefix);
 }
 
 // Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k. These
 // products are in [0, 2p): whatever they are multiplied by is reduced.
-DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix) {
+DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix,
+                                  LOCAL_POINTER staged_t *slot) {
     F(t) product = F(one)();
     if (LOCAL_ID >= count) return product;
-    walk_t walk = walk_from(from, list, count, LOCAL_ID, AFFINE_GROUP);
-    F(t) px = entry_x(from, walk.now.p), qx = entry_x(from, walk.now.q);
+    u32 place;
+    pair_t pair = walk_from(slot, from, list, count, LOCAL_ID, AFFINE_GROUP, &place);
+    stage_x(slot, from, pair);
     for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP, prefix += AFFINE_GROUP) {
-        F(t) denominator = F(sub)(qx, px);
+        ASYNC_WAIT();
+        F(t) px = slot->p.x, qx = slot->q.x, denominator = F(sub)(qx, px);
         if (pair_is_doubtful(px, qx, denominator)) {
-            affine_t p = entry_point(from, walk.now.p), q = entry_point(from, walk.now.q);
+            affine_t p = entry_point(from, pair.p), q = entry_point(from, pair.q);
             denominator = doubtful_denominator(p, q, pair_kind(p, q));
         }
-        px = entry_x(from, walk.next.p);
-        qx = entry_x(from, walk.next.q);
-        walk_on(&walk, from, list, count, AFFINE_GROUP);
+        pair = walk_on(slot, from, list, count, AFFINE_GROUP, &place);
+        stage_x(slot, from, pair);
         *prefix = product;
         product = F(mul_lazy)(product, denominator);
     }
+    ASYNC_WAIT();
     return product;
 }
 
@@ -205,43 +245,21 @@ DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse
     return add_by_slope(p, q, kind == CHORD ? F(sub)(q.y, p.y) : F(add)(F(dbl)(square), square), inverse);
 }
 
-// Operands of a work-item's pair on their way: copied behind the arithmetic where the device can do that.
-typedef struct {
-    affine_t p, q;
-    F(t) prefix;
-#if FIELD_WORDS % 8 == 0
-    // An odd number of 16-byte words, so that neighbours' are in different banks.
-    u32 padding[4];
-#endif
-} staged_t;
-
-// What a group keeps in local memory: the nodes of its inversion, then the staged operands.
-typedef union {
-    F(t) node[2 * AFFINE_GROUP];
-    staged_t slot[AFFINE_GROUP];
-} affine_locals_t;
-
-DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
-    ASYNC_COPY(slot->p, from.points[pair.p & ~SIGN_BIT]);
-    ASYNC_COPY(slot->q, from.points[pair.q & ~SIGN_BIT]);
-    ASYNC_COPY(slot->prefix, *prefix);
-}
-
 // Adds the work-item's pairs, last first; `inverse` is that of the product of their denominators.
 DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL const F(t) *prefix,
                        GLOBAL affine_t *out, LOCAL_POINTER staged_t *slot) {
     if (LOCAL_ID >= count) return;
-    u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP;
-    walk_t walk = walk_from(from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP);
-    stage(slot, from, walk.now, prefix + left);
+    u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP, place;
+    pair_t next = walk_from(slot, from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP, &place);
+    stage(slot, from, next, prefix + left);
     while (true) {
-        pair_t pair = walk.now;
+        pair_t pair = next;
         ASYNC_WAIT();
         affine_t p = slot->p, q = slot->q;
         F(t) own = F(mul_lazy)(inverse, slot->prefix);
         if (left > 0) {
-            stage(slot, from, walk.next, prefix + left - AFFINE_GROUP);
-            walk_on(&walk, from, list, count, 0u - AFFINE_GROUP);
+            next = walk_on(slot, from, list, count, 0u - AFFINE_GROUP, &place);
+            stage(slot, from, next, prefix + left - AFFINE_GROUP);
         }
         if (pair.p & SIGN_BIT) p.y = F(neg)(p.y);
         if (pair.q & SIGN_BIT) q.y = F(neg)(q.y);
@@ -277,7 +295,8 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     GLOBAL F(t) *prefix = scratch + GROUP_ID * AFFINE_TILE + LOCAL_ID;
     for (; start < last; start += tile) {
         u32 count = start + tile < last ? tile : last - start;
-        F(t) product = multiply_denominators(from, list + start, count, prefix);
+        F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);
+        BARRIER();
         F(t) inverse = invert_in_group(locals.node, product);
         BARRIER();
         add_listed(from, list + start, count, inverse, prefix, out, &locals.slot[LOCAL_ID]);

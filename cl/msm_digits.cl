@@ -196,14 +196,6 @@ void msm_pad_rows(u32 rows, u32 levels, GLOBAL u32 *counts) {
     if (row < rows) counts[row] = (counts[row] + mask) & ~mask;
 }
 
-// Marks what a row's padding leaves free, from where its entries end to the next row, as no entries.
-KERNEL(256)
-void msm_clear_padding(u32 rows, GLOBAL const u32 *offsets, GLOBAL const u32 *ends, GLOBAL u32 *entries) {
-    u32 row = GLOBAL_ID;
-    if (row >= rows) return;
-    for (u32 i = ends[row]; i < offsets[row + 1]; i++) entries[i] = 0;
-}
-
 // Exclusive prefix sums of the counts of a bin's rows, of which every work-item has as many neighbours.
 DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch, u32 low) {
     u32 share = (1u << low) < SORT_GROUP ? 1 : (1u << low) / SORT_GROUP, first = LOCAL_ID * share, sum = 0, total;

@@ -23,15 +23,16 @@ typedef long long i64;
 #define BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
 #define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
-// Copies whole 16-byte words from global to shared memory behind what follows, and waits for all such copies of
-// the work-item (PTX ISA, cp.async).
-#define ASYNC_COPY(to, from) async_copy(&(to), &(from), sizeof(to))
+// Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
+// work-item (PTX ISA, cp.async).
+#define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : 4>(&(to), &(from), sizeof(to))
 #define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
-DEVICE void async_copy(void *to, const void *from, int bytes) {
+template <int step> DEVICE void async_copy(void *to, const void *from, int bytes) {
     u32 address = (u32)__cvta_generic_to_shared(to);
 #pragma unroll
-    for (int at = 0; at < bytes; at += 16)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address + at), "l"((const char *)from + at)
+    for (int at = 0; at < bytes; at += step)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address + at), "l"((const char *)from + at),
+                     "n"(step)
                      : "memory");
 }
 // Four neighbours in a warp wait for each other.

@@ -76,6 +76,12 @@ impl Device {
         Ok(left.map_or(free, |left| left.min(free)))
     }
 
+    /// Bytes that are free for sure: those of the pools, as long as there is no cap. Asks no driver.
+    pub fn surely_free(&self) -> u64 {
+        let pooled = || lock(&self.idle).values().map(|stream| stream.pooled_bytes()).sum();
+        if self.limit.is_some() { 0 } else { pooled() }
+    }
+
     /// Takes a stream for the caller's sole use, an idle one if there is one.
     ///
     /// # Errors

@@ -110,13 +110,11 @@ impl Enqueue<'_> {
         }
         self.scan(&offsets, cut.rows, cut.rows + 1)?;
         let (cursors, entries) = (self.copy_of(&offsets)?, self.words(cut.slots(0))?);
+        if self.plan.levels > 0 {
+            self.stream.zero(&entries)?;
+        }
         let args = [&numbers[..], &[&bins, &binned, &cursors, &entries].map(mem)].concat();
         self.launch("msm_place", tiles, SORT_GROUP, &args)?;
-        if self.plan.levels > 0 {
-            // The cursors have moved to the rows' ends.
-            let args = [Arg::U32(cut.rows), mem(&offsets), mem(&cursors), mem(&entries)];
-            self.launch("msm_clear_padding", cut.rows.into(), 256, &args)?;
-        }
         Ok(Matrix { cut, first_bucket: band.from * self.plan.buckets(), offsets, entries })
     }
 

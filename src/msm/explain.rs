@@ -7,7 +7,7 @@ use ff::PrimeField;
 
 use super::gpu::{Bases, share};
 use super::options::{Options, Place, Scalars};
-use super::pipeline::plan_for_bases;
+use super::pipeline::plan_for;
 use super::plan::Plan;
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes};
@@ -53,7 +53,7 @@ impl Explanation {
             first.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
         let bits = scalars.and_then(|scalars| scalars.bit_length).unwrap_or(C::SCALAR_BITS);
         let share = share(points, devices.len());
-        let plan = plan_for_bases(device, bases_there, share, bits, &options)?;
+        let plan = plan_for(device, bases_there, share, bits, &options, 1)?;
         let table_bytes = bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,

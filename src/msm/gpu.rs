@@ -122,7 +122,5 @@ pub(super) fn start<C: MsmCurve>(
         return Err(too_long(C::SCALAR_BITS));
     }
     // Those that run at the same time share the memory.
-    let free = device.free_memory()? / at_once as u64;
-    let memory = if work.options.memory == 0 { free } else { free.min(work.options.memory) };
-    Pipeline::start(device, job, Options { memory, ..work.options }, abort)
+    Pipeline::start(device, job, &work.options, at_once as u64, abort)
 }

@@ -71,19 +71,25 @@ pub(super) struct Pipeline {
     point_bytes: usize,
 }
 
-/// The plan for so many points and scalars of so many bits on a device, within its memory and the caller's cap.
-pub(super) fn plan_for_bases<C: MsmCurve>(
+/// The plan for so many points and scalars of so many bits on a device, with the caller's cap and, where it needs much,
+/// with a part of what the device has free.
+pub(super) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
     points: usize,
     bits: u32,
     options: &Options,
+    parts: u64,
 ) -> Result<Plan> {
-    let free = device.free_memory()?;
-    let available = if options.memory == 0 { free } else { free.min(options.memory) };
     let problem = match bases {
         Bases::Host(_) => streamed_problem::<C>(device, points, bits, options),
         Bases::Device(table) => problem::<C>(device, table, points, bits, options),
+    };
+    let capped = if options.memory == 0 { u64::MAX } else { options.memory };
+    let available = match Plan::fit(problem, capped) {
+        // Asking the driver takes as long as a small sum.
+        Ok(plan) if plan.bytes() < device.surely_free() => return Ok(plan),
+        _ => capped.min(device.free_memory()? / parts),
     };
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
@@ -97,10 +103,11 @@ impl Pipeline {
     pub fn start<C: MsmCurve>(
         device: &Arc<Device>,
         job: Job<'_, C>,
-        options: Options,
+        options: &Options,
+        parts: u64,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let plan = plan_for_bases(device, &job.bases, job.scalars.len(), job.bits, &options)?;
+        let plan = plan_for(device, &job.bases, job.scalars.len(), job.bits, options, parts)?;
         let mut pipeline = Self::new(device, &job, plan)?;
         let points = job.scalars.len();
         for (number, start) in (0..points).step_by(plan.chunk).enumerate() {

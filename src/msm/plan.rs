@@ -119,9 +119,9 @@ impl Plan {
     /// The fastest plan with the largest chunk that fits into `free` bytes; the bytes that the smallest needs if
     /// none does.
     pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
-        let chunks = std::iter::successors(Some(Self::largest_chunk(problem)), |chunk| Some(chunk.div_ceil(2)));
-        let enough = |chunk: &usize| *chunk > MIN_CHUNK / 2;
-        let mut plans = chunks.take_while(enough).map(|chunk| Self::with_chunk(problem, chunk, free));
+        let half = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk.div_ceil(2));
+        let chunks = std::iter::successors(Some(Self::largest_chunk(problem)), half);
+        let mut plans = chunks.map(|chunk| Self::with_chunk(problem, chunk, free));
         plans.find_map(|plan| plan).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
@@ -406,5 +406,6 @@ mod tests {
         let half = Plan::fit(problem(1 << 20, false), all.bytes() / 8).expect("a smaller chunk fits");
         assert!(half.chunk < all.chunk && half.bytes() <= all.bytes() / 8);
         assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
+        assert!(Plan::fit(problem(1, true), 1 << 30).is_ok());
     }
 }
