@@ -51,7 +51,7 @@ impl Explanation {
         let first = devices.first().zip(bases.first());
         let (device, bases_there) =
             first.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
-        let bits = scalars.and_then(|scalars| scalars.bit_length).unwrap_or(C::SCALAR_BITS);
+        let bits = scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS));
         let share = share(points, devices.len());
         let plan = plan_for_bases(device, bases_there, share, bits, &options)?;
         let table_bytes = bases.iter().map(|bases| match bases {
