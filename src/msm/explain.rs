@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff::PrimeField;
 
 use super::gpu::{Bases, share};
-use super::options::{Options, Place, Scalars};
+use super::options::{Options, Place, Scalars, on_host};
 use super::pipeline::plan_for_bases;
 use super::plan::Plan;
 use crate::backend::Device;
@@ -58,10 +58,13 @@ impl Explanation {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,
         });
-        let counted = scalars.and_then(|scalars| match scalars.place {
-            Place::Host(scalars) => Some(longest_row::<C::Scalar>(&plan, &scalars[..share.min(scalars.len())])),
-            Place::Devices(_) => None,
-        });
+        let longest_row = match scalars {
+            Some(scalars) if matches!(scalars.place, Place::Host(_)) => {
+                let scalars = on_host::<C::Scalar>(&scalars)?;
+                longest_row::<C::Scalar>(&plan, &scalars[..share.min(scalars.len())])
+            }
+            _ => expected_longest_row(&plan),
+        };
         Ok(Self {
             curve: C::NAME,
             points,
@@ -69,7 +72,7 @@ impl Explanation {
             window: (plan.c, plan.windows),
             sets: plan.sets,
             rows: (u64::from(plan.rows()), plan.mean_row()),
-            longest_row: counted.unwrap_or_else(|| expected_longest_row(&plan)),
+            longest_row,
             chunk: plan.chunk,
             band: plan.band,
             affine_rounds: plan.levels,
