@@ -31,8 +31,11 @@ fn check<C: TestCurve>(accelerator: &Accelerator, bases: &Bases<C>, scalars: &[C
     assert!(sum == bases.expected(scalars), "{} of {} points, {what}, {o:?}: {report}", C::NAME, scalars.len());
 }
 
-/// The bases and scalars of rows that rounds find hard, by what they are.
-fn hard<C: TestCurve>(count: usize, rng: &mut ChaCha8Rng) -> Vec<(&'static str, Bases<C>, Vec<C::Scalar>)> {
+/// Bases and scalars by what they are.
+type Case<C, S> = (&'static str, Bases<C>, Vec<S>);
+
+/// Bases and scalars that make rows which rounds find hard.
+fn hard<C: TestCurve>(count: usize, rng: &mut ChaCha8Rng) -> Vec<Case<C, C::Scalar>> {
     let one = C::Scalar::random(&mut *rng);
     let equal = vec![one; count];
     let points = Bases::<C>::new(vec![one, -one, C::Scalar::ZERO, C::Scalar::ONE]);
@@ -68,7 +71,9 @@ fn hard_rows<C: TestCurve>(count: usize, rounds: &[u32], windows: &[u32]) {
         for rounds in rounds {
             for window in windows {
                 let options = options(*window, *rounds);
-                hard.iter().for_each(|(what, bases, scalars)| check(&accelerator, bases, scalars, what, options));
+                for (what, bases, scalars) in &hard {
+                    check(&accelerator, bases, scalars, what, options);
+                }
                 for (what, scalars) in &distributions {
                     check(&accelerator, &different, scalars, what, options);
                 }
