@@ -144,7 +144,8 @@ pub struct DeviceScalars {
 }
 
 impl DeviceScalars {
-    /// Uploads scalars, an equal share to each of the accelerator's devices.
+    /// Uploads scalars, an equal share to each of the accelerator's devices. For bases on some of them
+    /// ([`field@Options::devices`]) it takes an accelerator of just those.
     ///
     /// # Errors
     /// There is no device, or it has too little memory, or failed.
