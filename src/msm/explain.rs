@@ -96,7 +96,7 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
 fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
     let below = plan.c * (plan.windows - 1);
     if scalar_bits < F::NUM_BITS - 1 {
-        return 1 << (scalar_bits - below);
+        return 1 << scalar_bits.saturating_sub(below);
     }
     let mut half = [0; 32];
     half.copy_from_slice((-F::ONE * F::TWO_INV).to_repr().as_ref());
