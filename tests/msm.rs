@@ -2,99 +2,16 @@
 
 mod common;
 
+use common::points::{Bases, TestCurve, bytes, distributions, random};
 use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
-use ff::{Field, PrimeField};
-use group::{Curve, Group};
-use proofwarp::curve::MsmCurve;
+use ff::Field;
 use proofwarp::msm::msm;
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
-use rand_chacha::ChaCha8Rng;
 
 /// Where each test's numbers start.
 const SEED: u64 = 11;
-
-/// Curves whose points can be made affine.
-trait TestCurve: MsmCurve<Curve: Curve<AffineRepr = Self>> {}
-impl<C: MsmCurve<Curve: Curve<AffineRepr = C>>> TestCurve for C {}
-
-/// Bases with their discrete logarithms, so that Σ sᵢ·Pᵢ = (Σ sᵢ·lᵢ)·G is one product.
-#[derive(Clone, Debug)]
-struct Bases<C: TestCurve> {
-    points: Vec<C>,
-    logarithms: Vec<C::Scalar>,
-}
-
-impl<C: TestCurve> Bases<C> {
-    fn new(logarithms: Vec<C::Scalar>) -> Self {
-        let points: Vec<C::Curve> = logarithms.iter().map(|l| C::Curve::generator() * l).collect();
-        let points = points.iter().map(Curve::to_affine).collect();
-        Self { points, logarithms }
-    }
-
-    /// Consecutive multiples of the generator from a random one: quick to make.
-    fn consecutive(count: usize, rng: &mut ChaCha8Rng) -> Self {
-        let start = C::Scalar::random(rng);
-        let logarithms: Vec<C::Scalar> = (0..count).map(|i| start + C::Scalar::from(i as u64)).collect();
-        let first = C::Curve::generator() * start;
-        let sums = std::iter::successors(Some(first), |point| Some(*point + C::generator()));
-        Self { points: sums.take(count).map(|point| point.to_affine()).collect(), logarithms }
-    }
-
-    /// Infinity, equal points, P and −P side by side, and others, mixed.
-    fn special(count: usize, rng: &mut ChaCha8Rng) -> Self {
-        let random = C::Scalar::random(&mut *rng);
-        let choices = [C::Scalar::ZERO, random, -random, random.double(), C::Scalar::ONE, -C::Scalar::ONE];
-        let points: Vec<C> = Self::new(choices.to_vec()).points;
-        let picks: Vec<usize> = (0..count).map(|i| if i < 12 { i % 6 } else { rng.gen_range(0..6) }).collect();
-        Self {
-            points: picks.iter().map(|pick| points[*pick]).collect(),
-            logarithms: picks.iter().map(|pick| choices[*pick]).collect(),
-        }
-    }
-
-    fn truncated(&self, count: usize) -> Self {
-        Self { points: self.points[..count].to_vec(), logarithms: self.logarithms[..count].to_vec() }
-    }
-
-    fn expected(&self, scalars: &[C::Scalar]) -> C::Curve {
-        let sum: C::Scalar = self.logarithms.iter().zip(scalars).map(|(l, s)| *l * s).sum();
-        C::Curve::generator() * sum
-    }
-
-    fn check(&self, accelerator: &Accelerator, scalars: &[C::Scalar], what: &str) {
-        let (sum, report) = msm(accelerator, &self.points, &bytes(scalars), None).expect("msm");
-        assert_eq!(report.elements, scalars.len());
-        assert!(report.fallbacks.is_empty(), "{report}");
-        assert!(sum == self.expected(scalars), "{} of {} points, {what}: {report}", C::NAME, scalars.len());
-    }
-}
-
-fn bytes<S: PrimeField>(scalars: &[S]) -> Vec<[u8; 32]> {
-    scalars.iter().map(|scalar| scalar.to_repr().as_ref().try_into().expect("32 bytes")).collect()
-}
-
-fn random<S: Field>(count: usize, rng: &mut ChaCha8Rng) -> Vec<S> {
-    (0..count).map(|_| S::random(&mut *rng)).collect()
-}
-
-/// Scalars as provers have them, and the ends of their range.
-fn distributions<S: PrimeField>(count: usize, rng: &mut ChaCha8Rng) -> Vec<(&'static str, Vec<S>)> {
-    let [one, other]: [S; 2] = [S::random(&mut *rng), S::random(&mut *rng)];
-    let small = (0..count).map(|_| S::from(rng.gen_range(0..256))).collect();
-    let mixed = (0..count).map(|i| [S::ZERO, S::ONE, -S::ONE, one, S::from(2), -other][i * 7 % 6]).collect();
-    vec![
-        ("0", vec![S::ZERO; count]),
-        ("1", vec![S::ONE; count]),
-        ("r - 1", vec![-S::ONE; count]),
-        ("all equal", vec![one; count]),
-        ("below 2^8", small),
-        ("two values", (0..count).map(|i| if i % 2 == 0 { one } else { other }).collect()),
-        ("mixed", mixed),
-        ("random", random(count, rng)),
-    ]
-}
 
 fn every_length<C: TestCurve>() {
     let mut rng = rng(SEED);

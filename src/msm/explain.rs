@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff::PrimeField;
 
 use super::gpu::{Bases, share};
-use super::options::{Options, Place, Scalars};
+use super::options::{Options, Place, Scalars, on_host};
 use super::pipeline::plan_for;
 use super::plan::Plan;
 use crate::backend::Device;
@@ -51,17 +51,20 @@ impl Explanation {
         let first = devices.first().zip(bases.first());
         let (device, bases_there) =
             first.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
-        let bits = scalars.and_then(|scalars| scalars.bit_length).unwrap_or(C::SCALAR_BITS);
+        let bits = scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS));
         let share = share(points, devices.len());
         let plan = plan_for(device, bases_there, share, bits, &options, 1)?;
         let table_bytes = bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,
         });
-        let counted = scalars.and_then(|scalars| match scalars.place {
-            Place::Host(scalars) => Some(longest_row::<C::Scalar>(&plan, &scalars[..share.min(scalars.len())])),
-            Place::Devices(_) => None,
-        });
+        let longest_row = match scalars {
+            Some(scalars) if matches!(scalars.place, Place::Host(_)) => {
+                let scalars = on_host::<C::Scalar>(&scalars)?;
+                longest_row::<C::Scalar>(&plan, &scalars[..share.min(scalars.len())])
+            }
+            _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), bits),
+        };
         Ok(Self {
             curve: C::NAME,
             points,
@@ -69,8 +72,8 @@ impl Explanation {
             window: (plan.c, plan.windows),
             sets: plan.sets,
             rows: (u64::from(plan.rows()), plan.mean_row()),
-            longest_row: counted.unwrap_or_else(|| expected_longest_row(&plan)),
-            chunk: plan.chunk,
+            longest_row,
+            chunk: plan.chunk.min(share),
             band: plan.band,
             affine_rounds: plan.levels,
             bytes: (plan.bytes(), table_bytes.sum()),
@@ -78,10 +81,26 @@ impl Explanation {
     }
 }
 
-/// Mean and some standard deviations of a binomial: rows of random scalars hardly get longer.
-fn expected_longest_row(plan: &Plan) -> u64 {
-    let mean = plan.mean_row();
-    mean + 5 * mean.isqrt() + 1
+/// Mean and some standard deviations of a binomial: rows of so many random scalars hardly get longer.
+fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: u32) -> u64 {
+    let (points, others) = (points as u64, u64::from(plan.windows.div_ceil(plan.sets)) - 1);
+    // The highest window has what is left of the bits, and rows as few as that; a row of 0 and 1 alone is at most
+    // two thirds.
+    let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);
+    let mean = plan.mean_row().max(highest + others * points / u64::from(plan.buckets())) + 1;
+    // Rows of few entries vary more than a normal distribution.
+    (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
+}
+
+/// The highest window's digit of the largest scalars.
+fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
+    let below = plan.c * (plan.windows - 1);
+    if scalar_bits < F::NUM_BITS - 1 {
+        return 1 << scalar_bits.saturating_sub(below);
+    }
+    let mut half = [0; 32];
+    half.copy_from_slice((-F::ONE * F::TWO_INV).to_repr().as_ref());
+    bits(&half, below, plan.c).into()
 }
 
 /// Entries of the longest row of canonical scalars: digits are counted as the kernels do.

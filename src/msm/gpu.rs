@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use group::Group;
 
-use super::options::{Options, Place, Scalars, too_long};
+use super::options::{DeviceScalars, Options, Place, Scalars};
 use super::pipeline::{Job, Part, Pipeline};
 use super::table::Table;
-use crate::backend::{Abort, Device, Traffic};
+use crate::backend::{Abort, Buffer, Device, Traffic};
 use crate::curve::MsmCurve;
 use crate::{Error, Result};
 
@@ -107,20 +107,33 @@ pub(super) fn start<C: MsmCurve>(
             let first = (number * work.share).min(scalars.len());
             Part::Host(&scalars[first..scalars.len().min(first + work.share)])
         }
-        Place::Devices(scalars) if scalars.share == work.share || scalars.shards.len() == work.bases.len() => {
-            let left = scalars.count - (number * work.share).min(scalars.count);
-            Part::Device(&scalars.shards[number].1, left.min(work.share))
-        }
         Place::Devices(scalars) => {
-            let expected = format!("shared among {} devices as the bases are", work.bases.len());
-            return Err(Error::invalid("msm", "scalars", expected, format!("among {}", scalars.shards.len())));
+            let left = scalars.count - (number * work.share).min(scalars.count);
+            Part::Device(shard(scalars, device, number, &work)?, left.min(work.share))
         }
     };
-    let bits = vector.bit_length.unwrap_or(C::SCALAR_BITS);
-    let job = Job { bases: work.bases[number], scalars, form: vector.form, bits };
-    if bits > C::SCALAR_BITS {
-        return Err(too_long(C::SCALAR_BITS));
-    }
+    let job = Job { bases: work.bases[number], scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) };
     // Those that run at the same time share the memory.
     Pipeline::start(device, job, &work.options, at_once as u64, abort)
+}
+
+/// The scalars that belong to the bases of a device and are on that device.
+fn shard<'a, C>(
+    scalars: &'a DeviceScalars,
+    device: &Arc<Device>,
+    number: usize,
+    work: &Work<'_, C>,
+) -> Result<&'a Buffer> {
+    let (shards, devices) = (scalars.shards.len(), work.bases.len());
+    if scalars.share != work.share || shards != devices {
+        let expected = format!("shared among {devices} devices as the bases are");
+        return Err(Error::invalid("msm", "scalars", expected, format!("among {shards}")));
+    }
+    match &scalars.shards[number] {
+        (place, buffer) if Arc::ptr_eq(place, device) => Ok(buffer),
+        (place, _) => {
+            let expected = format!("on the device of their bases, {}", device.info().name);
+            Err(Error::invalid("msm", "scalars", expected, format!("on another one, {}", place.info().name)))
+        }
+    }
 }

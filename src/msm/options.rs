@@ -96,6 +96,11 @@ impl<'a> Scalars<'a> {
         Self { bit_length: Some(bits), ..self }
     }
 
+    /// Bits that they have at most, in a group whose order has `order_bits`.
+    pub(super) fn bits(&self, order_bits: u32) -> u32 {
+        self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
+    }
+
     /// Their number.
     pub fn len(&self) -> usize {
         match self.place {
@@ -140,7 +145,8 @@ pub struct DeviceScalars {
 }
 
 impl DeviceScalars {
-    /// Uploads scalars, an equal share to each of the accelerator's devices.
+    /// Uploads scalars, an equal share to each of the accelerator's devices. For bases on some of them
+    /// ([`field@Options::devices`]) it takes an accelerator of just those.
     ///
     /// # Errors
     /// There is no device, or it has too little memory, or failed.
@@ -167,7 +173,8 @@ impl DeviceScalars {
     /// The buffer is shorter.
     pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: Form) -> Result<Self> {
         if buffer.bytes() / 32 < count {
-            return Err(Error::invalid("msm", "buffer of scalars", format!("{} bytes", 32 * count), buffer.bytes()));
+            let expected = format!("{} bytes", count.saturating_mul(32));
+            return Err(Error::invalid("msm", "buffer of scalars", expected, buffer.bytes()));
         }
         Ok(Self { shards: vec![(device.clone(), buffer)], share: count.max(1), count, form })
     }

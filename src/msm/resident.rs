@@ -129,8 +129,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// memory the longest row is counted, else it is said for random ones.
     ///
     /// # Errors
-    /// The device's memory does not do, or cannot be asked.
+    /// There is no device or no base, there are not as many scalars as bases or one in host memory is longer than
+    /// promised, or the device's memory does not do or cannot be asked.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
+        scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
         Explanation::new(self.accelerator.devices(), &self.shares(), self.bases.len(), self.options, scalars)
     }
 

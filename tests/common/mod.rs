@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file is a crate of its own and uses what it needs")]
 
+pub mod points;
+
 use proofwarp::backend::{Device, Driver};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
