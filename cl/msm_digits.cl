@@ -125,14 +125,16 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 // Puts the entries of a window's digits into the bins of the window's set: cursors[bin] is where the bin's next entry
 // goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
-// copy·sets + set, a group for each SORT_TILE scalars.
+// copy·(to − from) + set − from, a group for each SORT_TILE scalars; the last copy may have no window for a place.
 KERNEL(SORT_GROUP)
-void msm_partition(u32 n, u32 c, u32 sets, u32 low, u32 stride, u32 base, GLOBAL const u32 *digits,
-                   GLOBAL u32 *cursors, GLOBAL entry_t *out) {
+void msm_partition(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 stride, u32 base,
+                   GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL entry_t *out) {
     LOCAL entry_t sorted[SORT_TILE];
     LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 tiles = (n + SORT_TILE - 1) / SORT_TILE, place = GROUP_ID / tiles, first = GROUP_ID % tiles * SORT_TILE;
-    u32 set = place % sets, number = place / sets * stride + base + 1, bins = 1u << (c - 1 - low);
+    u32 set = place % (to - from), copy = place / (to - from), bins = 1u << (c - 1 - low);
+    if (copy * sets + from + set >= windows) return;
+    u32 number = copy * stride + base + 1;
     u32 end = first + SORT_TILE < n ? first + SORT_TILE : n;
     starts[LOCAL_ID] = 0;
     BARRIER();

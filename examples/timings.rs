@@ -46,6 +46,12 @@ struct Options {
     /// Copies of each base.
     #[arg(long, default_value_t = 1)]
     precompute: u32,
+    /// Most devices to use; 0 is all of them.
+    #[arg(long, default_value_t = 0)]
+    devices: usize,
+    /// Print the plan of each MSM over resident bases.
+    #[arg(long)]
+    explain: bool,
     /// Vectors of scalars in a batch; the time of one is printed.
     #[arg(long, default_value_t = 1)]
     batch: u32,
@@ -73,6 +79,8 @@ fn main() -> Result<(), Failure> {
     let (first, last) = options.log.split_once("..").ok_or("--log takes FIRST..LAST")?;
     let sizes: Vec<u32> = (first.parse()?..=last.trim_start_matches('=').parse()?).step_by(2).collect();
     let accelerator = Accelerator::from_env()?;
+    let most = if options.devices == 0 { usize::MAX } else { options.devices };
+    let accelerator = accelerator.on_devices(accelerator.devices().iter().take(most).cloned().collect());
     for device in accelerator.devices() {
         println!("{} {}", device.info().backend, device.info().name);
     }
@@ -125,6 +133,9 @@ where
     let inputs: Vec<_> = distributions.map(|name| (name, inputs::scalars::<C>(name, 1 << log_n))).collect();
     for (plan_name, plan) in options.plans() {
         let resident = msm::Msm::with_options(accelerator, &bases, plan)?;
+        if options.explain {
+            println!("{}", resident.explain(None)?);
+        }
         for (name, scalars) in &inputs {
             let what = format!("{name}{plan_name}");
             msm_rows(accelerator, options, log_n, &what, (&bases, &resident, scalars))?;

@@ -19,7 +19,7 @@ fn consistent(plan: &Explanation, bits: u32, options: Options) {
     // Scalars above half of the order are negated: a bit less, and one for the sign.
     assert!(c * windows >= bits, "{plan}");
     assert!(c * (windows - 1) < bits.max(1), "a window to spare: {plan}");
-    assert!((4..=22).contains(&c) && (options.window == 0 || options.window == c), "{plan}");
+    assert!((4..=20).contains(&c) && (options.window == 0 || options.window == c), "{plan}");
     assert_eq!(rows, u64::from(plan.sets) << (c - 1), "{plan}");
     assert!(plan.sets <= windows && windows <= plan.sets * options.precompute.max(1), "{plan}");
     assert!((1..=plan.sets).contains(&plan.band) && (1..=plan.points).contains(&plan.chunk), "{plan}");
@@ -34,7 +34,7 @@ fn plans_hold_what_they_say() {
     for accelerator in accelerators_with_devices() {
         let name = &accelerator.devices()[0].info().name;
         for (window, precompute, affine_rounds) in
-            [(0, 0, None), (5, 1, Some(0)), (13, 3, None), (22, 0, Some(2)), (0, 16, Some(1)), (4, 64, None)]
+            [(0, 0, None), (5, 1, Some(0)), (13, 3, None), (20, 0, Some(2)), (0, 16, Some(1)), (4, 64, None)]
         {
             let options = Options { window, precompute, affine_rounds, ..Options::default() };
             let msm = Msm::with_options(&accelerator, &bases.points[..100], options).expect("bases");

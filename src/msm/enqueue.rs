@@ -132,8 +132,8 @@ impl Enqueue<'_> {
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         self.scan(&bins, cut.bins, cut.bins + 1)?;
         let (cursors, binned) = (self.copy_of(&bins)?, self.words(2 * cut.entries())?);
-        let numbers = [cut.points, plan.c, cut.sets, low, digits.stride, digits.base].map(Arg::U32);
-        let args = [&numbers[..], &[&found, &cursors, &binned].map(mem)].concat();
+        let numbers = [low, digits.stride, digits.base].map(Arg::U32);
+        let args = [&windows[..], &numbers, &[&found, &cursors, &binned].map(mem)].concat();
         let tiles = u64::from(cut.points).div_ceil(SORT_TILE) * u64::from(cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         Ok((bins, binned))

@@ -7,7 +7,7 @@ use ff::PrimeField;
 
 use super::gpu::{Bases, share};
 use super::options::{Options, Place, Scalars, on_host};
-use super::pipeline::plan_for;
+use super::pipeline::{Need, plan_for};
 use super::plan::Plan;
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes};
@@ -53,7 +53,8 @@ impl Explanation {
             first.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
         let bits = scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS));
         let share = share(points, devices.len());
-        let plan = plan_for(device, bases_there, share, bits, &options, 1)?;
+        let on_device = scalars.is_none_or(|scalars| matches!(scalars.place, Place::Devices(_)));
+        let plan = plan_for(device, bases_there, Need { points: share, bits, on_device }, &options, 1)?;
         let table_bytes = bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,
@@ -147,7 +148,7 @@ impl fmt::Display for Explanation {
         writeln!(f, "  chunks    {} of {chunk} points", points.div_ceil(self.devices.len().max(1)).div_ceil(*chunk))?;
         writeln!(
             f,
-            "  kernels   count, transpose, {affine_rounds} rounds of batched affine additions, XYZZ, reduction"
+            "  kernels   digits, bins, rows, {affine_rounds} rounds of batched affine additions, XYZZ, reduction"
         )?;
         write!(f, "  bytes     {work} to work with on each device, {table} of bases")
     }

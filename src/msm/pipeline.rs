@@ -71,19 +71,27 @@ pub(super) struct Pipeline {
     point_bytes: usize,
 }
 
+/// What a plan depends on in scalars.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Need {
+    pub points: usize,
+    pub bits: u32,
+    pub on_device: bool,
+}
+
 /// The plan for so many points and scalars of so many bits on a device, with the caller's cap and, where it needs much,
 /// with a part of what the device has free.
 pub(super) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
-    points: usize,
-    bits: u32,
+    scalars: Need,
     options: &Options,
     parts: u64,
 ) -> Result<Plan> {
+    let Need { points, bits, on_device } = scalars;
     let problem = match bases {
         Bases::Host(_) => streamed_problem::<C>(device, points, bits, options),
-        Bases::Device(table) => problem::<C>(device, table, points, bits, options),
+        Bases::Device(table) => problem::<C>(device, table, points, bits, on_device, options),
     };
     let capped = if options.memory == 0 { u64::MAX } else { options.memory };
     let available = match Plan::fit(problem, capped) {
@@ -107,7 +115,9 @@ impl Pipeline {
         parts: u64,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let plan = plan_for(device, &job.bases, job.scalars.len(), job.bits, options, parts)?;
+        let on_device = matches!(job.scalars, Part::Device(..));
+        let need = Need { points: job.scalars.len(), bits: job.bits, on_device };
+        let plan = plan_for(device, &job.bases, need, options, parts)?;
         let mut pipeline = Self::new(device, &job, plan)?;
         let points = job.scalars.len();
         for (number, start) in (0..points).step_by(plan.chunk).enumerate() {

@@ -22,6 +22,8 @@ const MAX_STREAMED: usize = 1 << 21;
 const MAX_RESIDENT: usize = 1 << 24;
 /// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
 const MIN_STREAMED: usize = 1 << 17;
+/// The same where nothing but scalars is uploaded.
+const MIN_STREAMED_SCALARS: usize = 1 << 21;
 /// Chunks that an upload is cut into, so that all but the first hide behind kernels.
 const STREAMED_CHUNKS: usize = 4;
 /// Smallest chunk that is tried where memory is short.
@@ -61,10 +63,10 @@ impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     fn of(affine_bytes: u64) -> Self {
         let [xyzz, latency, affine, round, bucket] = match affine_bytes {
-            0..=64 => [174, 7_000_000, 172, 50_000_000, 890],
-            65..=96 => [400, 17_000_000, 330, 110_000_000, 1800],
-            97..=128 => [620, 20_000_000, 450, 150_000_000, 2600],
-            _ => [1430, 60_000_000, 980, 350_000_000, 5500],
+            0..=64 => [174, 7_000_000, 170, 50_000_000, 890],
+            65..=96 => [400, 17_000_000, 305, 100_000_000, 1800],
+            97..=128 => [620, 20_000_000, 430, 150_000_000, 2600],
+            _ => [1430, 60_000_000, 930, 300_000_000, 5500],
         };
         Self { xyzz, latency, affine, round, bucket }
     }
@@ -78,8 +80,9 @@ pub(super) struct Problem {
     pub scalar_bits: u32,
     pub full_bits: u32,
     pub affine_bytes: u64,
-    /// The bases are on the device already.
+    /// The bases are on the device already, and so are the scalars.
     pub resident: bool,
+    pub scalars_resident: bool,
     /// Copies of each base there: multiples for windows that share buckets.
     pub copies: u32,
     /// The window to take; 0: the model's.
@@ -116,19 +119,25 @@ impl Plan {
         Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX).unwrap_or_else(|| Self::smallest(problem))
     }
 
-    /// The fastest plan with the largest chunk that fits into `free` bytes; the bytes that the smallest needs if
-    /// none does.
+    /// The fastest plan if it fits into `free` bytes, in narrower bands if need be, else the one that the model likes
+    /// best of those that fit. The bytes that the smallest needs if none does.
     pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
+        let best = Self::new(problem);
+        if let Some(plan) = best.in_bands_that_fit(free) {
+            return Ok(plan);
+        }
         let half = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk.div_ceil(2));
-        let chunks = std::iter::successors(Some(Self::largest_chunk(problem)), half);
-        let mut plans = chunks.map(|chunk| Self::with_chunk(problem, chunk, free));
-        plans.find_map(|plan| plan).ok_or_else(|| Self::smallest(problem).bytes())
+        let chunks = std::iter::successors(Some(best.chunk), half);
+        let plans = chunks.filter_map(|chunk| Self::with_chunk(problem, chunk, free));
+        plans.min_by_key(Self::cost).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
     fn largest_chunk(problem: Problem) -> usize {
-        let (wanted, most) = match problem.resident {
-            true => (problem.points, MAX_RESIDENT),
-            false => ((problem.points / STREAMED_CHUNKS).max(MIN_STREAMED), MAX_STREAMED),
+        let parts = (problem.points / STREAMED_CHUNKS).max(MIN_STREAMED);
+        let (wanted, most) = match (problem.resident, problem.scalars_resident) {
+            (true, true) => (problem.points, MAX_RESIDENT),
+            (true, false) => (parts.max(MIN_STREAMED_SCALARS), MAX_RESIDENT),
+            (false, _) => (parts, MAX_STREAMED),
         };
         wanted.clamp(1, most)
     }
@@ -212,8 +221,13 @@ impl Plan {
 
     /// Entries of a row on average, for scalars of full length.
     pub fn mean_row(&self) -> u64 {
-        let copies = u64::from(self.windows.div_ceil(self.sets));
+        let copies = u64::from(self.copies());
         self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets())
+    }
+
+    /// Copies of each base that there are windows for.
+    pub fn copies(&self) -> u32 {
+        self.windows.div_ceil(self.sets)
     }
 
     /// The bands of sets, one after the other.
@@ -262,7 +276,7 @@ impl Plan {
 
     /// How a band of a chunk is cut.
     pub fn cut(&self, points: usize, band: Band) -> Cut {
-        let (sets, copies) = (band.to - band.from, self.windows.div_ceil(self.sets));
+        let (sets, copies) = (band.to - band.from, self.copies());
         let (points, per_set) = (points as u32, points as u64 * u64::from(copies));
         // Twice the mean length, so that rows of random scalars are one piece each.
         let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
@@ -279,7 +293,8 @@ impl Plan {
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let bases = if self.problem.resident { 0 } else { affine };
-        let inputs = slots * self.chunk as u64 * (bases + 32);
+        let scalars = if self.problem.scalars_resident { 0 } else { 32 };
+        let inputs = slots * self.chunk as u64 * (bases + scalars);
         let matrix = 12 * cut.entries() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
         let halved = match self.levels {
             0 => 0,
@@ -305,7 +320,7 @@ pub(super) struct Band {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub points: u32,
-    pub sets: u32,
+    sets: u32,
     copies: u32,
     pub rows: u32,
     /// Bins that entries are sorted into first.
@@ -373,8 +388,19 @@ mod tests {
 
     fn problem(points: usize, resident: bool) -> Problem {
         let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
-        let (window, rounds, compute_units) = (0, None, 132);
-        Problem { points, scalar_bits, full_bits, affine_bytes, resident, copies, window, rounds, compute_units }
+        let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
+        Problem {
+            points,
+            scalar_bits,
+            full_bits,
+            affine_bytes,
+            resident,
+            scalars_resident,
+            copies,
+            window,
+            rounds,
+            compute_units,
+        }
     }
 
     #[test]

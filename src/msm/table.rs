@@ -22,19 +22,20 @@ pub(super) struct Table {
 impl Table {
     /// Uploads the bases and computes their copies.
     pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
-        let (points, copies) = (bases.len(), options.precompute.max(1));
+        let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
+        if copies > 1 {
+            let problem = streamed_problem::<C>(device, points, C::SCALAR_BITS, options);
+            let plan = Plan::new(Problem { resident: true, scalars_resident: true, copies, ..problem });
+            (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
+        }
         if (points as u64) * u64::from(copies) >= 1 << 31 {
             return Err(Error::invalid("msm", "bases and their copies", "below 2^31", format!("{points}·{copies}")));
         }
         let mut stream = device.stream()?;
         let buffer = stream.allocate(points * copies as usize * C::AFFINE_BYTES)?;
         stream.upload(&buffer, &C::to_device(bases))?;
-        let mut table = Self { buffer, points, copies, window: 0 };
-        if copies > 1 {
-            let plan = Plan::new(problem::<C>(device, &table, points, C::SCALAR_BITS, options));
-            table.window = plan.c;
-            table.copy::<C>(&mut stream, plan.c * plan.sets)?;
-        }
+        let table = Self { buffer, points, copies, window };
+        table.copy::<C>(&mut stream, shift)?;
         stream.wait(None)?;
         Ok(table)
     }
@@ -59,10 +60,12 @@ pub(super) fn problem<C: MsmCurve>(
     table: &Table,
     points: usize,
     scalar_bits: u32,
+    scalars_resident: bool,
     options: &Options,
 ) -> Problem {
     Problem {
         resident: true,
+        scalars_resident,
         copies: table.copies,
         window: if table.window > 0 { table.window } else { options.window },
         ..streamed_problem::<C>(device, points, scalar_bits, options)
@@ -82,6 +85,7 @@ pub(super) fn streamed_problem<C: MsmCurve>(
         full_bits: C::SCALAR_BITS,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: false,
+        scalars_resident: false,
         copies: 1,
         window: options.window,
         rounds: options.affine_rounds,
