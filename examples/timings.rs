@@ -132,13 +132,14 @@ where
     let distributions = inputs::DISTRIBUTIONS.into_iter().filter(|name| name.contains(&options.scalars));
     let inputs: Vec<_> = distributions.map(|name| (name, inputs::scalars::<C>(name, 1 << log_n))).collect();
     for (plan_name, plan) in options.plans() {
-        let resident = msm::Msm::with_options(accelerator, &bases, plan)?;
-        if options.explain {
+        let wants_resident = options.from.is_empty() || !"host".contains(&options.from);
+        let resident = wants_resident.then(|| msm::Msm::with_options(accelerator, &bases, plan)).transpose()?;
+        if let (true, Some(resident)) = (options.explain, &resident) {
             println!("{}", resident.explain(None)?);
         }
         for (name, scalars) in &inputs {
             let what = format!("{name}{plan_name}");
-            msm_rows(accelerator, options, log_n, &what, (&bases, &resident, scalars))?;
+            msm_rows(accelerator, options, log_n, &what, (&bases, resident.as_ref(), scalars))?;
         }
     }
     Ok(())
@@ -150,13 +151,14 @@ fn msm_rows<C: MsmCurve>(
     options: &Options,
     log_n: u32,
     what: &str,
-    (bases, resident, scalars): (&[C], &msm::Msm<'_, C>, &inputs::Scalars),
+    (bases, resident, scalars): (&[C], Option<&msm::Msm<'_, C>>, &inputs::Scalars),
 ) -> Result<(), Failure> {
     let wants = |from: &str| from.contains(&options.from);
     let named = |report: Report, from| Report { operation: format!("{} {what}, {from}", report.operation), ..report };
     if wants("host") {
         row(options, log_n, || Ok(named(msm::msm(accelerator, bases, scalars, None)?.1, "host")))?;
     }
+    let Some(resident) = resident else { return Ok(()) };
     if wants("bases") {
         row(options, log_n, || Ok(named(resident.run(scalars, None)?.1, "bases")))?;
     }

@@ -167,7 +167,7 @@ fn little_memory() {
             let (mut memory, mut cut) = (u64::MAX, (false, false));
             loop {
                 let msm = table(&accelerator, &bases, Options { memory, ..options(copies, 6) });
-                let Ok(plan) = msm.explain(None) else { break };
+                let Ok(plan) = msm.explain(Some(Scalars::elements(&scalars))) else { break };
                 assert!(plan.bytes.0 <= memory, "{plan}");
                 cut = (cut.0 || plan.chunk < 700, cut.1 || plan.band < plan.sets || plan.sets == 1);
                 check(&msm, &bases, &scalars, "in pieces");

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::core::StreamCore;
 use super::{DeviceInfo, Driver, KernelHandle, KernelSource, MemoryHandle, Stream};
@@ -31,6 +32,9 @@ impl Shared {
     }
 }
 
+/// How long an answer about free memory holds.
+const FRESH: Duration = Duration::from_millis(50);
+
 /// A device of one backend.
 #[derive(Debug)]
 pub struct Device {
@@ -41,6 +45,8 @@ pub struct Device {
     idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
     streams_made: AtomicUsize,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
+    /// When the driver was asked last for its free memory, and that plus what we had allocated.
+    answer: Mutex<Option<(Instant, u64)>>,
     /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
     fuse: AtomicI64,
 }
@@ -54,6 +60,7 @@ impl Device {
             idle: Mutex::default(),
             streams_made: AtomicUsize::new(0),
             kernels: Mutex::default(),
+            answer: Mutex::default(),
             fuse: AtomicI64::new(-1),
         })
     }
@@ -70,16 +77,26 @@ impl Device {
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
         let pooled: u64 = lock(&self.idle).values().map(|stream| stream.pooled_bytes()).sum();
-        let free = self.shared.driver.free_memory()? + pooled;
+        let free = self.driver_free()? + pooled;
         let left =
             self.limit.map(|limit| (limit + pooled).saturating_sub(self.shared.allocated.load(Ordering::Relaxed)));
         Ok(left.map_or(free, |left| left.min(free)))
     }
 
-    /// Bytes that are free for sure: those of the pools, as long as there is no cap. Asks no driver.
-    pub fn surely_free(&self) -> u64 {
-        let pooled = || lock(&self.idle).values().map(|stream| stream.pooled_bytes()).sum();
-        if self.limit.is_some() { 0 } else { pooled() }
+    /// What the driver has free, from an answer that may be [`FRESH`] old, without what was allocated since:
+    /// asking takes as long as a small operation.
+    fn driver_free(&self) -> Result<u64> {
+        let allocated = || self.shared.allocated.load(Ordering::SeqCst);
+        let mut answer = lock(&self.answer);
+        let free_and_ours = match *answer {
+            Some((when, free_and_ours)) if when.elapsed() < FRESH => free_and_ours,
+            _ => {
+                let fresh = self.shared.driver.free_memory()? + allocated();
+                *answer = Some((Instant::now(), fresh));
+                fresh
+            }
+        };
+        Ok(free_and_ours.saturating_sub(allocated()))
     }
 
     /// Takes a stream for the caller's sole use, an idle one if there is one.

@@ -79,8 +79,8 @@ pub(super) struct Need {
     pub on_device: bool,
 }
 
-/// The plan for so many points and scalars of so many bits on a device, with the caller's cap and, where it needs much,
-/// with a part of what the device has free.
+/// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
+/// device has free.
 pub(super) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
@@ -93,12 +93,8 @@ pub(super) fn plan_for<C: MsmCurve>(
         Bases::Host(_) => streamed_problem::<C>(device, points, bits, options),
         Bases::Device(table) => problem::<C>(device, table, points, bits, on_device, options),
     };
-    let capped = if options.memory == 0 { u64::MAX } else { options.memory };
-    let available = match Plan::fit(problem, capped) {
-        // Asking the driver takes as long as a small sum.
-        Ok(plan) if plan.bytes() < device.surely_free() => return Ok(plan),
-        _ => capped.min(device.free_memory()? / parts),
-    };
+    let free = device.free_memory()? / parts;
+    let available = if options.memory == 0 { free } else { free.min(options.memory) };
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
         Error::OutOfMemory { device, requested, available }

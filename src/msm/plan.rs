@@ -42,7 +42,7 @@ const AFFINE_TILE: u64 = 4096;
 /// Pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
 /// Most rounds of halving.
-const MAX_LEVELS: u32 = 5;
+const MAX_LEVELS: u32 = 4;
 
 /// Costs by the model in ps, fitted to times on one H200; benches/NOTES.md has them.
 struct Costs {
@@ -63,10 +63,10 @@ impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     fn of(affine_bytes: u64) -> Self {
         let [xyzz, latency, affine, round, bucket] = match affine_bytes {
-            0..=64 => [174, 7_000_000, 170, 50_000_000, 890],
-            65..=96 => [400, 17_000_000, 305, 100_000_000, 1800],
-            97..=128 => [620, 20_000_000, 430, 150_000_000, 2600],
-            _ => [1430, 60_000_000, 930, 300_000_000, 5500],
+            0..=64 => [174, 7_000_000, 170, 50_000_000, 1300],
+            65..=96 => [400, 17_000_000, 305, 100_000_000, 2500],
+            97..=128 => [620, 20_000_000, 430, 150_000_000, 3300],
+            _ => [1430, 60_000_000, 930, 300_000_000, 6300],
         };
         Self { xyzz, latency, affine, round, bucket }
     }
