@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use blstrs::{G1Affine, G2Affine, Scalar};
 use clap::Parser;
-use group::Curve;
+use ff::Field;
+use group::{Curve, Group};
 use halo2curves::bn256;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
@@ -18,6 +19,7 @@ use proofwarp::field::NttField;
 use proofwarp::ntt::NttDomain;
 use proofwarp::program::Program;
 use proofwarp::{Accelerator, Report, msm};
+use rayon::prelude::*;
 
 /// Times operations on the backend that `PROOFWARP_BACKEND` forces; every row is a median.
 #[derive(Parser)]
@@ -49,6 +51,9 @@ struct Options {
     /// Most devices to use; 0 is all of them.
     #[arg(long, default_value_t = 0)]
     devices: usize,
+    /// Check every sum, by the bases' discrete logarithms.
+    #[arg(long)]
+    check: bool,
     /// Print the plan of each MSM over resident bases.
     #[arg(long)]
     explain: bool,
@@ -145,6 +150,16 @@ where
     Ok(())
 }
 
+/// Σ scalarᵢ · logarithmᵢ times the generator.
+fn expected_sum<C: MsmCurve>(scalars: &inputs::Scalars) -> C::Curve {
+    let product = |(i, scalar): (usize, &[u8; 32])| {
+        let words = scalar.as_chunks::<8>().0.iter().rev().map(|word| C::Scalar::from(u64::from_le_bytes(*word)));
+        let shift = C::Scalar::from(1 << 32).square();
+        words.fold(C::Scalar::ZERO, |sum, word| sum * shift + word) * inputs::logarithm::<C::Scalar>(i)
+    };
+    C::Curve::generator() * scalars.par_iter().enumerate().map(product).sum::<C::Scalar>()
+}
+
 /// One distribution and plan, from every place that was asked for.
 fn msm_rows<C: MsmCurve>(
     accelerator: &Accelerator,
@@ -154,17 +169,22 @@ fn msm_rows<C: MsmCurve>(
     (bases, resident, scalars): (&[C], Option<&msm::Msm<'_, C>>, &inputs::Scalars),
 ) -> Result<(), Failure> {
     let wants = |from: &str| from.contains(&options.from);
+    let expected = options.check.then(|| expected_sum::<C>(scalars));
+    let checked = |(sum, report): (C::Curve, Report)| match expected {
+        Some(expected) if sum != expected => Err(format!("a wrong sum: {report}")),
+        _ => Ok(report),
+    };
     let named = |report: Report, from| Report { operation: format!("{} {what}, {from}", report.operation), ..report };
     if wants("host") {
-        row(options, log_n, || Ok(named(msm::msm(accelerator, bases, scalars, None)?.1, "host")))?;
+        row(options, log_n, || Ok(named(checked(msm::msm(accelerator, bases, scalars, None)?)?, "host")))?;
     }
     let Some(resident) = resident else { return Ok(()) };
     if wants("bases") {
-        row(options, log_n, || Ok(named(resident.run(scalars, None)?.1, "bases")))?;
+        row(options, log_n, || Ok(named(checked(resident.run(scalars, None)?)?, "bases")))?;
     }
     if wants("resident") && !accelerator.devices().is_empty() {
         let scalars = msm::DeviceScalars::upload(accelerator, scalars, msm::Form::Canonical)?;
-        row(options, log_n, || Ok(named(resident.run(&scalars, None)?.1, "resident")))?;
+        row(options, log_n, || Ok(named(checked(resident.run(&scalars, None)?)?, "resident")))?;
         if options.batch > 1 {
             let vectors = vec![msm::Scalars::from(&scalars); options.batch as usize];
             row(options, log_n, || {

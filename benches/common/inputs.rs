@@ -30,6 +30,11 @@ where
     points
 }
 
+/// The discrete logarithm of base i.
+pub fn logarithm<F: PrimeField>(i: usize) -> F {
+    F::from(((i / RUN + 1) << 20) as u64 + (i % RUN) as u64)
+}
+
 /// Scalars as canonical bytes.
 pub type Scalars = Vec<[u8; 32]>;
 

@@ -1,4 +1,5 @@
-//! BN254 by the types of halo2curves, whose layout is not fixed: points are written coordinate by coordinate.
+//! BN254 by the types of halo2curves, whose layout is not promised: memory is used as it is where the compiler has laid
+//! it out as the device needs it, which it does; else points are written coordinate by coordinate.
 
 use std::borrow::Cow;
 
@@ -25,6 +26,17 @@ fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<
     bytes
 }
 
+/// The points' memory if it is what [`write_points`] would write.
+fn as_written<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_bytes: usize) -> Option<&[u8]> {
+    // SAFETY: only where a point is as large as its coordinates together, so that it has no padding; all of them are
+    // integers.
+    let memory = |points: &[C]| unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) };
+    let generator = C::generator();
+    // Coordinates of the generator all differ, and so tell their order.
+    let same = size_of::<C>() == point_bytes && memory(&[generator])[..] == generator.to_raw_bytes();
+    same.then(|| memory(points))
+}
+
 /// X, Y and Z from bytes as long as three coordinates.
 fn read_coordinates<F: SerdeObject>(bytes: &[u8]) -> [F; 3] {
     let length = bytes.len() / 3;
@@ -39,7 +51,8 @@ macro_rules! bn254_curve {
             const SCALAR_BITS: u32 = 254;
 
             fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
-                Cow::Owned(write_points(points, Self::AFFINE_BYTES))
+                as_written(points, Self::AFFINE_BYTES)
+                    .map_or_else(|| Cow::Owned(write_points(points, Self::AFFINE_BYTES)), Cow::Borrowed)
             }
 
             fn from_device(jacobian: &[u8]) -> Self::Curve {
@@ -69,3 +82,16 @@ macro_rules! bn254_curve {
 
 bn254_curve!(G1Affine, G1, Fq, 64, "bn254_g1");
 bn254_curve!(G2Affine, G2, Fq2, 128, "bn254_g2");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_as_it_is() {
+        let points = [G1Affine::generator(), G1Affine::identity(), -G1Affine::generator()];
+        assert_eq!(as_written(&points, 64).map(<[u8]>::to_vec), Some(write_points(&points, 64)));
+        let points = [G2Affine::generator(), G2Affine::identity(), -G2Affine::generator()];
+        assert_eq!(as_written(&points, 128).map(<[u8]>::to_vec), Some(write_points(&points, 128)));
+    }
+}
