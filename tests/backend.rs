@@ -140,6 +140,23 @@ fn a_secret_is_cleared_before_its_memory_is_used_again() {
 }
 
 #[test]
+fn scratch_memory_is_cleared_before_anything_else_has_it() {
+    for driver in drivers() {
+        // Room for one buffer, as above.
+        let device = Device::new(driver, Some(6 * MIB as u64));
+        let mut stream = device.stream().unwrap();
+        let scratch = stream.scratch(OVER_A_SLOT).unwrap();
+        stream.upload(&scratch, &pattern(OVER_A_SLOT)).unwrap();
+        drop(scratch);
+        let again = stream.scratch(OVER_A_SLOT).unwrap();
+        assert_eq!(downloaded(&mut stream, &again), pattern(OVER_A_SLOT), "scratch memory is not cleared for its like");
+        drop(again);
+        let next = stream.allocate(OVER_A_SLOT).unwrap();
+        assert!(downloaded(&mut stream, &next).iter().all(|byte| *byte == 0));
+    }
+}
+
+#[test]
 fn memory_of_a_dropped_buffer_is_used_again() {
     for driver in drivers() {
         let device = Device::new(driver, Some(MIB as u64));

@@ -187,8 +187,7 @@ impl Enqueue<'_> {
             return Ok(None);
         }
         // Half an XYZZ point is an affine one, and half of that a coordinate.
-        let affine =
-            |count: u64| Ok::<_, crate::Error>(self.stream.allocate(count as usize * self.point_bytes / 2)?.secret());
+        let affine = |count: u64| self.stream.scratch(count as usize * self.point_bytes / 2);
         let scratch = affine(cut.scratch().div_ceil(2))?;
         let list = self.words(cut.slots(1))?;
         // Two buffers take turns as input and output.

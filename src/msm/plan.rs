@@ -18,7 +18,7 @@ const MIN_LOW_BITS: u32 = 7;
 const MERGE: u64 = 64;
 /// Most points of a chunk of bases that come from the host: bounds the wait after an abort.
 const MAX_STREAMED: usize = 1 << 21;
-/// Most points of a chunk of resident bases: the same, where no upload goes in between.
+/// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;
 /// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
 const MIN_STREAMED: usize = 1 << 17;
