@@ -140,6 +140,20 @@ fn a_secret_is_cleared_before_its_memory_is_used_again() {
 }
 
 #[test]
+fn buffers_of_another_device_are_refused() {
+    for (driver, other) in drivers().into_iter().zip(drivers()) {
+        let [device, other] = [driver, other].map(|driver| Device::new(driver, None));
+        let (mut stream, mut others) = (device.stream().unwrap(), other.stream().unwrap());
+        let buffer = uploaded(&mut others, &pattern(MIB));
+        assert!(other.owns(&buffer) && !device.owns(&buffer));
+        for error in [stream.upload(&buffer, &[1]), stream.download(&mut [0], &buffer)] {
+            assert!(error.unwrap_err().to_string().contains("another device"));
+        }
+        assert_eq!(downloaded(&mut others, &buffer), pattern(MIB));
+    }
+}
+
+#[test]
 fn scratch_memory_is_cleared_before_anything_else_has_it() {
     for driver in drivers() {
         // Room for one buffer, as above.

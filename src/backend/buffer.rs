@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::MemoryHandle;
 use super::core::{Contents, StreamCore};
+use super::device::Shared;
 
 /// Device memory taken from the pool of a stream, given back when dropped.
 ///
@@ -45,6 +46,10 @@ impl Buffer {
     /// The backend's handle, for arguments of kernels.
     pub fn handle(&self) -> MemoryHandle {
         self.memory
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.home.shared
     }
 
     pub(super) fn is_secret(&self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::core::StreamCore;
-use super::{DeviceInfo, Driver, KernelHandle, KernelSource, MemoryHandle, Stream};
+use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, MemoryHandle, Stream};
 use crate::{Error, Result};
 
 /// Locks without caring whether another thread panicked: every value under these locks is valid at
@@ -68,6 +68,11 @@ impl Device {
     /// What the device is.
     pub fn info(&self) -> &DeviceInfo {
         self.shared.driver.info()
+    }
+
+    /// Whether the buffer is memory of this device.
+    pub fn owns(&self, buffer: &Buffer) -> bool {
+        Arc::ptr_eq(&self.shared, buffer.shared())
     }
 
     /// Bytes that buffers may still take: what the driver has free, bounded by the cap. Idle pooled

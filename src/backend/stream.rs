@@ -154,7 +154,7 @@ impl Stream {
     /// # Errors
     /// The range is not inside the buffer, or the driver failed.
     pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
-        check_range("upload", to, offset, from.len())?;
+        self.check_range("upload", to, offset, from.len())?;
         let start = Instant::now();
         self.secrets |= to.is_secret();
         let mut ring = lock(&self.core.ring);
@@ -181,7 +181,7 @@ impl Stream {
     /// # Errors
     /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
     pub fn download(&mut self, to: &mut [u8], from: &Buffer) -> Result<()> {
-        check_range("download", from, 0, to.len())?;
+        self.check_range("download", from, 0, to.len())?;
         let start = Instant::now();
         self.secrets |= from.is_secret();
         let bytes = to.len() as u64;
@@ -224,7 +224,7 @@ impl Stream {
     /// # Errors
     /// The host buffer is larger, or the driver failed.
     pub fn fetch(&mut self, to: &HostBuffer, from: &Buffer) -> Result<()> {
-        check_range("fetch", from, 0, to.bytes())?;
+        self.check_range("fetch", from, 0, to.bytes())?;
         self.traffic.bytes_down += to.bytes() as u64;
         // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
         unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
@@ -235,8 +235,8 @@ impl Stream {
     /// # Errors
     /// A range is not inside its buffer, or the driver failed.
     pub fn copy(&mut self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
-        check_range("copy to", to.0, to.1, bytes)?;
-        check_range("copy from", from.0, from.1, bytes)?;
+        self.check_range("copy to", to.0, to.1, bytes)?;
+        self.check_range("copy from", from.0, from.1, bytes)?;
         // SAFETY: both ranges were checked.
         unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
     }
@@ -386,6 +386,22 @@ impl Stream {
         if aborted || abort() { Err(Error::Aborted) } else { Ok(()) }
     }
 
+    fn check_range(&self, place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {
+        if !self.device.owns(buffer) {
+            let expected = format!("one of {}", self.device.info().name);
+            return Err(Error::invalid(place, "buffer", expected, "one of another device"));
+        }
+        match offset.checked_add(bytes) {
+            Some(end) if end <= buffer.bytes() => Ok(()),
+            _ => Err(Error::invalid(
+                place,
+                "range",
+                format!("within {} bytes", buffer.bytes()),
+                format!("{offset} + {bytes}"),
+            )),
+        }
+    }
+
     fn drop_start(&mut self) {
         if let Some(event) = self.started.take() {
             // SAFETY: the event is live and not used again.
@@ -421,16 +437,4 @@ fn finish_download(
         parallel_copy(to, unsafe { std::slice::from_raw_parts(from, to.len()) });
     }
     Ok(())
-}
-
-fn check_range(place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {
-    match offset.checked_add(bytes) {
-        Some(end) if end <= buffer.bytes() => Ok(()),
-        _ => Err(Error::invalid(
-            place,
-            "range",
-            format!("within {} bytes", buffer.bytes()),
-            format!("{offset} + {bytes}"),
-        )),
-    }
 }

@@ -170,8 +170,12 @@ impl DeviceScalars {
     /// start on; what writes them must have been waited for.
     ///
     /// # Errors
-    /// The buffer is shorter.
+    /// The buffer is shorter, or of another device.
     pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: Form) -> Result<Self> {
+        if !device.owns(&buffer) {
+            let expected = format!("one of {}", device.info().name);
+            return Err(Error::invalid("msm", "buffer of scalars", expected, "one of another device"));
+        }
         if buffer.bytes() / 32 < count {
             let expected = format!("{} bytes", count.saturating_mul(32));
             return Err(Error::invalid("msm", "buffer of scalars", expected, buffer.bytes()));

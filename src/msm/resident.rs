@@ -177,7 +177,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
     /// several times as fast there, the way and back included.
     ///
     /// # Errors
-    /// As [`Self::wait`], or the buffer ends before.
+    /// As [`Self::wait`], or the buffer ends before or is of another device.
     pub fn wait_into(self, device: &Arc<Device>, buffer: &Buffer, offset: usize, abort: Abort<'_>) -> Result<Report>
     where
         C::Curve: group::Curve<AffineRepr = C>,
