@@ -332,8 +332,9 @@ impl Stream {
 
     /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
     ///
-    /// After an abort it still waits for what was queued, since that cannot be taken back; callers
-    /// queue no more than some tens of milliseconds of work between two waits.
+    /// After an abort it still waits for what was queued, since that cannot be taken back; callers bound what they
+    /// queue between two waits, to some tens of milliseconds where data is streamed, at most 200 where it is
+    /// resident (two chunks of an MSM of 2^24 points on a large device).
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
