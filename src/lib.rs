@@ -23,6 +23,7 @@ pub mod msm;
 pub mod ntt;
 pub mod program;
 pub mod report;
+mod side_by_side;
 
 pub use accelerator::Accelerator;
 pub use backend::BackendKind;

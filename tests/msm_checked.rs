@@ -217,20 +217,7 @@ fn check<C: TestCurve>() {
     }
 }
 
-macro_rules! curve_tests {
-    ($($test:ident: $type:ty;)*) => {
-        $(#[test] fn $test() { check::<$type>(); })*
-    };
-}
-
-curve_tests! {
-    bls12_381_g1: blstrs::G1Affine;
-    bls12_381_g2: blstrs::G2Affine;
-    bn254_g1: bn256::G1Affine;
-    bn254_g2: bn256::G2Affine;
-    pallas: pasta_curves::EpAffine;
-    vesta: pasta_curves::EqAffine;
-}
+common::every_curve!(check);
 
 /// The tests above have points outside the subgroup of these curves, and of no others.
 #[test]

@@ -10,6 +10,7 @@ use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::report::Call;
+use crate::side_by_side::side_by_side;
 use crate::{Accelerator, Error, Result};
 
 /// Most points of one upload: several waves of a large GPU, and at most 48 MiB.
@@ -97,14 +98,8 @@ fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
 /// A share of the bases to each device, side by side.
 fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(First, Traffic)> {
     let share = gpu::share(bases.len(), devices.len());
-    let parts: Vec<Result<(First, Traffic)>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = devices
-            .iter()
-            .zip(bases.chunks(share))
-            .map(|(device, bases)| scope.spawn(move || on_device(device, bases)))
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(Error::panicked("check")))).collect()
-    });
+    let shares = devices.iter().zip(bases.chunks(share));
+    let parts = side_by_side("check", shares, |(device, bases)| on_device(device, bases));
     let mut total = (None, Traffic::default());
     for (number, part) in parts.into_iter().enumerate() {
         let (first, traffic) = part?;

@@ -10,6 +10,7 @@ use super::pipeline::{Job, Part, Pipeline};
 use super::table::Table;
 use crate::backend::{Abort, Buffer, Device, Traffic};
 use crate::curve::MsmCurve;
+use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
 /// Below this many points per device a further device costs more than it gains.
@@ -48,16 +49,8 @@ pub(super) fn msm<C: MsmCurve>(
     work: Work<'_, C>,
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
-    if let (Some(device), [_]) = (devices.first(), work.bases) {
-        // A thread of its own would cost as much as a small sum.
-        return on_device(device, 0, work, abort);
-    }
-    let parts: Vec<Result<_>> = std::thread::scope(|scope| {
-        let used = devices.iter().take(work.bases.len()).enumerate();
-        let threads: Vec<_> =
-            used.map(|(number, device)| scope.spawn(move || on_device(device, number, work, abort))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(Error::panicked("msm")))).collect()
-    });
+    let used = devices.iter().take(work.bases.len()).enumerate();
+    let parts = side_by_side("msm", used, |(number, device)| on_device(device, number, work, abort));
     let mut total = (vec![C::Curve::identity(); work.vectors.len()], Traffic::default());
     for part in parts {
         let (sums, traffic) = part?;

@@ -8,6 +8,7 @@ use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::program::{Program, mem};
+use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
 /// Work-items of a group of `ntt_pass` and `ntt_powers`.
@@ -45,23 +46,10 @@ fn transform_parts<F: NttField>(
     let share = inputs.len().div_ceil(devices.len());
     let failed = &AtomicBool::new(false);
     let shares = devices.iter().zip(inputs.chunks(share).zip(transforms.chunks(share)));
-    if share == inputs.len() {
-        // A thread of its own would cost as much as a small transform.
-        return shares
-            .map(|(device, (ins, transforms))| transform_on(device, ins, transforms, abort, failed))
-            .collect();
-    }
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = shares
-            .map(|(device, (inputs, transforms))| {
-                scope.spawn(move || {
-                    let part = transform_on(device, inputs, transforms, abort, failed);
-                    failed.fetch_or(part.is_err(), Ordering::Relaxed);
-                    part
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(Error::panicked("ntt")))).collect()
+    side_by_side("ntt", shares, |(device, (inputs, transforms))| {
+        let part = transform_on(device, inputs, transforms, abort, failed);
+        failed.fetch_or(part.is_err(), Ordering::Relaxed);
+        part
     })
 }
 

@@ -95,3 +95,24 @@ fn forced() -> Option<BackendKind> {
     let name = std::env::var("PROOFWARP_BACKEND").ok().filter(|name| !name.is_empty())?;
     Some(name.parse().unwrap_or_else(|error| panic!("PROOFWARP_BACKEND: {error}")))
 }
+
+/// A test for each curve, which calls a function for its type.
+#[allow(unused_macros, reason = "as above")]
+macro_rules! every_curve {
+    ($check:ident) => {
+        common::every_curve! {
+            $check;
+            bls12_381_g1: blstrs::G1Affine;
+            bls12_381_g2: blstrs::G2Affine;
+            bn254_g1: halo2curves::bn256::G1Affine;
+            bn254_g2: halo2curves::bn256::G2Affine;
+            pallas: pasta_curves::EpAffine;
+            vesta: pasta_curves::EqAffine;
+        }
+    };
+    ($check:ident; $($test:ident: $type:ty;)*) => {
+        $(#[test] fn $test() { $check::<$type>(); })*
+    };
+}
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use every_curve;
