@@ -7,60 +7,63 @@ mod common;
 
 use blstrs::Scalar;
 use common::inputs;
-use common::{Answer, Contestant, Failure, HOST, How, KERNELS, Outcome, Request, Session, cpu, median};
+use common::{Answer, Contestant, Failure, HOST, How, Outcome, RESIDENT, Request, Session, cpu, median};
 use halo2curves::bn256;
-use proofwarp::field::NttField;
-use proofwarp::ntt::NttDomain;
+use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::{Accelerator, BackendKind};
 
 fn main() -> Result<(), Failure> {
     let mut session = Session::new("ntt")?;
-    let mut contestants = session.contestants(&[KERNELS, HOST]);
+    let mut contestants = session.contestants(&[RESIDENT, HOST]);
     contestants.push(cpu("proofwarp on the CPU"));
-    bench::<Scalar>(&mut session, &contestants)?;
-    bench::<bn256::Fr>(&mut session, &contestants)?;
+    bench::<Scalar>(&mut session, &contestants);
+    bench::<bn256::Fr>(&mut session, &contestants);
     session.finish()
 }
 
-fn bench<F: NttField>(session: &mut Session, contestants: &[Contestant]) -> Result<(), Failure> {
+fn bench<F: NttField>(session: &mut Session, contestants: &[Contestant]) {
     for (log_n, distribution) in session.cells(&[]) {
         let mut values: Vec<F> = inputs::coefficients(1 << log_n);
-        let domain = NttDomain::new(log_n)?;
         let request = Request::new(&format!("ntt_{}", F::NAME), distribution, log_n);
         for who in contestants {
-            session.measure(who, &request, |how| time(how, who.place, &domain, &mut values));
+            session.measure(who, &request, |how| time(how, who.place, log_n, &mut values));
         }
     }
-    Ok(())
 }
 
 /// The time of one transform. All calls of this crate's NTT are here.
-fn time<F: NttField>(how: &How, place: &str, domain: &NttDomain<F>, values: &mut [F]) -> Result<Outcome, Failure> {
+fn time<F: NttField>(how: &How, place: &str, log_n: u32, values: &mut [F]) -> Result<Outcome, Failure> {
+    let domain = |accelerator: &Accelerator| NttDomain::new(accelerator, log_n);
     match (how, place) {
-        (How::Ours(accelerator), KERNELS) => kernels(accelerator, domain, values),
-        (How::Ours(accelerator), HOST) => from_host(accelerator, domain, values),
-        (How::Cpu, _) => from_host(&Accelerator::with_backend(BackendKind::Cpu)?, domain, values),
+        (How::Ours(accelerator), RESIDENT) => resident(accelerator, &domain(accelerator)?, values),
+        (How::Ours(accelerator), HOST) => from_host(&domain(accelerator)?, values),
+        (How::Cpu, _) => from_host(&domain(&Accelerator::with_backend(BackendKind::Cpu)?)?, values),
         _ => Err(format!("not measured from {place}").into()),
     }
 }
 
-fn from_host<F: NttField>(
-    accelerator: &Accelerator,
-    domain: &NttDomain<F>,
-    values: &mut [F],
-) -> Result<Outcome, Failure> {
-    median(|iterations| Ok(Answer::timed(iterations, || domain.forward(accelerator, values))?))
+fn from_host<F: NttField>(domain: &NttDomain<F>, values: &mut [F]) -> Result<Outcome, Failure> {
+    median(|iterations| Ok(Answer::timed(iterations, || domain.forward(values))?))
 }
 
-/// Device time of the kernels alone, which a call from host to host reports.
-fn kernels<F: NttField>(
+/// From and to the device's memory.
+fn resident<F: NttField>(
     accelerator: &Accelerator,
     domain: &NttDomain<F>,
     values: &mut [F],
 ) -> Result<Outcome, Failure> {
+    let device = accelerator.devices().first().ok_or("no device")?;
+    let mut stream = device.stream()?;
+    let mut vector = DeviceVector::upload(&mut stream, values)?;
+    domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
+    stream.wait(None)?;
     median(|iterations| {
-        let reports = (0..iterations).map(|_| domain.forward(accelerator, values));
-        let times = reports.map(|report| Ok(report?.traffic.kernels)).collect::<Result<Vec<_>, Failure>>()?;
-        Ok(Answer { time: times.iter().sum(), note: "of a call from host to host".to_owned() })
+        let start = stream.traffic().kernels;
+        stream.mark_start()?;
+        (0..iterations).try_for_each(|_| domain.enqueue(Direction::Forward, &mut stream, &mut vector))?;
+        stream.mark_end()?;
+        stream.wait(None)?;
+        Ok(Answer { time: stream.traffic().kernels.saturating_sub(start), note: "by events".to_owned() })
     })
 }

@@ -1,136 +1,176 @@
-// Number-theoretic transform by passes over tiles in local memory (Stockham's autosort form of the
-// P×Q split, decimation in frequency).
+// Number-theoretic transforms in passes over tiles that live in registers.
 //
-// Before a pass, 2^log_done outputs' low digits are settled. A pass takes the vector as rows of
-// 2^(log_n − radix_log) columns, transforms each column (2^radix_log points), multiplies by
-// ω_M^(n2·k1) (M = 2^(log_n − log_done), n2 the column's high part) and stores so that after the last
-// pass outputs stand in natural order. A tile is 2^TILE_LOG elements: 2^radix_log rows of as many
-// columns as fit, so global accesses are runs of at least 4 elements = 128 bytes.
+// The transform of n = 2^log_n values evaluates a polynomial at g·ω^k. Level by level the polynomial is reduced
+// modulo x^h − c and x^h + c, h = n/2 … 1 (a tree of remainders; its nodes' c are in ntt_tables.cl). Level d works on
+// bit log_n − 1 − d of the index, so a pass of 2^radix_log rows settles radix_log bits. Passes but the last are
+// ntt_columns: they work on columns, in place. The last is ntt_rows: it multiplies element i of row K by (g·ω^K)^i,
+// from two tables by the high and low bits of K, and transforms rows by the nodes of the plain tree, whose first
+// products are by 1. Every factor is a fixed one (shoup.cl).
 //
-// Local memory: limb-major, tile[limb][element], so that neighbours use different banks.
-// All values are reduced and in Montgomery form.
+// A tile is 2^TILE_LOG elements, 8 in the registers of each work-item. Element number: row and column bits as
+// [column high bits][row][column low bits]; the high column bits exist below 8 rows only. A step holds a window of 3
+// bits of that number in the index of the register and works on up to 3 levels; in between elements change hands
+// through local memory, half an element at a time, at element ^ (element >> 3 & 7): no bank conflicts.
+// Runs in global memory: 2^(TILE_LOG − radix_log) elements, 128 bytes for radix 2^9, more for smaller ones.
+//
+// Values are in Montgomery form, reduced on input and output, in [0, 2p) between.
 
-#define TILE_LOG 10
+#define TILE_LOG 11
 #define TILE (1u << TILE_LOG)
 #define NTT_GROUP 256
+#define NTT_GROUPS 2
+#define HALF_LIMBS (FIELD_WORDS / 2)
 
-// Flags of ntt_pass.
-#define SHIFT_IN 1u
-#define SCALE_OUT 2u
-#define SHIFT_OUT 4u
-#define BIT_REVERSED 8u
+// Flags.
+#define SHIFTED 1u      // The nodes are not those of the plain tree.
+#define REVERSED 2u     // Output in bit-reversed order.
+#define FACTOR_LOW 4u   // Rows are multiplied by the factors of the low bits of their number,
+#define FACTOR_HIGH 8u  // of the high bits,
+#define FACTOR_LAST 16u // outputs by those of their last digit.
+#define IN_PLACE 32u    // Groups wait until all that they write over has been read.
 
-// ω^exponent from two tables: low[i] = ω^i for i < 2^split, high[i] = ω^(i·2^split).
+typedef struct ALIGNED(16) {
+    u32 limb[HALF_LIMBS];
+} part_t;
+
 typedef struct {
-    GLOBAL const F(t) *low;
-    GLOBAL const F(t) *high;
-    u32 split;
-} powers_t;
+    GLOBAL const F(fixed) *nodes;
+    // The node of the pass's block, and the levels done below it.
+    u32 base, done;
+    bool shifted;
+} tree_t;
 
-DEVICE F(t) powers_multiply(powers_t powers, F(t) value, u32 exponent) {
-    u32 low = exponent & ((1u << powers.split) - 1), high = exponent >> powers.split;
-    F(t) factor = powers.low[low];
-    if (high != 0) factor = F(mul)(factor, powers.high[high]);
-    return F(mul)(value, factor);
+DEVICE u32 tile_element(u32 window, u32 j) {
+    return (LOCAL_ID >> window) << (window + 3) | j << window | (LOCAL_ID & ((1u << window) - 1));
 }
 
-DEVICE void tile_put(LOCAL_POINTER u32 *tile, u32 at, F(t) value) {
-#pragma unroll
-    for (int i = 0; i < FIELD_WORDS; i++) tile[i * TILE + at] = value.limb[i];
+DEVICE u32 tile_slot(u32 element) {
+    return element ^ (element >> 3 & 7);
 }
 
-DEVICE F(t) tile_get(LOCAL_POINTER const u32 *tile, u32 at) {
-    F(t) value;
-#pragma unroll
-    for (int i = 0; i < FIELD_WORDS; i++) value.limb[i] = tile[i * TILE + at];
-    return value;
+// (x, y) becomes (x + c·y, x − c·y).
+DEVICE void butterfly(F(t) *x, F(t) *y, bool multiply, F(fixed) c) {
+    F(t) product = *y;
+    if (multiply) product = F(mul_fixed)(product, c);
+    *y = F(sub_2p)(*x, product);
+    *x = F(add_2p)(*x, product);
 }
 
-DEVICE u32 reverse_bits(u32 value, u32 bits) {
-    u32 r = 0;
-    for (u32 i = 0; i < bits; i++) r |= ((value >> i) & 1u) << (bits - 1 - i);
-    return r;
-}
-
-// Step 1: rows of the tile from global memory; the first pass multiplies input i by shift_in^i.
-DEVICE void pass_load(LOCAL_POINTER u32 *tile, GLOBAL const F(t) *in, u32 log_n, u32 radix_log, u32 first, bool shift,
-                      powers_t shift_in) {
-    u32 columns_log = TILE_LOG - radix_log, stride_log = log_n - radix_log;
-    for (u32 e = LOCAL_ID; e < TILE; e += NTT_GROUP) {
-        u32 column = first + (e & ((1u << columns_log) - 1)), row = e >> columns_log;
-        if (column >> stride_log) continue;
-        u32 index = (row << stride_log) + column;
-        F(t) value = in[index];
-        if (shift) value = powers_multiply(shift_in, value, index);
-        tile_put(tile, e, value);
+// A level: registers `distance` apart. `first` is the number of the work-item's first block.
+#define PASS_LEVEL(distance)                                                                   \
+    DEVICE void pass_level_##distance(F(t) *x, tree_t tree, u32 first, u32 done) {             \
+        _Pragma("unroll") for (int g = 0; g < 4 / distance; g++) {                             \
+            u32 node = tree.base << done | ((first * (4 / distance) + g) & ((1u << done) - 1)); \
+            bool multiply = tree.shifted || (node & (node - 1)) != 0;                          \
+            F(fixed) c = tree.nodes[node];                                                     \
+            _Pragma("unroll") for (int k = 0; k < distance; k++)                               \
+                butterfly(&x[2 * distance * g + k], &x[2 * distance * g + k + distance], multiply, c); \
+        }                                                                                      \
     }
-    BARRIER();
+PASS_LEVEL(4)
+PASS_LEVEL(2)
+PASS_LEVEL(1)
+
+// Up to three levels on the registers.
+DEVICE void pass_step(F(t) *x, tree_t tree, u32 window, u32 levels) {
+    u32 first = LOCAL_ID >> window;
+    if (levels > 2) pass_level_4(x, tree, first, tree.done);
+    if (levels > 1) pass_level_2(x, tree, first, tree.done + levels - 2);
+    pass_level_1(x, tree, first, tree.done + levels - 1);
 }
 
-// Step 2: the columns' transforms, natural order to bit-reversed. roots[t] = ω_(2^roots_log)^t.
-DEVICE void pass_butterflies(LOCAL_POINTER u32 *tile, u32 radix_log, GLOBAL const F(t) *roots, u32 roots_log) {
-    u32 columns_log = TILE_LOG - radix_log;
-    for (u32 stage = radix_log; stage-- > 0;) {
-        for (u32 b = LOCAL_ID; b < TILE / 2; b += NTT_GROUP) {
-            u32 column = b & ((1u << columns_log) - 1), j = b >> columns_log;
-            u32 offset = j & ((1u << stage) - 1);
-            u32 row = ((j >> stage) << (stage + 1)) | offset;
-            u32 e0 = (row << columns_log) | column, e1 = e0 + (1u << (stage + columns_log));
-            F(t) u = tile_get(tile, e0), v = tile_get(tile, e1);
-            tile_put(tile, e0, F(add)(u, v));
-            v = F(sub)(u, v);
-            if (stage != 0) v = F(mul)(v, roots[offset << (roots_log - stage - 1)]);
-            tile_put(tile, e1, v);
+// From one window to another. Ends without a barrier: the next exchange must not begin before one.
+DEVICE void exchange(LOCAL_POINTER part_t *tile, F(t) *x, u32 from, u32 to) {
+#pragma unroll
+    for (int part = 0; part < 2; part++) {
+        if (part != 0) BARRIER();
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            part_t out;
+#pragma unroll
+            for (int i = 0; i < HALF_LIMBS; i++) out.limb[i] = x[j].limb[part * HALF_LIMBS + i];
+            tile[tile_slot(tile_element(from, j))] = out;
         }
         BARRIER();
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            part_t in = tile[tile_slot(tile_element(to, j))];
+#pragma unroll
+            for (int i = 0; i < HALF_LIMBS; i++) x[j].limb[part * HALF_LIMBS + i] = in.limb[i];
+        }
     }
 }
 
-// Where element e of the tile is stored from: the fast index follows the runs in global memory.
-DEVICE void pass_locate(u32 e, u32 radix_log, u32 log_done, u32 *k1, u32 *column) {
-    u32 columns_log = TILE_LOG - radix_log;
-    if (log_done < columns_log) {
-        *k1 = e & ((1u << radix_log) - 1);
-        *column = e >> radix_log;
-    } else {
-        *column = e & ((1u << columns_log) - 1);
-        *k1 = e >> columns_log;
-    }
+// Bits of a tile's columns below the row's bits.
+DEVICE u32 low_columns_log(u32 radix_log) {
+    return TILE_LOG - (radix_log < 3 ? 3 : radix_log);
 }
 
-// Grid: one group of NTT_GROUP per tile, max(1, n / TILE) groups. Not in place: in and out differ.
-KERNEL(NTT_GROUP)
-void ntt_pass(GLOBAL const F(t) *in, GLOBAL F(t) *out, u32 log_n, u32 log_done, u32 radix_log,
-              GLOBAL const F(t) *roots, u32 roots_log, GLOBAL const F(t) *twiddle_low,
-              GLOBAL const F(t) *twiddle_high, u32 split, u32 flags, GLOBAL const F(t) *in_low,
-              GLOBAL const F(t) *in_high, GLOBAL const F(t) *out_low, GLOBAL const F(t) *out_high) {
-    LOCAL u32 tile[FIELD_WORDS * TILE];
-    u32 columns_log = TILE_LOG - radix_log, first = GROUP_ID << columns_log;
-    bool last = log_done + radix_log == log_n;
-    powers_t shift_in = {in_low, in_high, split}, twiddles = {twiddle_low, twiddle_high, split};
-    powers_t shift_out = {out_low, out_high, split};
-    pass_load(tile, in, log_n, radix_log, first, log_done == 0 && (flags & SHIFT_IN), shift_in);
-    pass_butterflies(tile, radix_log, roots, roots_log);
-    // Step 3: twiddles between the dimensions and the transposing store.
-    for (u32 e = LOCAL_ID; e < TILE; e += NTT_GROUP) {
-        u32 k1, column;
-        pass_locate(e, radix_log, log_done, &k1, &column);
-        F(t) value = tile_get(tile, (reverse_bits(k1, radix_log) << columns_log) | column);
-        column += first;
-        if (column >> (log_n - radix_log)) continue;
-        u32 low = column & ((1u << log_done) - 1), n2 = column >> log_done;
-        u32 index = (((n2 << radix_log) + k1) << log_done) + low;
-        if (!last) value = powers_multiply(twiddles, value, (n2 * k1) << log_done);
-        if (last && (flags & SHIFT_OUT)) value = powers_multiply(shift_out, value, index);
-        else if (last && (flags & SCALE_OUT)) value = F(mul)(value, out_low[0]);
-        out[last && (flags & BIT_REVERSED) ? reverse_bits(index, log_n) : index] = value;
-    }
+DEVICE u32 tile_row(u32 element, u32 radix_log) {
+    return element >> low_columns_log(radix_log) & ((1u << radix_log) - 1);
 }
 
-// out[i] = params[start] · params[base]^(i·step) for i < count; i·step < 2³².
-KERNEL(128)
-void ntt_powers(GLOBAL const F(t) *params, u32 base, u32 start, u32 step, u32 count, GLOBAL F(t) *out) {
-    u32 i = GLOBAL_ID;
-    if (i >= count) return;
-    out[i] = F(mul)(params[start], F(pow)(params[base], i * step));
+// The column's number among all.
+DEVICE u32 tile_column(u32 group, u32 element, u32 radix_log) {
+    u32 low_log = low_columns_log(radix_log);
+    u32 column = element >> (low_log + radix_log) << low_log | (element & ((1u << low_log) - 1));
+    return (group << (TILE_LOG - radix_log)) + column;
+}
+
+// All levels of a pass; returns the last step's window.
+DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 radix_log, GLOBAL u32 *plane) {
+    u32 window = TILE_LOG - 3, levels;
+    for (tree.done = 0; tree.done < radix_log; tree.done += levels) {
+        u32 left = radix_log - tree.done;
+        levels = left < 3 ? left : 3;
+        if (tree.done != 0) {
+            u32 next = low_columns_log(radix_log) + left - levels;
+            exchange(tile, x, window, next);
+            window = next;
+        }
+#ifdef GRID_ORDER
+        // Everybody has used what it loaded.
+        if (plane != 0 && tree.done == 3 && LOCAL_ID == 0) grid_arrive(plane);
+#endif
+        pass_step(x, tree, window, levels);
+        BARRIER();
+    }
+    return window;
+}
+
+// Where row `row` of a column is, for columns of stride 2^stride_log in a vector.
+DEVICE u64 column_index(u32 column, u32 row, u32 log_n, u32 radix_log, u32 stride_log, u64 vector_stride) {
+    u32 vector = column >> (log_n - radix_log), at = column & ((1u << (log_n - radix_log)) - 1);
+    u32 outer = at >> stride_log, inner = at & ((1u << stride_log) - 1);
+    return vector * vector_stride + ((outer << (stride_log + radix_log)) | row << stride_log | inner);
+}
+
+// One pass but the last. Grid: a group a tile, columns of all vectors in a row; n ≥ TILE. `state` is cleared for
+// ntt_rows, where it is given.
+KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
+void ntt_columns(GLOBAL F(t) *data, u64 vector_stride, u32 log_n, u32 log_done, u32 radix_log,
+                 GLOBAL const F(fixed) *nodes, u32 flags, GLOBAL u32 *state, u32 state_length) {
+    LOCAL part_t tile[TILE];
+    F(t) x[8];
+    u32 stride_log = log_n - log_done - radix_log, window = TILE_LOG - 3;
+    for (u32 i = GLOBAL_ID; i < state_length; i += GLOBAL_SIZE) state[i] = 0;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        u32 element = tile_element(window, j);
+        u32 column = tile_column(GROUP_ID, element, radix_log);
+        x[j] = data[column_index(column, tile_row(element, radix_log), log_n, radix_log, stride_log, vector_stride)];
+    }
+    // A tile's columns are of one block, since a block has 2^stride_log of them.
+    u32 columns = 1u << (log_n - radix_log);
+    u32 block = ((GROUP_ID << (TILE_LOG - radix_log)) & (columns - 1)) >> stride_log;
+    if (!(flags & REVERSED)) block = reverse_bits(block, log_done);
+    tree_t tree = {nodes, 1u << log_done | block, 0, (flags & SHIFTED) != 0};
+    window = pass_levels(tile, x, tree, radix_log, 0);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        u32 element = tile_element(window, j), row = tile_row(element, radix_log);
+        u32 column = tile_column(GROUP_ID, element, radix_log);
+        if (!(flags & REVERSED)) row = reverse_bits(row, radix_log);
+        data[column_index(column, row, log_n, radix_log, stride_log, vector_stride)] = x[j];
+    }
 }

@@ -41,3 +41,24 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
 #define HAS_PTX
+// Groups that wait for others: CUDA only, where groups that have started run on whatever others do.
+#define GRID_ORDER
+// A number for the group: numbers are given out in the order in which groups start. `shared` is free local memory.
+DEVICE u32 grid_ticket(u32 *counter, u32 *shared) {
+    if (LOCAL_ID == 0) *shared = atomicAdd(counter, 1);
+    BARRIER();
+    u32 ticket = *shared;
+    BARRIER();
+    return ticket;
+}
+// One work-item counts its group; what the group has read stays read.
+DEVICE void grid_arrive(u32 *counter) {
+    __threadfence();
+    atomicAdd(counter, 1);
+}
+// The group waits until the counter has come to `count`.
+DEVICE void grid_wait(u32 *counter, u32 count) {
+    if (LOCAL_ID == 0)
+        while (*(volatile u32 *)counter < count) __nanosleep(100);
+    BARRIER();
+}

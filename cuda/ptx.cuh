@@ -28,6 +28,7 @@ PTX_BINARY(ptx_mul_hi, "mul.hi.u32")
 PTX_TERNARY(ptx_mad_lo_cc, "mad.lo.cc.u32")
 PTX_TERNARY(ptx_madc_lo_cc, "madc.lo.cc.u32")
 PTX_TERNARY(ptx_madc_hi_cc, "madc.hi.cc.u32")
+PTX_TERNARY(ptx_madc_lo, "madc.lo.u32")
 PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
 #endif
 

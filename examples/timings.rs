@@ -15,8 +15,8 @@ use group::{Curve, Group};
 use halo2curves::bn256;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
-use proofwarp::field::NttField;
-use proofwarp::ntt::NttDomain;
+use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::program::Program;
 use proofwarp::{Accelerator, Report, msm};
 use rayon::prelude::*;
@@ -63,6 +63,11 @@ struct Options {
 }
 
 impl Options {
+    /// Whether inputs in this place are asked for.
+    fn wants(&self, place: &str) -> bool {
+        place.contains(&self.from)
+    }
+
     /// Every combination of windows and rounds, with a name for what is not the model's.
     fn plans(&self) -> Vec<(String, msm::Options)> {
         let rounds: Vec<_> =
@@ -122,8 +127,42 @@ fn ntt<F: NttField>(accelerator: &Accelerator, options: &Options, log_n: u32) ->
         return Ok(());
     }
     let mut values: Vec<F> = inputs::coefficients(1 << log_n);
-    let domain = NttDomain::<F>::new(log_n)?;
-    row(options, log_n, || Ok(domain.forward(accelerator, &mut values)?))
+    let domain = NttDomain::<F>::new(accelerator, log_n)?;
+    if options.wants("host") {
+        row(options, log_n, || Ok(domain.forward(&mut values)?))?;
+    }
+    if options.wants("resident") {
+        ntt_resident(accelerator, options, &domain, &values)?;
+    }
+    Ok(())
+}
+
+/// Transforms of every direction on the first device, `batch` vectors at once; the time of one by events.
+fn ntt_resident<F: NttField>(
+    accelerator: &Accelerator,
+    options: &Options,
+    domain: &NttDomain<F>,
+    values: &[F],
+) -> Result<(), Failure> {
+    let Some(device) = accelerator.devices().first() else { return Ok(()) };
+    let mut stream = device.stream()?;
+    let mut vectors = DeviceVector::upload(&mut stream, &values.repeat(options.batch as usize))?;
+    for direction in [Direction::Forward, Direction::Inverse, Direction::CosetForward, Direction::CosetInverse] {
+        let mut run = |calls: u32| -> Result<f64, Failure> {
+            let before = stream.traffic().kernels;
+            stream.mark_start()?;
+            (0..calls).try_for_each(|_| domain.enqueue(direction, &mut stream, &mut vectors))?;
+            stream.mark_end()?;
+            stream.wait(None)?;
+            Ok((stream.traffic().kernels - before).as_secs_f64() * 1e3 / f64::from(calls * options.batch))
+        };
+        run(1)?;
+        let mut times = (0..options.repeat.max(1)).map(|_| run(8)).collect::<Result<Vec<_>, _>>()?;
+        times.sort_by(f64::total_cmp);
+        let name = format!("ntt {} {direction:?}, resident", F::NAME);
+        println!("{name:56} {:5} {:12} {:11} {:11.4}", domain.log_n(), "", "", times[times.len() / 2]);
+    }
+    Ok(())
 }
 
 fn msms<C: MsmCurve>(accelerator: &Accelerator, options: &Options, log_n: u32) -> Result<(), Failure>

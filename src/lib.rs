@@ -5,9 +5,9 @@
 //! use proofwarp::{Accelerator, ntt::NttDomain};
 //!
 //! let accelerator = Accelerator::from_env()?; // PROOFWARP_BACKEND=cuda|opencl|cpu forces one
-//! let domain = NttDomain::<blstrs::Scalar>::new(4)?;
+//! let domain = NttDomain::<blstrs::Scalar>::new(&accelerator, 4)?;
 //! let mut values = vec![blstrs::Scalar::ONE; 16];
-//! let report = domain.forward(&accelerator, &mut values)?;
+//! let report = domain.forward(&mut values)?;
 //! assert_eq!(values[0], blstrs::Scalar::from(16));
 //! println!("{report}");
 //! # Ok::<(), proofwarp::Error>(())

@@ -35,20 +35,49 @@ impl Program {
     /// # Errors
     /// As [`Stream::launch`], or there are too many items for one launch.
     pub unsafe fn launch(
-        &self,
+        self,
         stream: &mut Stream,
         kernel: &str,
         items: u64,
         group_size: u32,
         args: &[Arg],
     ) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch(launch, args) })
+    }
+
+    /// Like [`Self::launch`], by [`Stream::launch_in_turn`].
+    ///
+    /// # Safety
+    /// As [`Stream::launch`].
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub(crate) unsafe fn launch_in_turn(
+        self,
+        stream: &mut Stream,
+        kernel: &str,
+        items: u64,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch_in_turn(launch, args) })
+    }
+
+    fn queue(
+        self,
+        kernel: &str,
+        items: u64,
+        group_size: u32,
+        launch: impl FnOnce(Launch<'_>) -> Result<()>,
+    ) -> Result<()> {
         let groups = items.div_ceil(u64::from(group_size));
         let groups =
             u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
         let text = || self.0.source(Dialect::OpenCl);
         let source = KernelSource { module: &self.0.name, text: &text };
-        // SAFETY: passed on from the caller.
-        unsafe { stream.launch(Launch { source, kernel, groups, group_size }, args) }
+        launch(Launch { source, kernel, groups, group_size })
     }
 }
 

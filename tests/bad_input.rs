@@ -8,8 +8,9 @@ use ff::Field;
 use group::prime::PrimeCurveAffine;
 use halo2curves::bn256::Fr;
 use pasta_curves::{EpAffine, Fp};
+use proofwarp::field::NttField;
 use proofwarp::msm::msm;
-use proofwarp::ntt::{NttDomain, Transform, transform_many};
+use proofwarp::ntt::{NttDomain, Options, Transform, transform_many};
 use proofwarp::{Accelerator, BackendKind, Error, Report};
 
 const LOG_N: u32 = 12;
@@ -19,8 +20,12 @@ fn random(log_n: u32) -> Vec<Fr> {
     (0..1 << log_n).map(|_| Fr::random(&mut rng)).collect()
 }
 
+fn domain<F: NttField>(log_n: u32) -> proofwarp::Result<NttDomain<F>> {
+    NttDomain::new(&Accelerator::with_backend(BackendKind::Cpu)?, log_n)
+}
+
 fn omega(log_n: u32) -> Fr {
-    NttDomain::<Fr>::new(log_n).expect("domain").omega()
+    domain::<Fr>(log_n).expect("domain").omega()
 }
 
 /// Refused for its argument `what`, with the first of two vectors in order and both left as they were.
@@ -50,9 +55,9 @@ fn transforms_that_do_not_fit_their_vectors() {
 fn lengths_above_the_two_adicity() {
     for log_n in [29, 31, 32, 63, 64, u32::MAX] {
         refused(&Transform::new(log_n, Fr::ONE), 256, "log_n");
-        assert!(matches!(NttDomain::<Fr>::new(log_n), Err(Error::Invalid { .. })));
+        assert!(matches!(domain::<Fr>(log_n), Err(Error::Invalid { .. })));
     }
-    assert!(NttDomain::<Fr>::new(28).is_ok() && NttDomain::<Fp>::new(32).is_ok());
+    assert!(domain::<Fr>(28).is_ok() && domain::<Fp>(32).is_ok());
 }
 
 #[test]
@@ -76,8 +81,9 @@ fn numbers_of_transforms_that_differ() {
 
 #[test]
 fn cosets_of_zero() {
-    let domain = NttDomain::<Fr>::new(3).expect("domain");
-    let error = domain.with_coset(Fr::ZERO).expect_err("zero").to_string();
+    let accelerator = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
+    let options = Options { coset: Some(Fr::ZERO), ..Options::default() };
+    let error = NttDomain::with_options(&accelerator, 3, options).expect_err("zero").to_string();
     assert!(error.contains("generator") && error.contains("zero"), "{error}");
 }
 

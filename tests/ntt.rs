@@ -5,7 +5,7 @@ mod common;
 use common::{abort_after, accelerators_and_cpu, alone, rng};
 use ff::Field;
 use proofwarp::field::NttField;
-use proofwarp::ntt::{NttDomain, Order, Transform, transform_many};
+use proofwarp::ntt::{NttDomain, Options, Order, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
@@ -122,21 +122,22 @@ fn domains_transform_both_ways<F: NttField>() {
     for (log_n, accelerator) in
         [0, 1, 7, 10].into_iter().flat_map(|log_n| accelerators_and_cpu().into_iter().map(move |a| (log_n, a)))
     {
-        let domain = NttDomain::<F>::new(log_n).expect("domain");
+        let domain = NttDomain::<F>::new(&accelerator, log_n).expect("domain");
         let x = random::<F>(log_n, 3);
         let plain = Transform::new(log_n, domain.omega());
         let coset = Transform { shift_in: Some(F::MULTIPLICATIVE_GENERATOR), ..plain };
         let mut values = x.clone();
-        domain.forward(&accelerator, &mut values).expect("forward");
+        domain.forward(&mut values).expect("forward");
         assert!(values == reference(&x, &plain), "forward, 2^{log_n}, {accelerator:?}");
-        domain.inverse(&accelerator, &mut values).expect("inverse");
+        domain.inverse(&mut values).expect("inverse");
         assert!(values == x, "inverse, 2^{log_n}, {accelerator:?}");
-        domain.coset_forward(&accelerator, &mut values).expect("coset_forward");
+        domain.coset_forward(&mut values).expect("coset_forward");
         assert!(values == reference(&x, &coset), "coset_forward, 2^{log_n}, {accelerator:?}");
-        domain.coset_inverse(&accelerator, &mut values).expect("coset_inverse");
+        domain.coset_inverse(&mut values).expect("coset_inverse");
         assert!(values == x, "coset_inverse, 2^{log_n}, {accelerator:?}");
-        let reversed = domain.clone().with_output_order(Order::BitReversed);
-        reversed.coset_forward(&accelerator, &mut values).expect("coset_forward");
+        let options = Options { output: Order::BitReversed, ..Options::default() };
+        let reversed = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");
+        reversed.coset_forward(&mut values).expect("coset_forward");
         let expected = reference(&x, &Transform { order: Order::BitReversed, ..coset });
         assert!(values == expected, "bit-reversed coset_forward, 2^{log_n}, {accelerator:?}");
     }
@@ -227,7 +228,7 @@ fn a_failure_leaves_the_vectors<F: NttField>() {
                 assert!(error.to_string().contains("injected"), "{error}");
                 assert!(values == vectors, "launch {launch}, {accelerator:?}");
             } else {
-                assert!(launch > 5, "only {launch} launches: {accelerator:?}");
+                assert!(launch > 3, "only {launch} launches: {accelerator:?}");
                 assert!(values == expected, "{accelerator:?}");
                 break;
             }
@@ -284,17 +285,17 @@ fn products_of_values_are_convolutions<F: NttField>(accelerator: &Accelerator, l
     for (i, y) in sparse.iter().enumerate().filter(|(_, y)| **y != F::ZERO) {
         (0..n).for_each(|k| convolution[(i + k) % n] += x[k] * y);
     }
-    let domain = NttDomain::<F>::new(log_n).expect("domain");
+    let domain = NttDomain::<F>::new(accelerator, log_n).expect("domain");
     let forward = |x: &[F]| {
         let mut values = x.to_vec();
-        domain.coset_forward(accelerator, &mut values).expect("coset_forward");
-        domain.coset_inverse(accelerator, &mut values).expect("coset_inverse");
+        domain.coset_forward(&mut values).expect("coset_forward");
+        domain.coset_inverse(&mut values).expect("coset_inverse");
         assert!(values == x, "coset inverse of coset forward");
-        domain.forward(accelerator, &mut values).expect("forward");
+        domain.forward(&mut values).expect("forward");
         values
     };
     let mut product: Vec<F> = forward(x).iter().zip(forward(&sparse)).map(|(x, y)| *x * y).collect();
-    domain.inverse(accelerator, &mut product).expect("inverse");
+    domain.inverse(&mut product).expect("inverse");
     assert!(product == convolution);
 }
 

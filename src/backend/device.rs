@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::cache::Cache;
 use super::core::StreamCore;
-use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, MemoryHandle, Stream};
+use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, Stream};
 use crate::{Error, Result};
 
 /// Locks without caring whether another thread panicked: every value under these locks is valid at
@@ -32,6 +33,8 @@ impl Shared {
     }
 }
 
+/// The share of a device's memory that tables may keep: one in so many.
+const TABLES_SHARE: u64 = 16;
 /// How long an answer about free memory holds.
 const FRESH: Duration = Duration::from_millis(50);
 
@@ -45,6 +48,9 @@ pub struct Device {
     idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
     streams_made: AtomicUsize,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
+    tables: Mutex<Cache>,
+    /// Where the last kernel ended whose groups wait for each other.
+    pub(super) turn: Mutex<Option<Mark>>,
     /// When the driver was asked last for its free memory, and that plus what we had allocated.
     answer: Mutex<Option<(Instant, u64)>>,
     /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
@@ -60,6 +66,8 @@ impl Device {
             idle: Mutex::default(),
             streams_made: AtomicUsize::new(0),
             kernels: Mutex::default(),
+            tables: Mutex::default(),
+            turn: Mutex::default(),
             answer: Mutex::default(),
             fuse: AtomicI64::new(-1),
         })
@@ -121,8 +129,23 @@ impl Device {
         lock(&self.idle).insert(core.number(), core);
     }
 
-    /// Gives the memory of idle streams back to the driver.
+    /// A table that is kept between calls, found by `key`, the full description of its contents, or made. `make`
+    /// waits until the table is there, since other streams use it too.
+    ///
+    /// # Errors
+    /// What `make` says.
+    pub(crate) fn table(&self, key: Vec<u8>, make: impl FnOnce() -> Result<Buffer>) -> Result<Arc<Buffer>> {
+        if let Some(table) = lock(&self.tables).find(&key) {
+            return Ok(table);
+        }
+        let table = Arc::new(make()?);
+        lock(&self.tables).add(key, table.clone(), self.info().memory / TABLES_SHARE);
+        Ok(table)
+    }
+
+    /// Gives the memory of tables and idle streams back to the driver.
     pub fn trim(&self) {
+        lock(&self.tables).clear();
         let idle = lock(&self.idle);
         idle.values().for_each(|stream| stream.trim());
     }

@@ -5,6 +5,7 @@
 //! CPU fallbacks live beside their algorithm (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
 
 mod buffer;
+mod cache;
 mod core;
 #[cfg(feature = "cuda")]
 pub mod cuda;

@@ -85,12 +85,22 @@ pub struct Stream {
     started: Option<EventHandle>,
     /// Spans of kernels whose times are read at the next wait.
     spans: Vec<(EventHandle, EventHandle)>,
+    /// Buffers of other streams that what is queued here uses.
+    kept: Vec<Arc<Buffer>>,
     secrets: bool,
 }
 
 impl Stream {
     pub(super) fn new(device: Arc<Device>, core: Arc<StreamCore>) -> Self {
-        Self { device, core, traffic: Traffic::default(), started: None, spans: Vec::new(), secrets: false }
+        Self {
+            device,
+            core,
+            traffic: Traffic::default(),
+            started: None,
+            spans: Vec::new(),
+            kept: Vec::new(),
+            secrets: false,
+        }
     }
 
     /// The device it queues to.
@@ -209,6 +219,11 @@ impl Stream {
         Ok(())
     }
 
+    /// Keeps a buffer that another stream may have given out until what is queued has run.
+    pub(crate) fn keep(&mut self, buffer: Arc<Buffer>) {
+        self.kept.push(buffer);
+    }
+
     /// Page-locked host memory for [`Self::fetch`], with undefined contents.
     ///
     /// # Errors
@@ -268,6 +283,26 @@ impl Stream {
         self.traffic.launches += 1;
         // SAFETY: handles are live; the rest is the caller's promise.
         unsafe { device.shared.driver.launch(self.core.handle, kernel, launch.groups, launch.group_size, args) }
+    }
+
+    /// Like [`Self::launch`], for a kernel whose groups wait for each other: after the device's last such kernel,
+    /// since groups of two would keep each other from starting.
+    ///
+    /// # Safety
+    /// As [`Self::launch`].
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub unsafe fn launch_in_turn(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
+        let device = self.device.clone();
+        let mut turn = lock(&device.turn);
+        if let Some(last) = turn.take() {
+            self.wait_for(&last)?;
+        }
+        // SAFETY: passed on from the caller.
+        unsafe { self.launch(launch, args)? };
+        *turn = Some(self.mark()?);
+        Ok(())
     }
 
     /// Marks the point that the stream has been filled to.
@@ -350,6 +385,9 @@ impl Stream {
         // SAFETY: the event is live and not used again.
         unsafe { driver.event_free(end) };
         let passed = matches!(result, Ok(()) | Err(Error::Aborted));
+        if passed {
+            self.kept.clear();
+        }
         for (start, end) in std::mem::take(&mut self.spans) {
             // SAFETY: both events are live, not used again, and passed where they are compared.
             let seconds = unsafe {

@@ -3,6 +3,9 @@
 //! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
 //! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
 
+mod device;
+
+pub use device::DeviceVector;
 use ff::PrimeField;
 
 use crate::kernels::name;

@@ -137,7 +137,10 @@ const FIELD_INVERSE: &str = include_str!("../../cl/field_inverse.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
-const NTT: &str = include_str!("../../cl/ntt.cl");
+/// Products by fixed factors: for transforms only.
+const SHOUP: &[&str] = &[include_str!("../../cl/shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
+const NTT: &[&str] =
+    &[include_str!("../../cl/ntt_tables.cl"), include_str!("../../cl/ntt.cl"), include_str!("../../cl/ntt_rows.cl")];
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
     include_str!("../../cl/quad.cl"),
@@ -157,9 +160,9 @@ impl Module {
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
         if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
-            section(&mut text, scalar);
+            section(&mut text, scalar, &[]);
         }
-        section(&mut text, &self.field);
+        section(&mut text, &self.field, if self.family == Family::Ntt { SHOUP } else { &[] });
         let coordinate = if self.quadratic {
             let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {}2", self.field.name, self.field.name);
             text.push_str(FIELD2);
@@ -183,7 +186,7 @@ impl Module {
     fn family_sources(&self, text: &mut String) {
         match self.family {
             Family::Vector => text.push_str(VECTOR),
-            Family::Ntt => text.push_str(NTT),
+            Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {
                 text.push_str(CURVE);
                 for part in MSM {
@@ -198,8 +201,8 @@ impl Module {
     }
 }
 
-/// Defines one prime field: its constants, then its functions, prefixed by its name.
-fn section(text: &mut String, field: &FieldDescription) {
+/// Defines one prime field: its constants, then its functions, prefixed by its name, with those of `more`.
+fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     let limbs = field.limbs();
     let _ =
         writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
@@ -207,7 +210,7 @@ fn section(text: &mut String, field: &FieldDescription) {
         define_limbs(text, what, words);
     }
     text.push_str(FIELD);
-    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_INVERSE] {
+    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_INVERSE].iter().chain(more) {
         text.push_str(part);
     }
     text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n");

@@ -3,9 +3,11 @@
 mod cpu;
 mod domain;
 mod gpu;
+mod passes;
 mod plan;
+mod tables;
 
-pub use domain::NttDomain;
+pub use domain::{Direction, NttDomain, Options};
 
 use crate::backend::Abort;
 use crate::field::NttField;

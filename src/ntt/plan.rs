@@ -2,72 +2,85 @@
 
 use crate::{Error, Result};
 
-/// Largest radix of a pass: 2^8 rows of 4 columns fill a tile of 32 KiB, the local memory that every
-/// device has.
-const MAX_RADIX_LOG: u32 = 8;
-/// Elements of a tile in kernels, `TILE_LOG` of `cl/ntt.cl`.
-pub(super) const TILE_LOG: u32 = 10;
+/// Elements of a tile in kernels, as in `cl/ntt.cl`.
+pub(super) const TILE_LOG: u32 = 11;
+/// Largest radix of a pass of several: a tile of 2^9 rows has columns of 128 bytes.
+const MAX_RADIX_LOG: u32 = 9;
 /// Kernels index elements with 32 bits and need one to spare.
 const MAX_LOG_N: u32 = 31;
-
-/// One pass over the whole vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pass {
-    /// Binary logarithm of the points of its small transforms.
-    pub radix_log: u32,
-    /// Binary logarithm of the product of the radices before it.
-    pub log_done: u32,
-}
+/// Up to here one table has all factors of the last pass (4 MiB); above, two tables do with the root of that.
+const MAX_SINGLE_TABLE_LOG: u32 = 16;
 
 /// The passes of a transform and the sizes of its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub log_n: u32,
-    pub passes: Vec<Pass>,
-    /// Binary logarithm of the order of the root whose powers the small transforms use.
-    pub roots_log: u32,
-    /// Powers ω^e are ω^low · ω^(high·2^split) with low < 2^split.
-    pub split: u32,
+    /// Binary logarithms of the passes' radices. With three or more the first and last are equal, so that the last
+    /// pass can transpose in place.
+    pub radices: Vec<u32>,
+    /// Of the number of a row of the last pass, how many low bits the table of low factors goes by.
+    pub low_log: u32,
 }
 
 impl Plan {
-    /// As few passes as the radix allows, of nearly equal radices.
+    /// As few passes as the radix allows, as many levels as possible in steps of three.
     pub fn new(log_n: u32) -> Result<Self> {
         if log_n > MAX_LOG_N {
             return Err(Error::invalid("ntt on a device", "log_n", format!("at most {MAX_LOG_N}"), log_n));
         }
-        let count = log_n.div_ceil(MAX_RADIX_LOG).max(1);
-        let mut log_done = 0;
-        let passes: Vec<Pass> = (0..count)
-            .map(|number| {
-                let radix_log = (log_n - log_done) / (count - number);
-                let pass = Pass { radix_log, log_done };
-                log_done += radix_log;
-                pass
-            })
-            .collect();
-        let roots_log = passes.iter().map(|pass| pass.radix_log).max().unwrap_or(0);
-        Ok(Self { log_n, passes, roots_log, split: log_n.div_ceil(2) })
+        let radices = match log_n {
+            0..=TILE_LOG => vec![log_n],
+            12..=18 => vec![log_n.div_ceil(2), log_n / 2],
+            19..=27 => {
+                let outer = (log_n - MAX_RADIX_LOG).div_ceil(2).max(6);
+                vec![outer, log_n - 2 * outer, outer]
+            }
+            _ => {
+                let inner = log_n - 14;
+                vec![7, inner.div_ceil(2), inner / 2, 7]
+            }
+        };
+        let radices = match std::env::var("NTT_RADICES").ok().filter(|_| log_n > 18) {
+            Some(text) => {
+                let r: Vec<u32> = text.split(',').map(|r| r.parse().unwrap()).collect();
+                if r.iter().sum::<u32>() == log_n { r } else { radices }
+            }
+            None => radices,
+        };
+        let mut plan = Self { log_n, radices, low_log: 0 };
+        let rows_log = plan.rows_log();
+        plan.low_log = if log_n <= MAX_SINGLE_TABLE_LOG { rows_log } else { rows_log.div_ceil(2) };
+        Ok(plan)
     }
 
-    /// Work-groups of every pass.
-    pub fn groups(&self) -> u32 {
-        1 << self.log_n.saturating_sub(TILE_LOG)
+    /// Binary logarithm of the last pass's radix.
+    pub fn last_radix_log(&self) -> u32 {
+        self.radices[self.radices.len() - 1]
     }
 
-    /// Entries of the table of low powers.
-    pub fn low_length(&self) -> u32 {
-        1 << self.split
+    /// Binary logarithm of the last pass's number of rows.
+    pub fn rows_log(&self) -> u32 {
+        self.log_n - self.last_radix_log()
     }
 
-    /// Entries of the table of high powers.
-    pub fn high_length(&self) -> u32 {
-        1 << (self.log_n - self.split)
+    /// The passes before the last, as (levels done, radix), both as logarithms.
+    pub fn column_passes(&self) -> impl Iterator<Item = (u32, u32)> {
+        let columns = &self.radices[..self.radices.len() - 1];
+        columns.iter().scan(0, |done, &radix| {
+            let pass = (*done, radix);
+            *done += radix;
+            Some(pass)
+        })
     }
 
-    /// Entries of the table of the small transforms' roots.
-    pub fn roots_length(&self) -> u32 {
-        1 << self.roots_log.saturating_sub(1)
+    /// Binary logarithm of the tiles of a plane, whose rows the last pass writes over in natural order; `None` where
+    /// there is nothing to wait for, or a plane is not closed (four passes).
+    pub fn plane_log(&self) -> Option<u32> {
+        match self.radices.len() {
+            2 => Some(self.log_n - TILE_LOG),
+            3 => Some(self.radices[0] + self.radices[2] - TILE_LOG),
+            _ => None,
+        }
     }
 }
 
@@ -79,10 +92,24 @@ mod tests {
     fn passes_cover_every_size() {
         for log_n in 0..=MAX_LOG_N {
             let plan = Plan::new(log_n).expect("within range");
-            assert_eq!(plan.passes.iter().map(|p| p.radix_log).sum::<u32>(), log_n);
-            assert!(plan.passes.iter().all(|p| p.radix_log <= MAX_RADIX_LOG));
-            assert_eq!(plan.low_length().ilog2() + plan.high_length().ilog2(), log_n);
+            assert_eq!(plan.radices.iter().sum::<u32>(), log_n);
+            assert!(log_n <= TILE_LOG || plan.radices.iter().all(|radix| (4..=MAX_RADIX_LOG).contains(radix)));
+            assert!(plan.column_passes().all(|(_, radix)| log_n - radix >= TILE_LOG - radix));
+            assert!(plan.radices.len() != 3 || plan.radices[0] == plan.radices[2]);
         }
         assert!(Plan::new(32).is_err());
+    }
+
+    #[test]
+    fn tables_are_small() {
+        for log_n in 17..=MAX_LOG_N {
+            let plan = Plan::new(log_n).expect("within range");
+            let width_log = plan.last_radix_log();
+            let [nodes, low, high] =
+                [plan.rows_log(), plan.low_log + width_log, plan.rows_log() - plan.low_log + width_log]
+                    .map(|log| 1u64 << log);
+            // A factor takes two elements.
+            assert!(2 * (nodes + low + high) <= 1 << (log_n - 2), "2^{log_n}: {plan:?}");
+        }
     }
 }

@@ -1,0 +1,56 @@
+// The fixed factors of transforms, made on the device.
+//
+// A tower holds base^(2^k) at k, for k < 32, in Montgomery form, so a power takes a product for each bit that is set.
+// params: towers of ω, of the input's shift g and of the output's shift s, then the scale.
+
+#define TOWER 32
+#define TOWER_OMEGA 0
+#define TOWER_IN 32
+#define TOWER_OUT 64
+#define SCALE_AT 96
+
+DEVICE F(t) tower_power(F(t) value, GLOBAL const F(t) *tower, u32 exponent) {
+    for (u32 k = 0; exponent != 0; k++, exponent >>= 1)
+        if (exponent & 1) value = F(mul)(value, tower[k]);
+    return value;
+}
+
+DEVICE u32 reverse_bits(u32 value, u32 bits) {
+    value = (value & 0x55555555u) << 1 | (value >> 1 & 0x55555555u);
+    value = (value & 0x33333333u) << 2 | (value >> 2 & 0x33333333u);
+    value = (value & 0x0f0f0f0fu) << 4 | (value >> 4 & 0x0f0f0f0fu);
+    value = (value & 0x00ff00ffu) << 8 | (value >> 8 & 0x00ff00ffu);
+    value = value << 16 | value >> 16;
+    return bits == 0 ? 0 : value >> (32 - bits);
+}
+
+// Nodes of the tree of remainders, in a heap: node 2^d + b stands for block b of 2^d, a polynomial modulo
+// x^2h − c² with h = 2^(log_n − d − 1), and holds c = g^h · ω^(h · reversed b). Node 0 is not used.
+KERNEL(128)
+void ntt_nodes(GLOBAL const F(t) *params, u32 log_n, u32 count, GLOBAL F(fixed) *nodes) {
+    u32 node = GLOBAL_ID;
+    if (node >= count) return;
+    u32 depth = 0;
+    while (node >> (depth + 1) != 0) depth++;
+    u32 half_log = log_n - depth - 1, block = node - (1u << depth);
+    F(t) c = node == 0 ? F(one)() : params[TOWER_IN + half_log];
+    nodes[node] = F(fix)(tower_power(c, params + TOWER_OMEGA, node == 0 ? 0 : reverse_bits(block, depth) << half_log));
+}
+
+// Which factors of ntt_factors count.
+#define FACTOR_IN 1u
+#define FACTOR_OUT 2u
+#define FACTOR_SCALE 4u
+
+// factors[k·2^width_log + i] = ω^(k·i·2^shift) [· g^i] [· s^(k·2^shift)] [· scale].
+KERNEL(128)
+void ntt_factors(GLOBAL const F(t) *params, u32 width_log, u32 shift, u32 which, u32 count, GLOBAL F(fixed) *factors) {
+    u32 at = GLOBAL_ID;
+    if (at >= count) return;
+    u32 i = at & ((1u << width_log) - 1), k = (at >> width_log) << shift;
+    F(t) value = which & FACTOR_SCALE ? params[SCALE_AT] : F(one)();
+    value = tower_power(value, params + TOWER_OMEGA, k * i);
+    if (which & FACTOR_IN) value = tower_power(value, params + TOWER_IN, i);
+    if (which & FACTOR_OUT) value = tower_power(value, params + TOWER_OUT, k);
+    factors[at] = F(fix)(value);
+}

@@ -1,0 +1,36 @@
+//! Tables that stay on a device between calls.
+
+use std::sync::Arc;
+
+use super::Buffer;
+
+/// Buffers by the full description of their contents, the most recently used last.
+#[derive(Debug, Default)]
+pub(super) struct Cache(Vec<(Vec<u8>, Arc<Buffer>)>);
+
+impl Cache {
+    pub(super) fn find(&mut self, key: &[u8]) -> Option<Arc<Buffer>> {
+        let at = self.0.iter().position(|(known, _)| known == key)?;
+        let entry = self.0.remove(at);
+        let buffer = entry.1.clone();
+        self.0.push(entry);
+        Some(buffer)
+    }
+
+    /// Adds a buffer; the least recently used go as long as all take more than `limit` bytes.
+    pub(super) fn add(&mut self, key: Vec<u8>, buffer: Arc<Buffer>, limit: u64) {
+        self.0.push((key, buffer));
+        let mut bytes: u64 = self.0.iter().map(|(_, buffer)| buffer.bytes() as u64).sum();
+        let too_many = self.0.iter().take_while(|(_, buffer)| {
+            let over = bytes > limit;
+            bytes -= buffer.bytes() as u64;
+            over
+        });
+        let too_many = too_many.count();
+        self.0.drain(..too_many);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}

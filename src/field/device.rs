@@ -1,0 +1,75 @@
+//! Field elements that stay on a device.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{NttField, as_bytes, as_bytes_mut};
+use crate::backend::{Buffer, Device, Stream};
+use crate::{Error, Result};
+
+/// Elements in Montgomery form in a device's memory, cleared when dropped.
+#[derive(Debug)]
+pub struct DeviceVector<F> {
+    device: Arc<Device>,
+    buffer: Arc<Buffer>,
+    len: usize,
+    elements: PhantomData<F>,
+}
+
+impl<F: NttField> DeviceVector<F> {
+    /// Queues the upload of elements; returns once they have been read.
+    ///
+    /// # Errors
+    /// The device has too little memory, or failed.
+    pub fn upload(stream: &mut Stream, elements: &[F]) -> Result<Self> {
+        let vector = Self::allocate(stream, elements.len())?;
+        stream.upload(&vector.buffer, as_bytes(elements))?;
+        Ok(vector)
+    }
+
+    /// Memory for elements, with undefined contents, to be written by what is queued on the stream.
+    ///
+    /// # Errors
+    /// The device has too little memory.
+    pub fn allocate(stream: &Stream, len: usize) -> Result<Self> {
+        let buffer = Arc::new(stream.allocate(len * size_of::<F>())?.secret());
+        Ok(Self { device: stream.device().clone(), buffer, len, elements: PhantomData })
+    }
+
+    /// Copies the elements to the host, after what is queued on the stream.
+    ///
+    /// # Errors
+    /// There are not as many, or the device failed.
+    pub fn download(&self, stream: &mut Stream, elements: &mut [F]) -> Result<()> {
+        if elements.len() != self.len {
+            return Err(Error::invalid("DeviceVector::download", "length of the slice", self.len, elements.len()));
+        }
+        // SAFETY: kernels leave reduced elements in Montgomery form.
+        stream.download(unsafe { as_bytes_mut(elements) }, &self.buffer)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The device that has them.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Their memory, as scalars of an MSM for instance.
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+
+    /// Lets another buffer of the device hold the elements.
+    pub(crate) fn replace(&mut self, buffer: Buffer) {
+        self.buffer = Arc::new(buffer.secret());
+    }
+}

@@ -1,0 +1,144 @@
+//! The fixed factors of a transform on a device, made there and kept.
+
+use std::sync::Arc;
+
+use super::Transform;
+use super::plan::Plan;
+use crate::Result;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{NttField, as_bytes};
+use crate::program::{Program, mem};
+
+/// Work-items of a group of the kernels of `cl/ntt_tables.cl`.
+const GROUP: u32 = 128;
+/// Powers base^(2^k) that a tower holds.
+const TOWER: usize = 32;
+/// Bytes of a fixed factor: value and quotient.
+const FACTOR_BYTES: usize = 64;
+
+/// Tables of one transform, shared with others where they are the same.
+#[derive(Debug, Clone)]
+pub(super) struct Tables {
+    /// Nodes of the passes before the last.
+    pub nodes: Arc<Buffer>,
+    /// Nodes of the plain tree, for the last pass.
+    pub plain: Arc<Buffer>,
+    /// What the last pass multiplies its rows by: factors of the low and the high bits of a row's number.
+    pub low: Option<Arc<Buffer>>,
+    pub high: Option<Arc<Buffer>>,
+    /// What it multiplies its outputs by.
+    pub last: Option<Arc<Buffer>>,
+}
+
+/// What factors a table of factors has, as `cl/ntt_tables.cl` numbers them.
+const FACTOR_IN: u32 = 1;
+const FACTOR_OUT: u32 = 2;
+const FACTOR_SCALE: u32 = 4;
+
+impl Tables {
+    /// Finds the tables on the stream's device, or makes them.
+    pub fn new<F: NttField>(stream: &mut Stream, plan: &Plan, transform: &Transform<F>) -> Result<Self> {
+        let mut maker = Maker { program: Program::find("ntt", F::NAME)?, stream, transform };
+        let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
+        let plain = maker.plain_nodes(rows_log.max(width_log))?;
+        let nodes = match transform.shift_in {
+            Some(shift_in) if rows_log > 0 => maker.shifted_nodes(rows_log, shift_in)?,
+            _ => plain.clone(),
+        };
+        let outputs = transform.shift_out.is_some();
+        let low_needed = rows_log > 0 || transform.shift_in.is_some() || (transform.scale.is_some() && !outputs);
+        let out = if outputs { FACTOR_OUT } else { 0 };
+        let input = if transform.shift_in.is_some() { FACTOR_IN } else { 0 };
+        let scale = if transform.scale.is_some() { FACTOR_SCALE } else { 0 };
+        let scale_low = if low_needed { scale } else { 0 };
+        let low = low_needed.then(|| maker.factors(plan.low_log, width_log, 0, input | out | scale_low)).transpose()?;
+        let high_log = rows_log - plan.low_log;
+        let high = (high_log > 0).then(|| maker.factors(high_log, width_log, plan.low_log, out)).transpose()?;
+        let last_which = FACTOR_OUT | (scale ^ scale_low);
+        let last = outputs.then(|| maker.factors(width_log, 0, rows_log, last_which)).transpose()?;
+        Ok(Self { nodes, plain, low, high, last })
+    }
+
+    /// Keeps them until what is queued has run, whatever the device's cache lets go.
+    pub fn keep(&self, stream: &mut Stream) {
+        let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
+        [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.keep(table.clone()));
+    }
+}
+
+/// Elements whose powers a table is made of; 1 for those that do not count.
+#[derive(Debug, Clone, Copy)]
+struct Params<F> {
+    omega: F,
+    shift_in: F,
+    shift_out: F,
+    scale: F,
+}
+
+impl<F: NttField> Params<F> {
+    fn of_root(omega: F) -> Self {
+        Self { omega, shift_in: F::ONE, shift_out: F::ONE, scale: F::ONE }
+    }
+
+    /// Uploads towers of the elements, and the scale.
+    fn upload(self, stream: &mut Stream) -> Result<Buffer> {
+        let tower = |base: F| std::iter::successors(Some(base), |power| Some(power.square())).take(TOWER);
+        let towers = [self.omega, self.shift_in, self.shift_out].into_iter().flat_map(tower);
+        let params: Vec<F> = towers.chain(std::iter::once(self.scale)).collect();
+        let buffer = stream.allocate(size_of_val(params.as_slice()))?;
+        stream.upload(&buffer, as_bytes(&params))?;
+        Ok(buffer)
+    }
+}
+
+/// Launches `ntt_nodes` and `ntt_factors`.
+struct Maker<'a, F> {
+    program: Program,
+    stream: &'a mut Stream,
+    transform: &'a Transform<F>,
+}
+
+impl<F: NttField> Maker<'_, F> {
+    /// 2^count_log nodes of the plain tree, which are those of any larger one: named by the root of that order.
+    fn plain_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
+        let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
+        self.table("ntt_nodes", Params::of_root(root), &[count_log, 1 << count_log])
+    }
+
+    /// 2^count_log nodes of the tree whose points are shifted.
+    fn shifted_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
+        let params = Params { shift_in, ..Params::of_root(self.transform.omega) };
+        self.table("ntt_nodes", params, &[self.transform.log_n, 1 << count_log])
+    }
+
+    /// ω^(k·i·2^shift) for k < 2^rows_log, i < 2^width_log, times what `which` says.
+    fn factors(&mut self, rows_log: u32, width_log: u32, shift: u32, which: u32) -> Result<Arc<Buffer>> {
+        let Transform { omega, shift_in, shift_out, scale, .. } = *self.transform;
+        let or_one = |flag: u32, value: Option<F>| if which & flag == 0 { F::ONE } else { value.unwrap_or(F::ONE) };
+        let params = Params {
+            omega,
+            shift_in: or_one(FACTOR_IN, shift_in),
+            shift_out: or_one(FACTOR_OUT, shift_out),
+            scale: or_one(FACTOR_SCALE, scale),
+        };
+        self.table("ntt_factors", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
+    }
+
+    /// A table found by what it is made of, or made; the last of the numbers is its length.
+    fn table(&mut self, kernel: &str, params: Params<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
+        let mut key = format!("{kernel} {} {numbers:?} ", F::NAME).into_bytes();
+        key.extend_from_slice(as_bytes(&[params.omega, params.shift_in, params.shift_out, params.scale]));
+        let length = numbers.last().copied().unwrap_or(0);
+        let device = self.stream.device().clone();
+        device.table(key, || {
+            let params = params.upload(self.stream)?;
+            let table = self.stream.allocate(length as usize * FACTOR_BYTES)?;
+            let numbers = numbers.iter().copied().map(Arg::U32);
+            let args: Vec<Arg> = std::iter::once(mem(&params)).chain(numbers).chain([mem(&table)]).collect();
+            // SAFETY: the arguments are those of the kernel, and the table has `length` factors.
+            unsafe { self.program.launch(self.stream, kernel, u64::from(length), GROUP, &args)? };
+            self.stream.wait(None)?;
+            Ok(table)
+        })
+    }
+}
