@@ -1,6 +1,6 @@
 // The last pass of a transform: see ntt.cl.
 //
-// Before it a vector is [k1][k2][i]: k1 of first_log bits from the first pass, k2 of the passes between, i of radix_log
+// Before it a vector is [k1][k2][i]: k1 of first_log bits from the first pass, k2 of all passes between, i of radix_log
 // bits. Row K = k1 + k2·2^first_log is transformed, and goes to [k3][k2][k1] in natural order (the planes of equal k2
 // are transposed), or stays where it is in bit-reversed order.
 //
@@ -46,29 +46,31 @@ DEVICE F(t) row_twist(rows_t rows, F(t) x, u32 column, u32 i, u32 low_log, GLOBA
 }
 
 // Grid: a group a tile of whole rows, of all vectors one after the other; `columns` is their number.
-// `out` is `data` in place. state: the ticket counter, then one counter a plane of 2^plane_log tiles.
+// `out` is `data` in place. From state_offset on: the ticket counter, then one counter a plane of 2^plane_log tiles.
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
               u32 first_log, GLOBAL const F(fixed) *nodes, u32 low_log, GLOBAL const F(fixed) *low,
-              GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last, u32 flags, GLOBAL u32 *state, u32 plane_log) {
+              GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last, u32 flags, GLOBAL u32 *state, u32 state_offset,
+              u32 plane_log) {
     LOCAL part_t tile[TILE];
-    F(t) x[8];
+    F(t) x[STEP];
     rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
-    u32 group = GROUP_ID, window = TILE_LOG - 3;
+    u32 group = GROUP_ID, window = TILE_LOG - STEP_LOG;
     GLOBAL u32 *plane = 0;
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) {
+        state += state_offset;
         group = grid_ticket(state, (u32 *)tile);
         plane = state + 1 + (group >> plane_log);
     }
 #endif
 #pragma unroll
-    for (int j = 0; j < 8; j++) {
+    for (int j = 0; j < STEP; j++) {
         u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
         x[j] = column < columns ? data[row_load_index(rows, column, tile_row(element, radix_log))] : F(zero)();
     }
 #pragma unroll
-    for (int j = 0; j < 8; j++) {
+    for (int j = 0; j < STEP; j++) {
         u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
         if (column < columns) x[j] = row_twist(rows, x[j], column, tile_row(element, radix_log), low_log, low, high);
     }
@@ -78,7 +80,7 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif
 #pragma unroll
-    for (int j = 0; j < 8; j++) {
+    for (int j = 0; j < STEP; j++) {
         u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
         u32 at = tile_row(element, radix_log);
         if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);

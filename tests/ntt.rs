@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{abort_after, accelerators_and_cpu, alone, rng};
+use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use ff::Field;
-use proofwarp::field::NttField;
-use proofwarp::ntt::{NttDomain, Options, Order, Transform, transform_many};
+use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::ntt::{Direction, NttDomain, Options, Order, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
@@ -140,6 +140,38 @@ fn domains_transform_both_ways<F: NttField>() {
         reversed.coset_forward(&mut values).expect("coset_forward");
         let expected = reference(&x, &Transform { order: Order::BitReversed, ..coset });
         assert!(values == expected, "bit-reversed coset_forward, 2^{log_n}, {accelerator:?}");
+    }
+}
+
+/// On the device, several vectors at once, with every number of passes, in every direction and order.
+fn passes_on_the_device<F: NttField>() {
+    for accelerator in accelerators_with_devices() {
+        for (log_n, max_radix_log) in [(9, 0), (10, 0), (11, 6), (12, 4), (13, 0), (18, 5)] {
+            for output in [Order::Natural, Order::BitReversed] {
+                let options = Options { output, max_radix_log, ..Options::default() };
+                let domain = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");
+                both_ways_on_the_device(&accelerator, &domain);
+            }
+        }
+    }
+}
+
+fn both_ways_on_the_device<F: NttField>(accelerator: &Accelerator, domain: &NttDomain<F>) {
+    let log_n = domain.log_n();
+    let x: Vec<Vec<F>> = (0..if log_n > 14 { 1 } else { 3 }).map(|seed| random(log_n, seed)).collect();
+    let mut stream = accelerator.devices()[0].stream().expect("stream");
+    let mut directions = vec![Direction::Forward, Direction::CosetForward];
+    if domain.transform(Direction::Forward).order == Order::Natural {
+        directions.extend([Direction::Inverse, Direction::CosetInverse]);
+    }
+    for direction in directions {
+        let mut vectors = DeviceVector::upload(&mut stream, &x.concat()).expect("upload");
+        domain.enqueue(direction, &mut stream, &mut vectors).expect("enqueue");
+        let mut results = vec![F::ZERO; vectors.len()];
+        vectors.download(&mut stream, &mut results).expect("download");
+        for (x, result) in x.iter().zip(results.chunks(1 << log_n)) {
+            assert!(result == reference(x, &domain.transform(direction)), "{direction:?}, 2^{log_n}, {accelerator:?}");
+        }
     }
 }
 
@@ -325,6 +357,7 @@ of_every_field! {
     equals_the_definition
     every_length
     domains_transform_both_ways
+    passes_on_the_device
     batches_of_several_lengths
     zero_delta_and_constant
     an_abort_leaves_the_vectors

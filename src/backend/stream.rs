@@ -296,13 +296,15 @@ impl Stream {
     pub unsafe fn launch_in_turn(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
         let device = self.device.clone();
         let mut turn = lock(&device.turn);
-        if let Some(last) = turn.take() {
+        // The stream's own are in order anyway.
+        if let Some(last) = turn.take().filter(|last| !Arc::ptr_eq(&last.core, &self.core)) {
             self.wait_for(&last)?;
         }
         // SAFETY: passed on from the caller.
-        unsafe { self.launch(launch, args)? };
+        let launched = unsafe { self.launch(launch, args) };
+        // After a failure too: the last such kernel may still run.
         *turn = Some(self.mark()?);
-        Ok(())
+        launched
     }
 
     /// Marks the point that the stream has been filled to.

@@ -68,8 +68,8 @@ impl<F: NttField> DeviceVector<F> {
         &self.buffer
     }
 
-    /// Lets another buffer of the device hold the elements.
+    /// Lets another secret buffer of the device hold the elements.
     pub(crate) fn replace(&mut self, buffer: Buffer) {
-        self.buffer = Arc::new(buffer.secret());
+        self.buffer = Arc::new(buffer);
     }
 }

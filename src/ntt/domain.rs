@@ -1,6 +1,7 @@
 //! The multiplicative subgroup of order 2^k and its coset, as provers use them.
 
 use super::passes::{Layout, Passes};
+use super::plan::MAX_RADIX_LOG;
 use super::{Order, Transform, transform_many};
 use crate::backend::{Abort, Stream};
 use crate::field::{DeviceVector, NttField};
@@ -27,11 +28,13 @@ pub struct Options<F> {
     pub coset: Option<F>,
     /// Order of the values that forward transforms give.
     pub output: Order,
+    /// Most levels of a pass on a device, up to 8, the choice where this is 0: fewer make more passes over memory.
+    pub max_radix_log: u32,
 }
 
 impl<F> Default for Options<F> {
     fn default() -> Self {
-        Self { coset: None, output: Order::Natural }
+        Self { coset: None, output: Order::Natural, max_radix_log: 0 }
     }
 }
 
@@ -48,6 +51,7 @@ pub struct NttDomain<F> {
     coset: F,
     coset_inverse: F,
     output: Order,
+    max_radix_log: u32,
 }
 
 impl<F: NttField> NttDomain<F> {
@@ -72,6 +76,10 @@ impl<F: NttField> NttDomain<F> {
         let coset_inverse = Option::<F>::from(coset.invert());
         let coset_inverse = coset_inverse
             .ok_or_else(|| Error::invalid(PLACE, "generator of the coset", "a nonzero element", "zero"))?;
+        if options.max_radix_log > MAX_RADIX_LOG {
+            let expected = format!("at most {MAX_RADIX_LOG}");
+            return Err(Error::invalid(PLACE, "max_radix_log", expected, options.max_radix_log));
+        }
         Ok(Self {
             accelerator: accelerator.clone(),
             log_n,
@@ -81,6 +89,7 @@ impl<F: NttField> NttDomain<F> {
             coset,
             coset_inverse,
             output: options.output,
+            max_radix_log: if options.max_radix_log == 0 { MAX_RADIX_LOG } else { options.max_radix_log },
         })
     }
 
@@ -163,13 +172,15 @@ impl<F: NttField> NttDomain<F> {
         }
         let vectors = u32::try_from(values.len() / n)
             .map_err(|_| Error::invalid("ntt", "number of vectors", "below 2^32", values.len() / n))?;
-        let passes = Passes::new(stream, &self.transform(direction), Layout { vectors, stride: n as u64 })?;
+        let layout = Layout { vectors, stride: n as u64 };
+        let passes = Passes::with_radix(stream, &self.transform(direction), layout, self.max_radix_log)?;
         if !passes.needs_other() {
-            return passes.queue(stream, values.buffer(), None);
+            return passes.queue(stream, values.buffer(), None).map(drop);
         }
-        let other = stream.allocate(values.buffer().bytes())?;
-        passes.queue(stream, values.buffer(), Some(&other))?;
-        values.replace(other);
+        let other = stream.allocate(values.buffer().bytes())?.secret();
+        if passes.queue(stream, values.buffer(), Some(&other))? {
+            values.replace(other);
+        }
         Ok(())
     }
 }

@@ -116,8 +116,8 @@ fn enqueue<F: NttField>(stream: &mut Stream, input: &[F], transform: &Transform<
     let result = stream.host_buffer(bytes)?;
     stream.upload(&data, as_bytes(input))?;
     stream.mark_start()?;
-    passes.queue(stream, &data, other.as_ref())?;
+    let in_other = passes.queue(stream, &data, other.as_ref())?;
     stream.mark_end()?;
-    stream.fetch(&result, other.as_ref().unwrap_or(&data))?;
+    stream.fetch(&result, other.as_ref().filter(|_| in_other).unwrap_or(&data))?;
     Ok(Queued { result, _buffers: [Some(data), other] })
 }

@@ -1,6 +1,8 @@
 //! A transform's kernels in their order.
 
-use super::plan::{Plan, TILE_LOG};
+use std::sync::Arc;
+
+use super::plan::{ColumnPass, GROUPS, MAX_RADIX_LOG, Plan, TILE_LOG};
 use super::tables::Tables;
 use super::{Order, Transform};
 use crate::backend::{Arg, BackendKind, Buffer, Device, Stream};
@@ -9,7 +11,7 @@ use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Work-items of a group of `ntt_columns` and `ntt_rows`.
-const GROUP: u32 = 256;
+const GROUP: u32 = 128;
 
 /// Flags of the kernels, as `cl/ntt.cl` numbers them.
 const SHIFTED: u32 = 1;
@@ -33,17 +35,28 @@ pub(super) struct Passes {
     tables: Tables,
     flags: u32,
     layout: Layout,
-    /// The last pass writes over what it reads.
+    /// Passes that change the order of what they read write over it.
     in_place: bool,
 }
 
 impl Passes {
     /// Finds or makes the tables.
     pub fn new<F: NttField>(stream: &mut Stream, transform: &Transform<F>, layout: Layout) -> Result<Self> {
-        let plan = Plan::new(transform.log_n)?;
-        let rows = u64::from(layout.vectors) << plan.rows_log();
-        if rows > u64::from(u32::MAX) {
-            let expected = format!("at most {} for 2^{}", u32::MAX >> plan.rows_log(), plan.log_n);
+        Self::with_radix(stream, transform, layout, MAX_RADIX_LOG)
+    }
+
+    /// The same with passes of at most 2^max_radix_log points.
+    pub fn with_radix<F: NttField>(
+        stream: &mut Stream,
+        transform: &Transform<F>,
+        layout: Layout,
+        max_radix_log: u32,
+    ) -> Result<Self> {
+        let plan = Plan::new(transform.log_n, max_radix_log)?;
+        // A group a tile, or a row a column of the last pass: whichever are more have to be numbered.
+        let most = u32::MAX >> plan.log_n.saturating_sub(1);
+        if layout.vectors > most {
+            let expected = format!("at most {most} of 2^{}", plan.log_n);
             return Err(Error::invalid("ntt on a device", "number of vectors", expected, layout.vectors));
         }
         let tables = Tables::new(stream, &plan, transform)?;
@@ -58,73 +71,106 @@ impl Passes {
         Ok(Self { program: Program::find("ntt", F::NAME)?, plan, tables, flags, layout, in_place })
     }
 
-    /// Whether the last pass may write where it reads: nothing is transposed, or the groups of a plane can wait for
-    /// each other, since as many run at once.
+    /// Whether passes may write where they read: nothing changes its order, or the groups of a plane can wait for
+    /// each other, since more run at once.
     fn in_place(plan: &Plan, order: Order, device: &Device) -> bool {
         let info = device.info();
-        let fits = |plane_log: u32| info.backend == BackendKind::Cuda && 1 << plane_log <= info.compute_units;
-        order == Order::BitReversed || plan.radices.len() == 1 || plan.plane_log().is_some_and(fits)
+        let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
+        let groups = 1 << plan.plane_log().max(swap_log);
+        let at_once = info.backend == BackendKind::Cuda && 2 * groups <= info.compute_units * GROUPS;
+        order == Order::BitReversed || plan.radices.len() == 1 || at_once
     }
 
-    /// Whether [`Self::queue`] wants a second buffer.
+    fn natural(&self) -> bool {
+        self.flags & REVERSED == 0
+    }
+
+    /// Whether [`Self::queue`] wants a second buffer as large as the data.
     pub fn needs_other(&self) -> bool {
         !self.in_place
     }
 
-    /// Queues the transform of `data`. With a second buffer the result is there.
-    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
-        let wait = self.in_place && self.flags & REVERSED == 0 && self.plan.radices.len() > 1;
-        let state_length = if wait { self.planes() + 1 } else { 0 };
-        let state = stream.allocate(4 * state_length as usize)?;
-        for (number, pass) in self.plan.column_passes().enumerate() {
-            let length = if number == 0 { state_length } else { 0 };
-            self.queue_columns(stream, data, pass, (&state, length))?;
+    /// Queues the transform of `data`. Says whether the result is in the second buffer, where one is needed.
+    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<bool> {
+        let passes = self.plan.column_passes(self.natural());
+        let wait = self.in_place && self.natural() && !passes.is_empty();
+        let (swap_words, row_words) = if wait { self.state_words(&passes) } else { (0, 0) };
+        let state = stream.allocate(4 * (swap_words + row_words) as usize)?;
+        let mut places = [data, other.unwrap_or(data)];
+        for (number, pass) in passes.iter().enumerate() {
+            let clear = if number == 0 { swap_words + row_words } else { 0 };
+            let swaps = pass.swap_log > 0;
+            let to = if swaps { places[1] } else { places[0] };
+            self.queue_columns(stream, (places[0], to), pass, (&state, clear), wait && swaps)?;
+            if swaps {
+                places.swap(0, 1);
+            }
         }
-        self.queue_rows(stream, data, other.unwrap_or(data), wait.then_some(&state))
+        self.queue_rows(stream, (places[0], places[1]), wait.then_some((&state, swap_words)))?;
+        Ok(other.is_some_and(|other| self.needs_other() && std::ptr::eq(places[1], other)))
     }
 
-    /// Planes of all vectors, a counter each.
-    fn planes(&self) -> u32 {
-        let planes_log = self.plan.plane_log().map_or(0, |plane_log| self.plan.log_n - TILE_LOG - plane_log);
-        self.layout.vectors << planes_log
+    /// A ticket and a counter for each plane, for the pass that swaps digits and for the last one.
+    fn state_words(&self, passes: &[ColumnPass]) -> (u32, u32) {
+        let tiles = self.tiles();
+        let swap = passes.iter().find(|pass| pass.swap_log > 0).map_or(0, |pass| 1 + (tiles >> pass.swap_log));
+        (swap as u32, 1 + (tiles >> self.plan.plane_log()) as u32)
+    }
+
+    /// Tiles of all vectors, of at least one tile each.
+    fn tiles(&self) -> u64 {
+        u64::from(self.layout.vectors) << (self.plan.log_n - TILE_LOG)
     }
 
     fn queue_columns(
         &self,
         stream: &mut Stream,
-        data: &Buffer,
-        (log_done, radix_log): (u32, u32),
-        (state, state_length): (&Buffer, u32),
+        (from, to): (&Buffer, &Buffer),
+        pass: &ColumnPass,
+        (state, clear): (&Buffer, u32),
+        wait: bool,
     ) -> Result<()> {
-        let [log_n, log_done, radix_log, flags, state_length] =
-            [self.plan.log_n, log_done, radix_log, self.flags, state_length].map(Arg::U32);
-        let (stride, nodes) = (Arg::U64(self.layout.stride), mem(&self.tables.nodes));
-        let args = [mem(data), stride, log_n, log_done, radix_log, nodes, flags, mem(state), state_length];
-        let tiles = u64::from(self.layout.vectors) << (self.plan.log_n - TILE_LOG);
+        let ColumnPass { radix_log, stride_log, first_log, swap_log } = *pass;
+        let flags = self.flags | if wait { IN_PLACE } else { 0 };
+        let mut args = vec![mem(from), mem(to), Arg::U64(self.layout.stride)];
+        args.extend([self.plan.log_n, stride_log, radix_log, first_log, swap_log].map(Arg::U32));
+        args.extend([mem(&self.tables.nodes), Arg::U32(flags), mem(state), Arg::U32(clear)]);
         // SAFETY: the arguments are those of `ntt_columns`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.program.launch(stream, "ntt_columns", tiles * u64::from(GROUP), GROUP, &args) }
+        unsafe { self.launch(stream, "ntt_columns", self.tiles(), &args, wait) }
     }
 
-    fn queue_rows(&self, stream: &mut Stream, data: &Buffer, out: &Buffer, state: Option<&Buffer>) -> Result<()> {
+    fn queue_rows(
+        &self,
+        stream: &mut Stream,
+        (from, to): (&Buffer, &Buffer),
+        state: Option<(&Buffer, u32)>,
+    ) -> Result<()> {
         let Self { plan, tables, layout, .. } = self;
         let radix_log = plan.last_radix_log();
         let rows = u64::from(layout.vectors) << plan.rows_log();
-        let first_log = if plan.radices.len() > 1 { plan.radices[0] } else { 0 };
         let flags = self.flags | if state.is_some() { IN_PLACE } else { 0 };
-        let table = |table: &Option<std::sync::Arc<Buffer>>| mem(table.as_ref().unwrap_or(&tables.plain));
-        let numbers = [rows as u32, plan.log_n, radix_log, first_log].map(Arg::U32);
-        let mut args = vec![mem(data), mem(out), Arg::U64(layout.stride)];
-        args.extend(numbers);
+        let table = |table: &Option<Arc<Buffer>>| mem(table.as_ref().unwrap_or(&tables.plain));
+        let (state, offset) = state.map_or((from, 0), |(buffer, offset)| (buffer, offset));
+        let mut args = vec![mem(from), mem(to), Arg::U64(layout.stride)];
+        args.extend([rows as u32, plan.log_n, radix_log, plan.first_log()].map(Arg::U32));
         args.extend([mem(&tables.plain), Arg::U32(plan.low_log), table(&tables.low), table(&tables.high)]);
-        args.extend([table(&tables.last), Arg::U32(flags), mem(state.unwrap_or(data))]);
-        args.push(Arg::U32(plan.plane_log().unwrap_or(0)));
-        let items = rows.div_ceil(1 << (TILE_LOG - radix_log)) * u64::from(GROUP);
-        // SAFETY: the arguments are those of `ntt_rows`; vectors are 2^log_n long and tables as planned; the first
-        // pass has cleared the state, and a plane's groups run at once and alone of their kind.
+        args.extend([table(&tables.last), Arg::U32(flags), mem(state), Arg::U32(offset)]);
+        args.push(Arg::U32(plan.plane_log()));
+        let tiles = rows.div_ceil(1 << (TILE_LOG - radix_log));
+        // SAFETY: the arguments are those of `ntt_rows`; vectors are 2^log_n long and tables as planned.
+        unsafe { self.launch(stream, "ntt_rows", tiles, &args, flags & IN_PLACE != 0) }
+    }
+
+    /// # Safety
+    /// The arguments are those of the kernel. Where its groups wait for each other, the first pass has cleared the
+    /// state, and a plane's groups run at once.
+    unsafe fn launch(&self, stream: &mut Stream, kernel: &str, tiles: u64, args: &[Arg], wait: bool) -> Result<()> {
+        let items = tiles * u64::from(GROUP);
+        // SAFETY: passed on from the caller; in turn, a kernel whose groups wait is alone of its kind.
         unsafe {
-            match state {
-                Some(_) => self.program.launch_in_turn(stream, "ntt_rows", items, GROUP, &args),
-                None => self.program.launch(stream, "ntt_rows", items, GROUP, &args),
+            match wait {
+                true => self.program.launch_in_turn(stream, kernel, items, GROUP, args),
+                false => self.program.launch(stream, kernel, items, GROUP, args),
             }
         }
     }

@@ -3,9 +3,13 @@
 use crate::{Error, Result};
 
 /// Elements of a tile in kernels, as in `cl/ntt.cl`.
-pub(super) const TILE_LOG: u32 = 11;
-/// Largest radix of a pass of several: a tile of 2^9 rows has columns of 128 bytes.
-const MAX_RADIX_LOG: u32 = 9;
+pub(super) const TILE_LOG: u32 = 9;
+/// Groups of a pass that a multiprocessor runs at once, at least: what the kernels' bounds promise.
+pub(super) const GROUPS: u32 = 7;
+/// Largest radix of a pass of several: a tile of 2^8 rows has columns of 64 bytes.
+pub(super) const MAX_RADIX_LOG: u32 = 8;
+/// Most passes.
+const MAX_PASSES: u32 = 4;
 /// Kernels index elements with 32 bits and need one to spare.
 const MAX_LOG_N: u32 = 31;
 /// Up to here one table has all factors of the last pass (4 MiB); above, two tables do with the root of that.
@@ -22,32 +26,50 @@ pub(super) struct Plan {
     pub low_log: u32,
 }
 
+/// A pass before the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ColumnPass {
+    pub radix_log: u32,
+    /// Binary logarithm of the distance of its rows.
+    pub stride_log: u32,
+    /// Bits that the first pass settled, 0 in it.
+    pub first_log: u32,
+    /// Bits of the digit before, with which it swaps its own; 0 where it does not.
+    pub swap_log: u32,
+}
+
 impl Plan {
-    /// As few passes as the radix allows, as many levels as possible in steps of three.
-    pub fn new(log_n: u32) -> Result<Self> {
+    /// As few passes as radices up to 2^max_radix_log allow.
+    pub fn new(log_n: u32, max_radix_log: u32) -> Result<Self> {
+        const PLACE: &str = "ntt on a device";
         if log_n > MAX_LOG_N {
-            return Err(Error::invalid("ntt on a device", "log_n", format!("at most {MAX_LOG_N}"), log_n));
+            return Err(Error::invalid(PLACE, "log_n", format!("at most {MAX_LOG_N}"), log_n));
         }
-        let radices = match log_n {
-            0..=TILE_LOG => vec![log_n],
-            12..=18 => vec![log_n.div_ceil(2), log_n / 2],
-            19..=27 => {
-                let outer = (log_n - MAX_RADIX_LOG).div_ceil(2).max(6);
+        let single = max_radix_log == MAX_RADIX_LOG && log_n <= TILE_LOG;
+        let count = if single { 1 } else { log_n.div_ceil(max_radix_log).max(1) };
+        let radices = match count {
+            1 => vec![log_n],
+            2 => vec![log_n.div_ceil(2), log_n / 2],
+            3 => {
+                let outer = log_n.div_ceil(3);
                 vec![outer, log_n - 2 * outer, outer]
             }
+            MAX_PASSES => {
+                let outer = log_n.div_ceil(4);
+                let inner = log_n - 2 * outer;
+                vec![outer, inner.div_ceil(2), inner / 2, outer]
+            }
             _ => {
-                let inner = log_n - 14;
-                vec![7, inner.div_ceil(2), inner / 2, 7]
+                let most = MAX_PASSES * max_radix_log;
+                return Err(Error::invalid(PLACE, "log_n", format!("at most {most} for such a radix"), log_n));
             }
-        };
-        let radices = match std::env::var("NTT_RADICES").ok().filter(|_| log_n > 18) {
-            Some(text) => {
-                let r: Vec<u32> = text.split(',').map(|r| r.parse().unwrap()).collect();
-                if r.iter().sum::<u32>() == log_n { r } else { radices }
-            }
-            None => radices,
         };
         let mut plan = Self { log_n, radices, low_log: 0 };
+        if let Some(pass) = plan.column_passes(true).iter().find(|pass| pass.radix_log + pass.stride_log < TILE_LOG) {
+            // A tile's columns would be of several blocks.
+            let bits = pass.radix_log + pass.stride_log;
+            return Err(Error::invalid(PLACE, "bits of the last passes", format!("at least {TILE_LOG}"), bits));
+        }
         let rows_log = plan.rows_log();
         plan.low_log = if log_n <= MAX_SINGLE_TABLE_LOG { rows_log } else { rows_log.div_ceil(2) };
         Ok(plan)
@@ -63,24 +85,28 @@ impl Plan {
         self.log_n - self.last_radix_log()
     }
 
-    /// The passes before the last, as (levels done, radix), both as logarithms.
-    pub fn column_passes(&self) -> impl Iterator<Item = (u32, u32)> {
-        let columns = &self.radices[..self.radices.len() - 1];
-        columns.iter().scan(0, |done, &radix| {
-            let pass = (*done, radix);
-            *done += radix;
-            Some(pass)
-        })
+    /// Bits that the first of several passes settles.
+    pub fn first_log(&self) -> u32 {
+        if self.radices.len() > 1 { self.radices[0] } else { 0 }
     }
 
-    /// Binary logarithm of the tiles of a plane, whose rows the last pass writes over in natural order; `None` where
-    /// there is nothing to wait for, or a plane is not closed (four passes).
-    pub fn plane_log(&self) -> Option<u32> {
-        match self.radices.len() {
-            2 => Some(self.log_n - TILE_LOG),
-            3 => Some(self.radices[0] + self.radices[2] - TILE_LOG),
-            _ => None,
-        }
+    /// The passes before the last; in natural order the third of four swaps digits.
+    pub fn column_passes(&self, natural: bool) -> Vec<ColumnPass> {
+        let columns = &self.radices[..self.radices.len() - 1];
+        let mut stride_log = self.log_n;
+        let pass = |(number, &radix_log): (usize, &u32)| {
+            stride_log -= radix_log;
+            let first_log = if number == 0 { 0 } else { self.radices[0] };
+            let swap_log = if natural && number == 2 { self.radices[1] } else { 0 };
+            ColumnPass { radix_log, stride_log, first_log, swap_log }
+        };
+        columns.iter().enumerate().map(pass).collect()
+    }
+
+    /// Binary logarithm of the tiles of a plane of the last pass, which it transposes in natural order.
+    pub fn plane_log(&self) -> u32 {
+        let plane = if self.radices.len() == 2 { self.log_n } else { self.first_log() + self.last_radix_log() };
+        plane.saturating_sub(TILE_LOG)
     }
 }
 
@@ -91,25 +117,25 @@ mod tests {
     #[test]
     fn passes_cover_every_size() {
         for log_n in 0..=MAX_LOG_N {
-            let plan = Plan::new(log_n).expect("within range");
+            let plan = Plan::new(log_n, MAX_RADIX_LOG).expect("within range");
             assert_eq!(plan.radices.iter().sum::<u32>(), log_n);
-            assert!(log_n <= TILE_LOG || plan.radices.iter().all(|radix| (4..=MAX_RADIX_LOG).contains(radix)));
-            assert!(plan.column_passes().all(|(_, radix)| log_n - radix >= TILE_LOG - radix));
-            assert!(plan.radices.len() != 3 || plan.radices[0] == plan.radices[2]);
+            // Passes that wait need more than one step, so at least three levels.
+            assert!(log_n <= TILE_LOG || plan.radices.iter().all(|r| (3..=MAX_RADIX_LOG).contains(r)));
+            assert!(plan.radices.len() < 3 || plan.radices.first() == plan.radices.last());
+            assert!(plan.column_passes(true).iter().all(|pass| pass.radix_log + pass.stride_log >= TILE_LOG));
         }
-        assert!(Plan::new(32).is_err());
+        assert!(Plan::new(32, MAX_RADIX_LOG).is_err() && Plan::new(17, 4).is_err());
     }
 
     #[test]
     fn tables_are_small() {
         for log_n in 17..=MAX_LOG_N {
-            let plan = Plan::new(log_n).expect("within range");
-            let width_log = plan.last_radix_log();
-            let [nodes, low, high] =
-                [plan.rows_log(), plan.low_log + width_log, plan.rows_log() - plan.low_log + width_log]
-                    .map(|log| 1u64 << log);
+            let plan = Plan::new(log_n, MAX_RADIX_LOG).expect("within range");
+            let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
+            let tables =
+                [rows_log, plan.low_log + width_log, rows_log - plan.low_log + width_log].map(|log| 1u64 << log);
             // A factor takes two elements.
-            assert!(2 * (nodes + low + high) <= 1 << (log_n - 2), "2^{log_n}: {plan:?}");
+            assert!(2 * tables.iter().sum::<u64>() <= 1 << (log_n - 2), "2^{log_n}: {plan:?}");
         }
     }
 }
