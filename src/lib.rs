@@ -19,6 +19,7 @@ pub mod curve;
 mod error;
 pub mod field;
 pub mod kernels;
+pub mod matrix;
 pub mod msm;
 pub mod ntt;
 pub mod program;
