@@ -43,12 +43,37 @@ DEVICE u32 csr_entry(csr_t a, u32 i, u32 *index) {
     return word;
 }
 
-// sum + coefficient·x for non-zero i.
-DEVICE F(t) csr_accumulate(csr_t a, GLOBAL const F(t) *x, F(t) sum, u32 i) {
+// An element of x and its coefficient's index.
+typedef struct {
+    F(t) value;
     u32 index;
-    F(t) value = x[csr_entry(a, i, &index)];
-    if (index > CSR_MINUS_ONE) value = F(mul)(value, a.dictionary[index]);
-    return index == CSR_MINUS_ONE ? F(sub)(sum, value) : F(add)(sum, value);
+} csr_term_t;
+
+// What non-zero i is made of; nothing if i is not below end.
+DEVICE csr_term_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end) {
+    csr_term_t term;
+    term.value = F(zero)();
+    term.index = CSR_PLUS_ONE;
+    if (i < end) term.value = x[csr_entry(a, i, &term.index)];
+    return term;
+}
+
+// sum + coefficient·x.
+DEVICE F(t) csr_add(csr_t a, F(t) sum, csr_term_t term) {
+    if (term.index > CSR_MINUS_ONE) term.value = F(mul)(term.value, a.dictionary[term.index]);
+    return term.index == CSR_MINUS_ONE ? F(sub)(sum, term.value) : F(add)(sum, term.value);
+}
+
+// The sum over every `step`-th non-zero; the next one is on its way while one is multiplied.
+DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32 step) {
+    F(t) sum = F(zero)();
+    csr_term_t term = csr_load(a, x, start, end);
+    for (u32 i = start; i < end; i += step) {
+        csr_term_t next = csr_load(a, x, i + step, end);
+        sum = csr_add(a, sum, term);
+        term = next;
+    }
+    return sum;
 }
 
 // The sum over `lanes` neighbours, a power of two, for the first of them. All of the group take part.
@@ -68,9 +93,7 @@ void csr_scalar(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS
     csr_t a = CSR_MATRIX;
     u32 vector = GROUP_ID / blocks, row = (GROUP_ID % blocks) * CSR_GROUP + LOCAL_ID;
     if (row >= rows) return;
-    F(t) sum = F(zero)();
-    for (u32 i = pointers[row], end = pointers[row + 1]; i < end; i++) sum = csr_accumulate(a, CSR_X(vector), sum, i);
-    CSR_Y(vector)[row] = sum;
+    CSR_Y(vector)[row] = csr_sum_terms(a, CSR_X(vector), pointers[row], pointers[row + 1], 1);
 }
 
 // CSR_LANES work-items a row. Grid: `blocks` groups for each vector.
@@ -81,8 +104,7 @@ void csr_vector(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS
     u32 vector = GROUP_ID / blocks, lane = LOCAL_ID % CSR_LANES;
     u32 row = (GROUP_ID % blocks) * (CSR_GROUP / CSR_LANES) + LOCAL_ID / CSR_LANES;
     u32 start = row < rows ? pointers[row] : 0, end = row < rows ? pointers[row + 1] : 0;
-    F(t) sum = F(zero)();
-    for (u32 i = start + lane; i < end; i += CSR_LANES) sum = csr_accumulate(a, CSR_X(vector), sum, i);
+    F(t) sum = csr_sum_terms(a, CSR_X(vector), start + lane, end, CSR_LANES);
     sum = csr_sum(sums, sum, CSR_LANES);
     if (row < rows && lane == 0) CSR_Y(vector)[row] = sum;
 }
@@ -106,8 +128,12 @@ void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointer
     u32 vector = GROUP_ID / tiles, tile = GROUP_ID % tiles;
     u32 row = starts[2 * tile], start = starts[2 * tile + 1];
     u32 next_row = starts[2 * tile + 2], end = starts[2 * tile + 3];
-    for (u32 i = start + LOCAL_ID; i < end; i += CSR_GROUP)
-        products[i - start] = csr_accumulate(a, CSR_X(vector), F(zero)(), i);
+    csr_term_t term = csr_load(a, CSR_X(vector), start + LOCAL_ID, end);
+    for (u32 i = start + LOCAL_ID; i < end; i += CSR_GROUP) {
+        csr_term_t next = csr_load(a, CSR_X(vector), i + CSR_GROUP, end);
+        products[i - start] = csr_add(a, F(zero)(), term);
+        term = next;
+    }
     BARRIER();
     bool piece = next_row == row || pointers[row] != start;
     u32 rows = piece ? 1 : next_row - row, lanes = csr_lanes(rows), lane = LOCAL_ID & (lanes - 1);

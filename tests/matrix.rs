@@ -50,7 +50,9 @@ impl<F: NttField> Matrix<F> {
     fn transposed_times(&self, x: &[F]) -> Vec<F> {
         let mut y = vec![F::ZERO; self.columns];
         for (row, x) in self.rows.iter().zip(x) {
-            row.iter().for_each(|(column, value)| y[*column] += *value * x);
+            for (column, value) in row {
+                y[*column] += *value * x;
+            }
         }
         y
     }
@@ -337,10 +339,35 @@ fn buffers_that_do_not_fit() {
     }
 }
 
+/// A batch over two devices, and over two of which the second fails.
+#[test]
+fn several_devices() {
+    let matrix = Matrix::<Fr>::random(60, &[vec![2; 300], vec![800]].concat(), 9, 23);
+    let x: Vec<Vec<Fr>> = (0..5).map(|k| vector(60, k)).collect();
+    let expected: Vec<Vec<Fr>> = x.iter().map(|x| matrix.times(x)).collect();
+    let x: Vec<&[Fr]> = x.iter().map(Vec::as_slice).collect();
+    for (first, second) in alone(None).iter().zip(alone(None)) {
+        let accelerator = first.on_devices([first.devices(), second.devices()].concat());
+        let there = on(&accelerator, &matrix.csr(), None);
+        let mut y = vec![vec![Fr::ONE; 301]; 5];
+        let product = |y: &mut [Vec<Fr>]| {
+            there.multiply_many(&x, &mut y.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>(), None)
+        };
+        second.devices()[0].fail_after(0);
+        let error = product(&mut y).expect_err("injected").to_string();
+        assert!(error.contains("injected"), "{error}");
+        assert!(y.iter().flatten().all(|value| *value == Fr::ONE));
+        let report = product(&mut y).expect("multiply_many");
+        // Tiles and merged rows of five vectors.
+        assert_eq!(report.traffic.launches, 10);
+        assert!(y == expected);
+    }
+}
+
 /// However late the hook says yes, results are either all as they were or all there.
 #[test]
 fn an_abort_leaves_the_results() {
-    let matrix = Matrix::<Fr>::random(500, &[20; 4000], 9, 19);
+    let matrix = Matrix::<Fr>::random(500, &vec![20; 4000], 9, 19);
     let x: Vec<Vec<Fr>> = (0..4).map(|k| vector(500, k)).collect();
     let expected: Vec<Vec<Fr>> = x.iter().map(|x| matrix.times(x)).collect();
     let x: Vec<&[Fr]> = x.iter().map(Vec::as_slice).collect();
@@ -394,7 +421,7 @@ fn a_failure_leaves_the_results() {
 /// Where the matrix does not fit the CPU multiplies, unless the device was forced.
 #[test]
 fn too_little_memory() {
-    let matrix = Matrix::<Fr>::random(1 << 12, &[8; 1 << 14], 3, 21);
+    let matrix = Matrix::<Fr>::random(1 << 12, &vec![8; 1 << 14], 3, 21);
     let x = vector::<Fr>(1 << 12, 1);
     for accelerator in alone(Some(1 << 18)) {
         let error = SparseMatrix::new(&accelerator, matrix.csr()).map(|_| ()).expect_err("no memory");

@@ -115,8 +115,8 @@ impl<F: NttField> CsrOnDevice<F> {
     /// The matrix and both buffers must outlive what is queued, unless the stream is the home of the buffers.
     ///
     /// # Errors
-    /// A buffer is of another device or too short, results overlap each other or may overlap the vectors, or the
-    /// device failed; only then y may have been changed.
+    /// A buffer is of another device or too short, results overlap each other or lie between the vectors; or the
+    /// device failed, and y may have been changed.
     pub fn enqueue(&self, stream: &mut Stream, x: DeviceVectors<'_>, y: DeviceVectors<'_>, count: usize) -> Result<()> {
         self.check(stream, &x, &y, count)?;
         if self.rows() == 0 {
