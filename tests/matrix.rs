@@ -443,7 +443,7 @@ fn explains_itself() {
         "the longest 6000, 32 empty",
         "12 distinct",
         "kernel    balanced: lengths of rows differ",
-        "bytes     4 a non-zero, a product moves at least 844392",
+        "bytes     286664 on a device, 4 a non-zero; a product moves at least 844392",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::csr::{Csr, MINUS_ONE};
 use super::options::Options;
-use super::plan::{Format, Kernel, Statistics, least_bytes};
+use super::plan::{Format, Kernel, Statistics, least_bytes, matrix_bytes};
 use crate::field::NttField;
 
 /// How a matrix is multiplied, and why so.
@@ -28,6 +28,8 @@ pub struct Explanation {
     pub reason: &'static str,
     /// Bytes of a non-zero on a device.
     pub nonzero_bytes: u64,
+    /// Bytes of the matrix on a device: row pointers, non-zeros and dictionary.
+    pub matrix_bytes: u64,
     /// Bytes that a product has to move at least.
     pub least_bytes: u64,
     pub(super) format: Format,
@@ -48,6 +50,7 @@ impl Explanation {
             kernel,
             reason,
             nonzero_bytes: format.bytes(),
+            matrix_bytes: matrix_bytes(&statistics, format) + size_of_val(csr.dictionary()) as u64,
             least_bytes: least_bytes(&statistics, format, csr.columns(), size_of::<F>()),
             format,
         }
@@ -67,6 +70,10 @@ impl fmt::Display for Explanation {
             "  kernel    {kernel}: {reason} ({}% of the steps of warps with a row an item)",
             statistics.busy()
         )?;
-        write!(f, "  bytes     {} a non-zero, a product moves at least {}", self.nonzero_bytes, self.least_bytes)
+        let Self { nonzero_bytes, matrix_bytes, least_bytes, .. } = self;
+        write!(
+            f,
+            "  bytes     {matrix_bytes} on a device, {nonzero_bytes} a non-zero; a product moves at least {least_bytes}"
+        )
     }
 }

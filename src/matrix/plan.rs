@@ -215,11 +215,15 @@ pub(super) fn vectors_at_once(blocks: u32) -> usize {
     (MAX_GROUPS / blocks.max(1)).max(1) as usize
 }
 
+/// Bytes of row pointers and non-zeros.
+pub(super) fn matrix_bytes(statistics: &Statistics, format: Format) -> u64 {
+    4 * (statistics.rows + 1) + statistics.nonzeros * format.bytes()
+}
+
 /// Bytes that a product has to move at least: the matrix, what is used of the vector, once, and the result.
 pub(super) fn least_bytes(statistics: &Statistics, format: Format, columns: usize, element: usize) -> u64 {
     let used = statistics.nonzeros.min(columns as u64);
-    let pointers = 4 * (statistics.rows + 1);
-    pointers + statistics.nonzeros * format.bytes() + (used + statistics.rows) * element as u64
+    matrix_bytes(statistics, format) + (used + statistics.rows) * element as u64
 }
 
 #[cfg(test)]
