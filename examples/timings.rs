@@ -1,4 +1,5 @@
-//! Times MSM and NTT from host slices to host result, and the rate of field products, on one backend.
+//! Times MSM and NTT from host slices to host result, sparse matrices times vectors on the device, and the rate of
+//! field products, on one backend.
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
@@ -15,10 +16,13 @@ use group::{Curve, Group};
 use halo2curves::bn256;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
-use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::field::{DeviceVector, NttField, as_bytes, as_bytes_mut};
+use proofwarp::matrix::{self, Csr, CsrOnDevice, DeviceVectors, Kernel};
 use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::program::Program;
 use proofwarp::{Accelerator, Report, msm};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// Times operations on the backend that `PROOFWARP_BACKEND` forces; every row is a median.
@@ -51,10 +55,10 @@ struct Options {
     /// Most devices to use; 0 is all of them.
     #[arg(long, default_value_t = 0)]
     devices: usize,
-    /// Check every sum, by the bases' discrete logarithms.
+    /// Check every sum of an MSM, by the bases' discrete logarithms, and every product of a matrix, by the CPU.
     #[arg(long)]
     check: bool,
-    /// Print the plan of each MSM over resident bases.
+    /// Print the plan of each MSM over resident bases, and of each matrix.
     #[arg(long)]
     explain: bool,
     /// Vectors of scalars in a batch; the time of one is printed.
@@ -100,6 +104,8 @@ fn main() -> Result<(), Failure> {
         ntt::<Scalar>(&accelerator, &options, log_n)?;
         ntt::<bn256::Fr>(&accelerator, &options, log_n)?;
     }
+    matrices::<Scalar>(&accelerator, &options, &sizes)?;
+    matrices::<bn256::Fr>(&accelerator, &options, &sizes)?;
     for &log_n in &sizes {
         msms::<G1Affine>(&accelerator, &options, log_n)?;
         msms::<G2Affine>(&accelerator, &options, log_n)?;
@@ -235,6 +241,85 @@ fn msm_rows<C: MsmCurve>(
         }
     }
     Ok(())
+}
+
+/// Bytes a second that an H200 copies at: what the floor of a product of a matrix is reckoned by.
+const FLOOR_RATE: f64 = 4.29e12;
+
+/// Matrices such as an R1CS has, resident, by every kernel: the model's choice first.
+fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[u32]) -> Result<(), Failure> {
+    let Some(device) = accelerator.devices().first() else { return Ok(()) };
+    if !format!("csr {}", F::NAME).contains(&options.only) {
+        return Ok(());
+    }
+    println!("matrix times vector                              log rows   kernels ms        GB/s    of floor");
+    let shapes = [("3 a row", 0), ("3 a row, some 1000", 1000)];
+    for (log_rows, (name, long)) in sizes.iter().flat_map(|log_rows| shapes.map(|shape| (*log_rows, shape))) {
+        let csr = Csr::from_rows(1 << log_rows, (0..1 << log_rows).map(|row| r1cs_row::<F>(row, 1 << log_rows, long)))?;
+        let kernels = [Kernel::Scalar, Kernel::Vector, Kernel::Balanced];
+        for kernel in std::iter::once(None).chain(kernels.map(Some)) {
+            let matrix_options = matrix::Options { kernel, ..Default::default() };
+            let matrix = CsrOnDevice::new(device, &csr, matrix_options)?;
+            if options.explain && kernel.is_none() {
+                println!("{}", matrix.explain());
+            }
+            let seconds = product_time(options, &matrix, &csr)?;
+            let (bytes, kernel_name) = (matrix.explain().least_bytes as f64, matrix.explain().kernel);
+            let what =
+                format!("csr {}, {name}, {kernel_name}{}", F::NAME, if kernel.is_none() { " (chosen)" } else { "" });
+            let (rate, floor) = (bytes / seconds, seconds * FLOOR_RATE / bytes);
+            println!("{what:56} {log_rows:>2} {:12.4} {:11.1} {floor:9.2} x", seconds * 1e3, rate / 1e9);
+        }
+    }
+    Ok(())
+}
+
+/// One to five non-zeros, three of four of them ±1 and some powers of two, some of the column of ones, half of the
+/// others near; every 1024th row has so many more.
+fn r1cs_row<F: NttField>(row: usize, columns: usize, long: usize) -> Vec<(usize, F)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(row as u64);
+    let more = if row % 1024 == 512 { long } else { 0 };
+    let entry = |_| {
+        let column = match rng.gen_range(0..8) {
+            0 => 0,
+            1..=4 => (row + rng.gen_range(0..256)) % columns,
+            _ => rng.gen_range(0..columns),
+        };
+        let power = if rng.gen_range(0..4) == 0 { F::from(2 << rng.gen_range(0..30)) } else { F::ONE };
+        (column, if rng.r#gen() { power } else { -power })
+    };
+    (0..1 + row % 5 + more).map(entry).collect()
+}
+
+/// Seconds of the kernels of a product, the median of some.
+fn product_time<F: NttField>(options: &Options, matrix: &CsrOnDevice<F>, csr: &Csr<F>) -> Result<f64, Failure> {
+    let x = inputs::coefficients::<F>(csr.columns());
+    let mut stream = matrix.device().stream()?;
+    let buffers = [stream.allocate(size_of_val(x.as_slice()))?, stream.allocate(csr.rows() * size_of::<F>())?];
+    let [from, to] = [&buffers[0], &buffers[1]].map(DeviceVectors::one);
+    stream.upload(&buffers[0], as_bytes(&x))?;
+    let mut times = Vec::new();
+    for _ in 0..=options.repeat.max(1) {
+        let before = stream.traffic().kernels.as_secs_f64();
+        stream.mark_start()?;
+        matrix.enqueue(&mut stream, from, to, 1)?;
+        stream.mark_end()?;
+        stream.wait(None)?;
+        times.push(stream.traffic().kernels.as_secs_f64() - before);
+    }
+    if options.check {
+        let mut y = vec![F::ZERO; csr.rows()];
+        // SAFETY: the kernels leave reduced elements in Montgomery form.
+        stream.download(unsafe { as_bytes_mut(&mut y) }, &buffers[1])?;
+        let sum = |row| csr.row(row).map(|(column, value)| value * x[column]).sum::<F>();
+        if !y.par_iter().enumerate().all(|(row, y)| *y == sum(row)) {
+            return Err(format!("a wrong product: {}", matrix.explain()).into());
+        }
+    }
+    // The first was to warm up.
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
 }
 
 /// Field products a second, over vectors larger than the cache, counting only the work-items' products.

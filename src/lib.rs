@@ -1,4 +1,4 @@
-//! Multi-scalar multiplication and number-theoretic transforms on CUDA, OpenCL and the CPU.
+//! Multi-scalar multiplication, number-theoretic transforms and sparse matrices on CUDA, OpenCL and the CPU.
 //!
 //! ```
 //! use ff::Field;
@@ -19,6 +19,7 @@ pub mod curve;
 mod error;
 pub mod field;
 pub mod kernels;
+pub mod matrix;
 pub mod msm;
 pub mod ntt;
 pub mod program;

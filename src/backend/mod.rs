@@ -21,6 +21,7 @@ use std::fmt;
 
 pub use buffer::Buffer;
 pub use device::Device;
+pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
 pub use stream::{Abort, Launch, Mark, Stream, Traffic};

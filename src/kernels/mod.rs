@@ -30,6 +30,8 @@ pub enum Family {
     Vector,
     /// Number-theoretic transforms and their twiddles.
     Ntt,
+    /// Sparse matrices times vectors.
+    Csr,
     /// Multi-scalar multiplication.
     Msm,
     /// Element-wise point operations: what tests call.
@@ -113,7 +115,9 @@ pub fn modules() -> Vec<Module> {
             .filter_map(|n| by_name(n))
             .map(|f| of_field(Family::Vector, "vector", &f, true)),
     );
-    modules.extend(NTT_FIELDS.iter().filter_map(|n| by_name(n)).map(|f| of_field(Family::Ntt, "ntt", &f, false)));
+    for (family, prefix) in [(Family::Ntt, "ntt"), (Family::Csr, "csr")] {
+        modules.extend(NTT_FIELDS.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, prefix, &f, false)));
+    }
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
             let curve = CurveDescription::of(name, &field);
@@ -141,6 +145,7 @@ const VECTOR: &str = include_str!("../../cl/vector.cl");
 const SHOUP: &[&str] = &[include_str!("../../cl/shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
 const NTT: &[&str] =
     &[include_str!("../../cl/ntt_tables.cl"), include_str!("../../cl/ntt.cl"), include_str!("../../cl/ntt_rows.cl")];
+const CSR: &str = include_str!("../../cl/csr.cl");
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
     include_str!("../../cl/quad.cl"),
@@ -187,6 +192,7 @@ impl Module {
         match self.family {
             Family::Vector => text.push_str(VECTOR),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
+            Family::Csr => text.push_str(CSR),
             Family::Msm => {
                 text.push_str(CURVE);
                 for part in MSM {

@@ -1,0 +1,166 @@
+// Sparse matrix times vectors: y = A·x over F_p, A in compressed rows.
+//
+// A non-zero is a column and an index into a dictionary of coefficients, of which the first two are 1 and −1:
+// their products are additions and subtractions. Both are packed into one word where they fit
+// (index_bits = 0), else the index lies in an array of its own, of 16 or of 32 bits. Kernels take several
+// vectors: vector k of x starts at element x_first + k·x_stride, and so does y. All values are reduced and in
+// Montgomery form. Every element of y is written, so rows without non-zeros become zero.
+//
+// Three ways to share the work out (chosen on the host by the rows' lengths): csr_scalar, a work-item a row;
+// csr_vector, CSR_LANES work-items a row; csr_balanced, a group a tile of about CSR_TILE non-zeros, which are
+// multiplied first and summed by row then (the "stream" part of CSR-Adaptive; Greathouse and Daga, SC 2014).
+
+#define CSR_GROUP 128
+#define CSR_LANES 32
+#define CSR_TILE 512
+#define CSR_PLUS_ONE 0u
+#define CSR_MINUS_ONE 1u
+
+typedef struct {
+    u32 column_bits;
+    u32 index_bits;
+    GLOBAL const u32 *entries;
+    GLOBAL const u32 *indices;
+    GLOBAL const F(t) *dictionary;
+} csr_t;
+
+#define CSR_PARAMETERS                                                                                     \
+    u32 column_bits, u32 index_bits, GLOBAL const u32 *entries, GLOBAL const u32 *indices,                 \
+        GLOBAL const F(t) *dictionary, GLOBAL const F(t) *x, u64 x_first, u64 x_stride, GLOBAL F(t) *y,     \
+        u64 y_first, u64 y_stride
+#define CSR_MATRIX {column_bits, index_bits, entries, indices, dictionary}
+#define CSR_X(vector) (x + x_first + (vector) * x_stride)
+#define CSR_Y(vector) (y + y_first + (vector) * y_stride)
+
+// The column of non-zero i; *index is its coefficient's.
+DEVICE u32 csr_entry(csr_t a, u32 i, u32 *index) {
+    u32 word = a.entries[i];
+    if (a.index_bits == 0) {
+        *index = word >> a.column_bits;
+        return word & ((1u << a.column_bits) - 1);
+    }
+    *index = a.index_bits == 16 ? ((GLOBAL const u16 *)a.indices)[i] : a.indices[i];
+    return word;
+}
+
+// An element of x and its coefficient's index.
+typedef struct {
+    F(t) value;
+    u32 index;
+} csr_term_t;
+
+// What non-zero i is made of; nothing if i is not below end.
+DEVICE csr_term_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end) {
+    csr_term_t term;
+    term.value = F(zero)();
+    term.index = CSR_PLUS_ONE;
+    if (i < end) term.value = x[csr_entry(a, i, &term.index)];
+    return term;
+}
+
+// sum + coefficient·x.
+DEVICE F(t) csr_add(csr_t a, F(t) sum, csr_term_t term) {
+    if (term.index > CSR_MINUS_ONE) term.value = F(mul)(term.value, a.dictionary[term.index]);
+    return term.index == CSR_MINUS_ONE ? F(sub)(sum, term.value) : F(add)(sum, term.value);
+}
+
+// The sum over every `step`-th non-zero; the next one is on its way while one is multiplied.
+DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32 step) {
+    F(t) sum = F(zero)();
+    csr_term_t term = csr_load(a, x, start, end);
+    for (u32 i = start; i < end; i += step) {
+        csr_term_t next = csr_load(a, x, i + step, end);
+        sum = csr_add(a, sum, term);
+        term = next;
+    }
+    return sum;
+}
+
+// The sum over `lanes` neighbours, a power of two, for the first of them. All of the group take part.
+DEVICE F(t) csr_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 lanes) {
+    for (u32 distance = lanes / 2; distance > 0; distance /= 2) {
+        BARRIER();
+        sums[LOCAL_ID] = value;
+        BARRIER();
+        if ((LOCAL_ID & (lanes - 1)) < distance) value = F(add)(value, sums[LOCAL_ID + distance]);
+    }
+    return value;
+}
+
+// A work-item a row. Grid: `blocks` groups for each vector.
+KERNEL(CSR_GROUP)
+void csr_scalar(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS) {
+    csr_t a = CSR_MATRIX;
+    u32 vector = GROUP_ID / blocks, row = (GROUP_ID % blocks) * CSR_GROUP + LOCAL_ID;
+    if (row >= rows) return;
+    CSR_Y(vector)[row] = csr_sum_terms(a, CSR_X(vector), pointers[row], pointers[row + 1], 1);
+}
+
+// CSR_LANES work-items a row. Grid: `blocks` groups for each vector.
+KERNEL(CSR_GROUP)
+void csr_vector(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS) {
+    LOCAL F(t) sums[CSR_GROUP];
+    csr_t a = CSR_MATRIX;
+    u32 vector = GROUP_ID / blocks, lane = LOCAL_ID % CSR_LANES;
+    u32 row = (GROUP_ID % blocks) * (CSR_GROUP / CSR_LANES) + LOCAL_ID / CSR_LANES;
+    u32 start = row < rows ? pointers[row] : 0, end = row < rows ? pointers[row + 1] : 0;
+    F(t) sum = csr_sum_terms(a, CSR_X(vector), start + lane, end, CSR_LANES);
+    sum = csr_sum(sums, sum, CSR_LANES);
+    if (row < rows && lane == 0) CSR_Y(vector)[row] = sum;
+}
+
+// Work-items a row of a tile: as many as there are, but a power of two.
+DEVICE u32 csr_lanes(u32 rows) {
+    u32 lanes = 1;
+    while (2 * lanes * rows <= CSR_GROUP) lanes *= 2;
+    return lanes;
+}
+
+// A group a tile. Tile t has the non-zeros from starts[2t + 1] to starts[2t + 3] and the rows from starts[2t] to
+// starts[2t + 2], whole ones; or it is a piece of a row that is longer than a tile, and its sum goes to
+// partials[t]. Grid: `tiles` groups for each vector, whose partials are `tiles` apart.
+KERNEL(CSR_GROUP)
+void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointers, GLOBAL F(t) *partials,
+                  CSR_PARAMETERS) {
+    LOCAL F(t) products[CSR_TILE];
+    LOCAL F(t) sums[CSR_GROUP];
+    csr_t a = CSR_MATRIX;
+    u32 vector = GROUP_ID / tiles, tile = GROUP_ID % tiles;
+    u32 row = starts[2 * tile], start = starts[2 * tile + 1];
+    u32 next_row = starts[2 * tile + 2], end = starts[2 * tile + 3];
+    csr_term_t term = csr_load(a, CSR_X(vector), start + LOCAL_ID, end);
+    for (u32 i = start + LOCAL_ID; i < end; i += CSR_GROUP) {
+        csr_term_t next = csr_load(a, CSR_X(vector), i + CSR_GROUP, end);
+        products[i - start] = csr_add(a, F(zero)(), term);
+        term = next;
+    }
+    BARRIER();
+    bool piece = next_row == row || pointers[row] != start;
+    u32 rows = piece ? 1 : next_row - row, lanes = csr_lanes(rows), lane = LOCAL_ID & (lanes - 1);
+    for (u32 first = 0; first < rows; first += CSR_GROUP / lanes) {
+        u32 r = first + LOCAL_ID / lanes;
+        u32 from = r >= rows ? end : piece ? start : pointers[row + r];
+        u32 to = r >= rows || piece ? end : pointers[row + r + 1];
+        F(t) sum = F(zero)();
+        for (u32 i = from + lane; i < to; i += lanes) sum = F(add)(sum, products[i - start]);
+        sum = csr_sum(sums, sum, lanes);
+        GLOBAL F(t) *out = piece ? partials + (u64)vector * tiles + tile : CSR_Y(vector) + row + r;
+        if (r < rows && lane == 0) *out = sum;
+    }
+}
+
+// Rows longer than a tile: long_rows holds for each of `count` its row, its first tile and how many it has.
+// CSR_LANES work-items a row. Grid: `blocks` groups for each vector.
+KERNEL(CSR_GROUP)
+void csr_merge(u32 count, u32 blocks, u32 tiles, GLOBAL const u32 *long_rows, GLOBAL const F(t) *partials,
+               GLOBAL F(t) *y, u64 y_first, u64 y_stride) {
+    LOCAL F(t) sums[CSR_GROUP];
+    u32 vector = GROUP_ID / blocks, lane = LOCAL_ID % CSR_LANES;
+    u32 number = (GROUP_ID % blocks) * (CSR_GROUP / CSR_LANES) + LOCAL_ID / CSR_LANES;
+    u32 pieces = number < count ? long_rows[3 * number + 2] : 0;
+    GLOBAL const F(t) *piece = partials + (u64)vector * tiles + (number < count ? long_rows[3 * number + 1] : 0);
+    F(t) sum = F(zero)();
+    for (u32 i = lane; i < pieces; i += CSR_LANES) sum = F(add)(sum, piece[i]);
+    sum = csr_sum(sums, sum, CSR_LANES);
+    if (number < count && lane == 0) CSR_Y(vector)[long_rows[3 * number]] = sum;
+}

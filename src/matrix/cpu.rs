@@ -1,0 +1,72 @@
+//! Products on the host's cores, cut by non-zeros.
+
+use rayon::prelude::*;
+
+use super::csr::{Csr, MINUS_ONE, PLUS_ONE};
+use crate::backend::Abort;
+use crate::field::NttField;
+use crate::{Error, Result};
+
+/// Non-zeros and rows of a task: some 0.1 ms.
+const PIECE: usize = 1 << 13;
+
+/// A·x of every vector; results are written when all are there.
+pub(super) fn multiply<F: NttField>(csr: &Csr<F>, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<()> {
+    let results = x.iter().map(|x| product(csr, x, abort)).collect::<Result<Vec<_>>>()?;
+    check(abort)?;
+    y.iter_mut().zip(results).for_each(|(y, result)| y.copy_from_slice(&result));
+    Ok(())
+}
+
+fn check(abort: Abort<'_>) -> Result<()> {
+    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
+}
+
+fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Vec<F>> {
+    let mut y = vec![F::ZERO; csr.rows()];
+    let mut pieces = Vec::new();
+    let (mut rest, mut first) = (y.as_mut_slice(), 0);
+    while !rest.is_empty() {
+        let (piece, others) = rest.split_at_mut(piece_rows(csr.row_pointers(), first));
+        rest = others;
+        first += piece.len();
+        pieces.push((first - piece.len(), piece));
+    }
+    pieces.into_par_iter().try_for_each(|(first, piece)| {
+        check(abort)?;
+        piece.iter_mut().zip(first..).for_each(|(sum, row)| *sum = row_sum(csr, row, x));
+        Ok::<_, Error>(())
+    })?;
+    Ok(y)
+}
+
+/// Rows from `first` on that make a task: at least one.
+fn piece_rows(row_pointers: &[u32], first: usize) -> usize {
+    let start = row_pointers[first] as usize;
+    let near = &row_pointers[first + 1..row_pointers.len().min(first + 1 + PIECE)];
+    near.partition_point(|end| *end as usize - start <= PIECE).max(1)
+}
+
+/// A long row is a task for every core.
+fn row_sum<F: NttField>(csr: &Csr<F>, row: usize, x: &[F]) -> F {
+    let range = csr.range(row);
+    let (columns, indices) = (&csr.column_indices()[range.clone()], &csr.coefficient_indices()[range]);
+    if columns.len() <= PIECE {
+        return sum(csr.dictionary(), columns, indices, x);
+    }
+    let pieces = columns.par_chunks(PIECE).zip(indices.par_chunks(PIECE));
+    pieces.map(|(columns, indices)| sum(csr.dictionary(), columns, indices, x)).sum()
+}
+
+fn sum<F: NttField>(dictionary: &[F], columns: &[u32], indices: &[u32], x: &[F]) -> F {
+    columns.iter().zip(indices).fold(F::ZERO, |sum, (column, index)| {
+        let value = x[*column as usize];
+        match *index {
+            PLUS_ONE => sum + value,
+            MINUS_ONE => sum - value,
+            // Most of a witness is zeros.
+            _ if value == F::ZERO => sum,
+            index => sum + value * dictionary[index as usize],
+        }
+    })
+}

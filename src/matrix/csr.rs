@@ -1,0 +1,208 @@
+//! A matrix in compressed rows on the host, its coefficients in a dictionary.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::field::{NttField, as_bytes};
+use crate::{Error, Result};
+
+/// Most rows, columns and non-zeros: kernels count with 32 bits and step past the end.
+pub(super) const LIMIT: usize = 1 << 31;
+/// The dictionary's index of 1.
+pub(super) const PLUS_ONE: u32 = 0;
+/// The dictionary's index of −1.
+pub(super) const MINUS_ONE: u32 = 1;
+
+/// A sparse matrix in compressed rows. Immutable, and checked when made.
+///
+/// Each distinct coefficient is held once, in a dictionary that starts with 1 and −1, so that a non-zero takes 8
+/// bytes here and 4 to 8 on a device. A column may occur in a row more than once; its coefficients add up.
+#[derive(Debug, Clone)]
+pub struct Csr<F> {
+    columns: usize,
+    row_pointers: Vec<u32>,
+    column_indices: Vec<u32>,
+    coefficient_indices: Vec<u32>,
+    dictionary: Vec<F>,
+}
+
+impl<F: NttField> Csr<F> {
+    /// A matrix of as many rows as there are row pointers, less one: row r has the non-zeros from
+    /// `row_pointers[r]` to `row_pointers[r + 1]`.
+    ///
+    /// # Errors
+    /// Row pointers do not rise from 0 to the number of non-zeros, there are not as many coefficients as column
+    /// indices, a column index is not below `columns`, or something is above 2^31.
+    pub fn new(columns: usize, row_pointers: Vec<u32>, column_indices: Vec<u32>, coefficients: &[F]) -> Result<Self> {
+        expect_equal("number of coefficients", column_indices.len(), coefficients.len())?;
+        check_pointers(&row_pointers, column_indices.len())?;
+        check_columns(columns, &column_indices)?;
+        let mut dictionary = Dictionary::new();
+        let coefficient_indices = coefficients.iter().map(|value| dictionary.index(*value)).collect();
+        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
+    }
+
+    /// A matrix from its rows, each an iterator of (column, coefficient).
+    ///
+    /// # Errors
+    /// A column is not below `columns`, or something is above 2^31.
+    pub fn from_rows<R>(columns: usize, rows: impl IntoIterator<Item = R>) -> Result<Self>
+    where
+        R: IntoIterator<Item = (usize, F)>,
+    {
+        check_limit("columns", columns)?;
+        let mut dictionary = Dictionary::new();
+        let (mut row_pointers, mut column_indices, mut coefficient_indices) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (column, coefficient) in row {
+                if column >= columns {
+                    let what = format!("column in row {}", row_pointers.len() - 1);
+                    return Err(Error::invalid("csr", what, format!("below {columns}"), column));
+                }
+                column_indices.push(column as u32);
+                coefficient_indices.push(dictionary.index(coefficient));
+            }
+            check_limit("non-zeros", column_indices.len())?;
+            check_limit("rows", row_pointers.len())?;
+            row_pointers.push(column_indices.len() as u32);
+        }
+        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
+    }
+
+    /// The matrix with rows and columns exchanged; non-zeros of a row are in order of their columns.
+    #[must_use]
+    pub fn transpose(&self) -> Self {
+        let mut row_pointers = vec![0; self.columns + 1];
+        for column in &self.column_indices {
+            row_pointers[*column as usize + 1] += 1;
+        }
+        (0..self.columns).for_each(|column| row_pointers[column + 1] += row_pointers[column]);
+        let mut next = row_pointers.clone();
+        let mut column_indices = vec![0; self.nonzeros()];
+        let mut coefficient_indices = vec![0; self.nonzeros()];
+        for row in 0..self.rows() {
+            for i in self.range(row) {
+                let place = &mut next[self.column_indices[i] as usize];
+                column_indices[*place as usize] = row as u32;
+                coefficient_indices[*place as usize] = self.coefficient_indices[i];
+                *place += 1;
+            }
+        }
+        let (columns, dictionary) = (self.rows(), self.dictionary.clone());
+        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary }
+    }
+
+    /// The non-zeros of a row as (column, coefficient); none if there is no such row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, F)> + '_ {
+        let range = if row < self.rows() { self.range(row) } else { 0..0 };
+        range.map(|i| (self.column_indices[i] as usize, self.dictionary[self.coefficient_indices[i] as usize]))
+    }
+}
+
+impl<F> Csr<F> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.row_pointers.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of non-zeros held (a coefficient may be zero all the same).
+    pub fn nonzeros(&self) -> usize {
+        self.column_indices.len()
+    }
+
+    /// Where rows start among the non-zeros, and the number of non-zeros.
+    pub fn row_pointers(&self) -> &[u32] {
+        &self.row_pointers
+    }
+
+    /// The distinct coefficients: 1, −1, and others in order of their first use.
+    pub fn dictionary(&self) -> &[F] {
+        &self.dictionary
+    }
+
+    /// The column of each non-zero.
+    pub fn column_indices(&self) -> &[u32] {
+        &self.column_indices
+    }
+
+    /// The coefficient of each non-zero, as its place in the dictionary.
+    pub fn coefficient_indices(&self) -> &[u32] {
+        &self.coefficient_indices
+    }
+
+    /// The places of a row's non-zeros.
+    pub(super) fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.row_pointers[row] as usize..self.row_pointers[row + 1] as usize
+    }
+}
+
+/// Distinct field elements in order of their first use.
+struct Dictionary<F> {
+    values: Vec<F>,
+    positions: HashMap<Box<[u8]>, u32>,
+}
+
+impl<F: NttField> Dictionary<F> {
+    fn new() -> Self {
+        Self { values: vec![F::ONE, -F::ONE], positions: HashMap::new() }
+    }
+
+    fn index(&mut self, value: F) -> u32 {
+        if value == F::ONE {
+            return PLUS_ONE;
+        }
+        if value == self.values[MINUS_ONE as usize] {
+            return MINUS_ONE;
+        }
+        let key = as_bytes(std::slice::from_ref(&value));
+        if let Some(index) = self.positions.get(key) {
+            return *index;
+        }
+        let index = self.values.len() as u32;
+        self.positions.insert(key.into(), index);
+        self.values.push(value);
+        index
+    }
+}
+
+fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
+    if expected == actual { Ok(()) } else { Err(Error::invalid("csr", what, expected, actual)) }
+}
+
+fn check_limit(what: &'static str, number: usize) -> Result<()> {
+    if number <= LIMIT { Ok(()) } else { Err(Error::invalid("csr", what, format!("at most {LIMIT}"), number)) }
+}
+
+fn check_pointers(row_pointers: &[u32], nonzeros: usize) -> Result<()> {
+    let [first, .., last] = row_pointers else {
+        return match row_pointers {
+            [only] => expect_equal("the only row pointer", 0, *only as usize)
+                .and_then(|()| expect_equal("number of non-zeros", 0, nonzeros)),
+            _ => Err(Error::invalid("csr", "number of row pointers", "at least 1", 0)),
+        };
+    };
+    check_limit("rows", row_pointers.len() - 1)?;
+    check_limit("non-zeros", nonzeros)?;
+    expect_equal("first row pointer", 0, *first as usize)?;
+    if let Some(row) = row_pointers.par_windows(2).position_first(|pair| pair[0] > pair[1]) {
+        let expected = format!("at least {}", row_pointers[row]);
+        return Err(Error::invalid("csr", format!("row pointer {}", row + 1), expected, row_pointers[row + 1]));
+    }
+    expect_equal("last row pointer", nonzeros, *last as usize)
+}
+
+fn check_columns(columns: usize, column_indices: &[u32]) -> Result<()> {
+    check_limit("columns", columns)?;
+    match column_indices.par_iter().position_first(|column| *column as usize >= columns) {
+        None => Ok(()),
+        Some(i) => {
+            Err(Error::invalid("csr", format!("column of non-zero {i}"), format!("below {columns}"), column_indices[i]))
+        }
+    }
+}

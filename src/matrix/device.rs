@@ -1,0 +1,256 @@
+//! A matrix that stays on a device, and its products as a stream runs them.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::csr::Csr;
+use super::explain::Explanation;
+use super::options::Options;
+use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_at_once};
+use crate::backend::{Arg, Buffer, Device, Stream};
+use crate::field::{NttField, as_bytes};
+use crate::program::{Program, mem};
+use crate::{Error, Result};
+
+/// Non-zeros that are brought into the device's form at a time.
+const CHUNK: usize = 1 << 22;
+
+/// Vectors in a buffer of a device, reduced elements in Montgomery form: number k starts `first + k · stride`
+/// elements after the buffer's start.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceVectors<'a> {
+    /// Where they are.
+    pub buffer: &'a Buffer,
+    /// The first one's start.
+    pub first: usize,
+    /// From the start of one to the start of the next.
+    pub stride: usize,
+}
+
+impl<'a> DeviceVectors<'a> {
+    /// One vector, from the buffer's start on.
+    pub fn one(buffer: &'a Buffer) -> Self {
+        Self { buffer, first: 0, stride: 0 }
+    }
+
+    /// Elements from the buffer's start to the end of `count` vectors of some length.
+    fn end(&self, length: usize, count: usize) -> Option<usize> {
+        let last = count.saturating_sub(1).checked_mul(self.stride)?;
+        self.first.checked_add(last)?.checked_add(length)
+    }
+}
+
+/// A matrix on one device.
+#[derive(Debug)]
+pub struct CsrOnDevice<F> {
+    device: Arc<Device>,
+    explanation: Explanation,
+    row_pointers: Buffer,
+    entries: Buffer,
+    /// Indices into the dictionary, where entries do not have them.
+    indices: Buffer,
+    dictionary: Buffer,
+    tiles: Option<OnDeviceTiles>,
+    field: PhantomData<F>,
+}
+
+/// What the balanced kernel takes beside.
+#[derive(Debug)]
+struct OnDeviceTiles {
+    count: u32,
+    starts: Buffer,
+    long_count: u32,
+    long_rows: Buffer,
+}
+
+impl<F: NttField> CsrOnDevice<F> {
+    /// Uploads a matrix and waits for that; the matrix on the host is not needed any more.
+    ///
+    /// # Errors
+    /// The device has too little memory, or failed.
+    pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: Options) -> Result<Self> {
+        let explanation = Explanation::new(csr, options);
+        let format = Format::new(csr.columns(), csr.dictionary().len());
+        let mut stream = device.stream()?;
+        let row_pointers = upload(&mut stream, bytemuck::cast_slice(csr.row_pointers()))?;
+        let dictionary = upload(&mut stream, as_bytes(csr.dictionary()))?;
+        let entries = upload_entries(&mut stream, csr, format)?;
+        let indices = upload_indices(&mut stream, csr, format)?;
+        let balanced = explanation.kernel == Kernel::Balanced;
+        let tiles = balanced.then(|| OnDeviceTiles::new(&mut stream, csr.row_pointers())).transpose()?;
+        stream.wait(None)?;
+        Ok(Self {
+            device: device.clone(),
+            explanation,
+            row_pointers,
+            entries,
+            indices,
+            dictionary,
+            tiles,
+            field: PhantomData,
+        })
+    }
+
+    /// The device that it is on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// What kernel it is multiplied by and why.
+    pub fn explain(&self) -> &Explanation {
+        &self.explanation
+    }
+
+    /// Bytes of the device that it takes.
+    pub fn bytes(&self) -> u64 {
+        let tiles = self.tiles.iter().flat_map(|tiles| [&tiles.starts, &tiles.long_rows]);
+        let all = [&self.row_pointers, &self.entries, &self.indices, &self.dictionary].into_iter().chain(tiles);
+        all.map(|buffer| buffer.bytes() as u64).sum()
+    }
+
+    /// Queues y = A·x for `count` vectors and does not wait.
+    ///
+    /// The matrix and both buffers must outlive what is queued, unless the stream is the home of the buffers.
+    ///
+    /// # Errors
+    /// A buffer is of another device or too short, results overlap each other or lie between the vectors; or the
+    /// device failed, and y may have been changed.
+    pub fn enqueue(&self, stream: &mut Stream, x: DeviceVectors<'_>, y: DeviceVectors<'_>, count: usize) -> Result<()> {
+        self.check(stream, &x, &y, count)?;
+        if self.rows() == 0 {
+            return Ok(());
+        }
+        let units = self.tiles.as_ref().map_or(self.rows(), |tiles| tiles.count);
+        let at_once = vectors_at_once(blocks(self.explanation.kernel, units));
+        for start in (0..count).step_by(at_once) {
+            let skip = |v: &DeviceVectors<'_>| (v.first + start * v.stride) as u64;
+            let place = |v: &DeviceVectors<'_>| [mem(v.buffer), Arg::U64(skip(v)), Arg::U64(v.stride as u64)];
+            self.launch(stream, &place(&x), &place(&y), at_once.min(count - start) as u64)?;
+        }
+        Ok(())
+    }
+
+    fn rows(&self) -> u32 {
+        self.explanation.statistics.rows as u32
+    }
+
+    /// One launch, or two where rows are cut.
+    fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
+        let program = Program::find("csr", F::NAME)?;
+        let kernel = self.explanation.kernel;
+        let format = self.explanation.format;
+        let numbers = [format.column_bits, format.index_bits].map(Arg::U32);
+        let matrix = [&self.entries, &self.indices, &self.dictionary].map(mem);
+        let rest = [&numbers[..], &matrix, x, y].concat();
+        let Some(tiles) = &self.tiles else {
+            let blocks = blocks(kernel, self.rows());
+            let name = if kernel == Kernel::Vector { "csr_vector" } else { "csr_scalar" };
+            let first = [Arg::U32(self.rows()), Arg::U32(blocks), mem(&self.row_pointers)];
+            let items = u64::from(blocks) * vectors * u64::from(GROUP);
+            // SAFETY: the arguments are those of both kernels; columns and row pointers of a `Csr` are in range, and
+            // the vectors were found to lie in their buffers.
+            return unsafe { program.launch(stream, name, items, GROUP, &[&first[..], &rest].concat()) };
+        };
+        let partial = u64::from(tiles.count) * vectors * size_of::<F>() as u64;
+        let partials = stream.scratch(if tiles.long_count == 0 { 0 } else { partial as usize })?;
+        let first = [Arg::U32(tiles.count), mem(&tiles.starts), mem(&self.row_pointers), mem(&partials)];
+        let items = u64::from(tiles.count) * vectors * u64::from(GROUP);
+        // SAFETY: as above; tiles are those of the row pointers, and there is a partial sum for each if rows are cut.
+        unsafe { program.launch(stream, "csr_balanced", items, GROUP, &[&first[..], &rest].concat())? };
+        let blocks = blocks(Kernel::Vector, tiles.long_count);
+        let numbers = [tiles.long_count, blocks, tiles.count].map(Arg::U32);
+        let args = [&numbers[..], &[mem(&tiles.long_rows), mem(&partials)], y].concat();
+        let items = u64::from(blocks) * vectors * u64::from(GROUP);
+        // SAFETY: the arguments are those of `csr_merge`; long rows name rows and tiles that there are.
+        unsafe { program.launch(stream, "csr_merge", items, GROUP, &args) }
+    }
+
+    fn check(&self, stream: &Stream, x: &DeviceVectors<'_>, y: &DeviceVectors<'_>, count: usize) -> Result<()> {
+        let (rows, columns) = (self.rows() as usize, self.explanation.columns);
+        expect_device("stream", Arc::ptr_eq(stream.device(), &self.device), &self.device)?;
+        expect_vectors::<F>(&self.device, "buffer of x", x, columns, count)?;
+        expect_vectors::<F>(&self.device, "buffer of y", y, rows, count)?;
+        if count > 1 && y.stride < rows {
+            return Err(Error::invalid("csr", "stride of y", format!("at least {rows}"), y.stride));
+        }
+        let ends = [x.end(columns, count), y.end(rows, count)].map(|end| end.unwrap_or(usize::MAX));
+        if x.buffer.handle() == y.buffer.handle() && x.first < ends[1] && y.first < ends[0] {
+            let expected = format!("vectors that do not overlap x ({} to {})", x.first, ends[0]);
+            return Err(Error::invalid("csr", "y", expected, format!("{} to {}", y.first, ends[1])));
+        }
+        Ok(())
+    }
+}
+
+impl OnDeviceTiles {
+    fn new(stream: &mut Stream, row_pointers: &[u32]) -> Result<Self> {
+        let tiles = Tiles::new(row_pointers);
+        let starts = upload(stream, bytemuck::cast_slice(&tiles.starts))?;
+        let long_rows = upload(stream, bytemuck::cast_slice(&tiles.long_rows))?;
+        Ok(Self { count: tiles.count(), starts, long_count: tiles.long_rows.len() as u32, long_rows })
+    }
+}
+
+fn upload(stream: &mut Stream, bytes: &[u8]) -> Result<Buffer> {
+    let buffer = stream.allocate(bytes.len())?;
+    stream.upload(&buffer, bytes)?;
+    Ok(buffer)
+}
+
+/// Columns, with the index into the dictionary above them where that fits.
+fn upload_entries<F: NttField>(stream: &mut Stream, csr: &Csr<F>, format: Format) -> Result<Buffer> {
+    let columns = csr.column_indices();
+    if format.index_bits != 0 {
+        return upload(stream, bytemuck::cast_slice(columns));
+    }
+    let pack = |(column, index): (&u32, &u32)| column | index << format.column_bits;
+    let entries = stream.allocate(4 * columns.len())?;
+    let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
+    for (number, (columns, indices)) in chunks.enumerate() {
+        let words: Vec<u32> = columns.par_iter().zip(indices).map(pack).collect();
+        stream.upload_at(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words))?;
+    }
+    Ok(entries)
+}
+
+/// Indices into the dictionary, if entries do not have them.
+fn upload_indices<F: NttField>(stream: &mut Stream, csr: &Csr<F>, format: Format) -> Result<Buffer> {
+    let indices = csr.coefficient_indices();
+    match format.index_bits {
+        0 => upload(stream, &[]),
+        16 => {
+            let buffer = stream.allocate(2 * indices.len())?;
+            for (number, indices) in indices.chunks(CHUNK).enumerate() {
+                let short: Vec<u16> = indices.par_iter().map(|index| *index as u16).collect();
+                stream.upload_at(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short))?;
+            }
+            Ok(buffer)
+        }
+        _ => upload(stream, bytemuck::cast_slice(indices)),
+    }
+}
+
+fn expect_device(what: &'static str, right: bool, device: &Device) -> Result<()> {
+    let expected = || format!("one of {}", device.info().name);
+    if right { Ok(()) } else { Err(Error::invalid("csr", what, expected(), "one of another device")) }
+}
+
+fn expect_vectors<F>(
+    device: &Device,
+    what: &'static str,
+    vectors: &DeviceVectors<'_>,
+    length: usize,
+    count: usize,
+) -> Result<()> {
+    expect_device(what, device.owns(vectors.buffer), device)?;
+    let there = vectors.buffer.bytes() / size_of::<F>();
+    match vectors.end(length, count) {
+        Some(end) if end <= there => Ok(()),
+        end => {
+            let expected = end.map_or("fewer elements than memory has".to_owned(), |end| format!("{end} elements"));
+            Err(Error::invalid("csr", what, expected, there))
+        }
+    }
+}

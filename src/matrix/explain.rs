@@ -1,0 +1,79 @@
+//! How a matrix is multiplied, for people.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use super::csr::{Csr, MINUS_ONE};
+use super::options::Options;
+use super::plan::{Format, Kernel, Statistics, least_bytes, matrix_bytes};
+use crate::field::NttField;
+
+/// How a matrix is multiplied, and why so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The field.
+    pub field: &'static str,
+    /// Columns.
+    pub columns: usize,
+    /// Lengths of its rows.
+    pub statistics: Statistics,
+    /// Non-zeros that are 1 or −1.
+    pub signs: usize,
+    /// Distinct coefficients, 1 and −1 among them.
+    pub dictionary: usize,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Why that one.
+    pub reason: &'static str,
+    /// Bytes of a non-zero on a device.
+    pub nonzero_bytes: u64,
+    /// Bytes of the matrix on a device: row pointers, non-zeros and dictionary.
+    pub matrix_bytes: u64,
+    /// Bytes that a product has to move at least.
+    pub least_bytes: u64,
+    pub(super) format: Format,
+}
+
+impl Explanation {
+    pub(super) fn new<F: NttField>(csr: &Csr<F>, options: Options) -> Self {
+        let statistics = Statistics::of(csr.row_pointers());
+        let format = Format::new(csr.columns(), csr.dictionary().len());
+        let (kernel, reason) =
+            options.kernel.map_or_else(|| statistics.choose(), |kernel| (kernel, "the caller's choice"));
+        Self {
+            field: F::NAME,
+            columns: csr.columns(),
+            statistics,
+            signs: csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count(),
+            dictionary: csr.dictionary().len(),
+            kernel,
+            reason,
+            nonzero_bytes: format.bytes(),
+            matrix_bytes: matrix_bytes(&statistics, format) + size_of_val(csr.dictionary()) as u64,
+            least_bytes: least_bytes(&statistics, format, csr.columns(), size_of::<F>()),
+            format,
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, columns, statistics, signs, dictionary, kernel, reason, .. } = self;
+        let Statistics { rows, empty, nonzeros, longest, .. } = statistics;
+        let (mean, deviation) = (statistics.mean(), statistics.variance().sqrt());
+        writeln!(f, "csr {field}, {rows} rows, {columns} columns, {nonzeros} non-zeros")?;
+        writeln!(f, "  rows      {mean:.2} ± {deviation:.2} non-zeros, the longest {longest}, {empty} empty")?;
+        writeln!(f, "  values    {dictionary} distinct, {signs} non-zeros are 1 or -1")?;
+        writeln!(
+            f,
+            "  kernel    {kernel}: {reason} ({}% of the steps of warps with a row an item)",
+            statistics.busy()
+        )?;
+        let Self { nonzero_bytes, matrix_bytes, least_bytes, .. } = self;
+        write!(
+            f,
+            "  bytes     {matrix_bytes} on a device, {nonzero_bytes} a non-zero; a product moves at least {least_bytes}"
+        )
+    }
+}

@@ -1,0 +1,83 @@
+//! Products of host slices on devices: vectors of a batch spread over them, results held back until all are there.
+
+use std::sync::Arc;
+
+use super::device::{CsrOnDevice, DeviceVectors};
+use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic};
+use crate::field::{NttField, as_bytes, as_bytes_mut};
+use crate::side_by_side::side_by_side;
+use crate::{Error, Result};
+
+/// A·x of every vector; the slices are written only after every result has arrived.
+pub(super) fn multiply<F: NttField>(
+    matrices: &[Arc<CsrOnDevice<F>>],
+    x: &[&[F]],
+    y: &mut [&mut [F]],
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    let share = x.len().div_ceil(matrices.len().max(1)).max(1);
+    let rows = y.first().map_or(0, |y| y.len());
+    let shares = matrices.iter().zip(x.chunks(share));
+    let parts = side_by_side("csr", shares, |(matrix, x)| on_device(matrix, x, rows, abort));
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.1);
+    let results = parts.into_iter().flat_map(|part| part.0);
+    for (y, result) in y.iter_mut().zip(results) {
+        // SAFETY: the kernels leave reduced elements in Montgomery form.
+        result.move_to(unsafe { as_bytes_mut(y) });
+    }
+    Ok(traffic)
+}
+
+/// A product on its way, with the buffers that it uses.
+type Queued = (HostBuffer, [Buffer; 2]);
+
+/// One device's products, two in flight so that copies overlap kernels both ways.
+fn on_device<F: NttField>(
+    matrix: &CsrOnDevice<F>,
+    x: &[&[F]],
+    rows: usize,
+    abort: Abort<'_>,
+) -> Result<(Vec<HostBuffer>, Traffic)> {
+    let lanes = x.len().min(2);
+    let mut streams = (0..lanes).map(|_| matrix.device().stream()).collect::<Result<Vec<_>>>()?;
+    let mut in_flight: [Option<Queued>; 2] = [None, None];
+    let mut results = Vec::with_capacity(x.len());
+    for number in 0..x.len() + lanes {
+        let (stream, queued) = (&mut streams[number % lanes], &mut in_flight[number % lanes]);
+        finish(stream, queued, &mut results, abort)?;
+        *queued = x.get(number).map(|x| enqueue(matrix, stream, x, rows)).transpose()?;
+    }
+    let traffic = streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic());
+    Ok((results, traffic))
+}
+
+fn finish(
+    stream: &mut Stream,
+    queued: &mut Option<Queued>,
+    results: &mut Vec<HostBuffer>,
+    abort: Abort<'_>,
+) -> Result<()> {
+    if abort.is_some_and(|abort| abort()) {
+        return Err(Error::Aborted);
+    }
+    if let Some((result, _)) = queued.take() {
+        stream.wait(abort)?;
+        results.push(result);
+    }
+    Ok(())
+}
+
+fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], rows: usize) -> Result<Queued> {
+    let bytes = rows * size_of::<F>();
+    let buffers = [stream.allocate(size_of_val(x))?.secret(), stream.allocate(bytes)?.secret()];
+    let result = stream.host_buffer(bytes)?;
+    stream.upload(&buffers[0], as_bytes(x))?;
+    stream.mark_start()?;
+    matrix.enqueue(stream, DeviceVectors::one(&buffers[0]), DeviceVectors::one(&buffers[1]), 1)?;
+    stream.mark_end()?;
+    if bytes > 0 {
+        stream.fetch(&result, &buffers[1])?;
+    }
+    Ok((result, buffers))
+}

@@ -1,0 +1,315 @@
+//! How a product is shared out: from the rows' lengths alone, no device.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use super::csr::LIMIT;
+
+/// Work-items of a group, `CSR_GROUP` of `cl/csr.cl`.
+pub(super) const GROUP: u32 = 128;
+/// Work-items of a row of the vector kernel, `CSR_LANES`.
+pub(super) const LANES: u32 = 32;
+/// Most non-zeros of a tile, `CSR_TILE`, and most rows.
+pub(super) const TILE: u32 = 512;
+/// Most groups of a launch.
+const MAX_GROUPS: u32 = i32::MAX as u32;
+
+/// Rows up to this long may be a work-item's each: longer ones keep its neighbours waiting, and its entries are
+/// then far from theirs in memory.
+const SCALAR_LONGEST: u32 = 48;
+/// Of the steps that a warp makes with a row for each work-item, at least so many percent must be non-zeros.
+const SCALAR_BUSY: u64 = 50;
+/// Fewer rows than this do not fill a device with a work-item each, unless their non-zeros would not either.
+const SCALAR_ROWS: u64 = 1 << 14;
+/// Mean length from which on the 32 work-items of a row have enough to do.
+const VECTOR_MEAN: u64 = 4 * LANES as u64;
+/// How many times the mean the longest row may be for groups to end at about the same time.
+const VECTOR_LONGEST: u64 = 8;
+
+/// How a matrix is shared out among work-items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// A work-item a row.
+    Scalar,
+    /// 32 work-items a row.
+    Vector,
+    /// A group a tile of at most 512 non-zeros; longer rows are cut and their pieces added by a second kernel.
+    Balanced,
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Scalar => "scalar",
+            Self::Vector => "vector",
+            Self::Balanced => "balanced",
+        })
+    }
+}
+
+/// The lengths of a matrix's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Rows.
+    pub rows: u64,
+    /// Rows without non-zeros.
+    pub empty: u64,
+    /// Non-zeros.
+    pub nonzeros: u64,
+    /// Non-zeros of the longest row.
+    pub longest: u32,
+    /// Sum of the squares of lengths.
+    squares: u128,
+    /// Steps of warps of 32 rows, as long as their longest, times 32.
+    warp_steps: u64,
+}
+
+impl Statistics {
+    pub(super) fn of(row_pointers: &[u32]) -> Self {
+        // A warp's 32 rows have 33 pointers, of which the last is the next warp's first.
+        let warps = row_pointers.len().saturating_sub(1).div_ceil(LANES as usize);
+        let warp = |number: usize| {
+            let start = number * LANES as usize;
+            Self::of_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
+        };
+        (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge)
+    }
+
+    fn of_warp(pointers: &[u32]) -> Self {
+        let lengths = pointers.windows(2).map(|pair| pair[1] - pair[0]);
+        let mut sum = lengths.fold(Self::default(), |sum, length| {
+            let empty = u64::from(length == 0);
+            let squares = u128::from(length).pow(2);
+            sum.merge(Self { rows: 1, empty, nonzeros: length.into(), longest: length, squares, warp_steps: 0 })
+        });
+        sum.warp_steps = u64::from(sum.longest) * u64::from(LANES);
+        sum
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            rows: self.rows + other.rows,
+            empty: self.empty + other.empty,
+            nonzeros: self.nonzeros + other.nonzeros,
+            longest: self.longest.max(other.longest),
+            squares: self.squares + other.squares,
+            warp_steps: self.warp_steps + other.warp_steps,
+        }
+    }
+
+    /// Mean length of a row.
+    pub fn mean(&self) -> f64 {
+        self.nonzeros as f64 / self.rows.max(1) as f64
+    }
+
+    /// Variance of the length of a row.
+    pub fn variance(&self) -> f64 {
+        (self.squares as f64 / self.rows.max(1) as f64 - self.mean().powi(2)).max(0.0)
+    }
+
+    /// Of the steps of warps with a row for each work-item, the percentage that are non-zeros.
+    pub fn busy(&self) -> u64 {
+        (100 * self.nonzeros).checked_div(self.warp_steps).unwrap_or(100)
+    }
+
+    /// The kernel for such rows, and why.
+    pub(super) fn choose(&self) -> (Kernel, &'static str) {
+        let longest = u64::from(self.longest);
+        let few = self.rows < SCALAR_ROWS && self.nonzeros > 2 * self.rows;
+        if self.longest <= SCALAR_LONGEST && self.busy() >= SCALAR_BUSY && !few {
+            return (Kernel::Scalar, "rows are short and much alike");
+        }
+        if self.nonzeros >= VECTOR_MEAN * self.rows && longest * self.rows <= VECTOR_LONGEST * self.nonzeros {
+            return (Kernel::Vector, "rows are long and much alike");
+        }
+        if few && self.longest <= SCALAR_LONGEST {
+            return (Kernel::Balanced, "too few rows to fill a device with a work-item each");
+        }
+        (Kernel::Balanced, "lengths of rows differ")
+    }
+}
+
+/// Tiles of the balanced kernel, in its own form.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Tiles {
+    /// The first row and non-zero of each tile, and what comes after the last.
+    pub starts: Vec<[u32; 2]>,
+    /// Row, first tile and number of tiles of each row that is cut.
+    pub long_rows: Vec<[u32; 3]>,
+}
+
+impl Tiles {
+    /// Whole rows up to [`TILE`] non-zeros a tile, or a piece of a longer row.
+    pub fn new(row_pointers: &[u32]) -> Self {
+        let mut tiles = Self::default();
+        let rows = row_pointers.len().saturating_sub(1);
+        let mut row = 0;
+        while row < rows {
+            let start = row_pointers[row];
+            // The rows of a tile are some hundreds: a search among so many is short.
+            let near = &row_pointers[row + 1..=rows.min(row + TILE as usize)];
+            let whole = near.partition_point(|end| end - start <= TILE);
+            match whole {
+                0 => tiles.cut(row as u32, start, row_pointers[row + 1]),
+                _ => tiles.starts.push([row as u32, start]),
+            }
+            row += whole.max(1);
+        }
+        tiles.starts.push([rows as u32, row_pointers.last().copied().unwrap_or(0)]);
+        tiles
+    }
+
+    /// The number of tiles.
+    pub fn count(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    fn cut(&mut self, row: u32, start: u32, end: u32) {
+        let pieces = (end - start).div_ceil(TILE);
+        self.long_rows.push([row, self.starts.len() as u32, pieces]);
+        self.starts.extend((0..pieces).map(|piece| [row, start + piece * TILE]));
+    }
+}
+
+/// How non-zeros are held on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Format {
+    /// Bits of a column index.
+    pub column_bits: u32,
+    /// Bits of a dictionary index in an array of its own; 0 where it shares a word with the column.
+    pub index_bits: u32,
+}
+
+impl Format {
+    /// The most compact one.
+    pub fn new(columns: usize, dictionary: usize) -> Self {
+        let bits = |count: usize| count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);
+        let (column_bits, dictionary_bits) = (bits(columns.min(LIMIT)), bits(dictionary));
+        let index_bits = match dictionary_bits {
+            _ if column_bits + dictionary_bits <= 32 => 0,
+            0..=16 => 16,
+            _ => 32,
+        };
+        Self { column_bits, index_bits }
+    }
+
+    /// Bytes of a non-zero.
+    pub fn bytes(self) -> u64 {
+        4 + u64::from(self.index_bits) / 8
+    }
+}
+
+/// Groups of a launch for one vector: a work-item or 32 of them for each of so many rows, or a group for each of
+/// so many tiles.
+pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
+    match kernel {
+        Kernel::Scalar => count.div_ceil(GROUP),
+        Kernel::Vector => count.div_ceil(GROUP / LANES),
+        Kernel::Balanced => count,
+    }
+}
+
+/// Vectors of a launch that takes so many groups for each.
+pub(super) fn vectors_at_once(blocks: u32) -> usize {
+    (MAX_GROUPS / blocks.max(1)).max(1) as usize
+}
+
+/// Bytes of row pointers and non-zeros.
+pub(super) fn matrix_bytes(statistics: &Statistics, format: Format) -> u64 {
+    4 * (statistics.rows + 1) + statistics.nonzeros * format.bytes()
+}
+
+/// Bytes that a product has to move at least: the matrix, what is used of the vector, once, and the result.
+pub(super) fn least_bytes(statistics: &Statistics, format: Format, columns: usize, element: usize) -> u64 {
+    let used = statistics.nonzeros.min(columns as u64);
+    matrix_bytes(statistics, format) + (used + statistics.rows) * element as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointers(lengths: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let sums = lengths.into_iter().scan(0, |sum, length| {
+            *sum += length;
+            Some(*sum)
+        });
+        std::iter::once(0).chain(sums).collect()
+    }
+
+    #[test]
+    fn statistics_of_rows() {
+        let statistics = Statistics::of(&pointers([0, 1, 3, 0, 6].into_iter().chain([2; 60])));
+        assert_eq!((statistics.rows, statistics.empty, statistics.nonzeros, statistics.longest), (65, 2, 130, 6));
+        assert!((statistics.mean() - 2.0).abs() < 1e-9);
+        assert!((statistics.variance() - (1 + 9 + 36 + 4 * 60) as f64 / 65.0 + 4.0).abs() < 1e-9);
+        // Warps as long as 6, 2 and 2.
+        assert_eq!(statistics.busy(), 100 * 130 / (32 * 10));
+        assert_eq!(Statistics::of(&[0]), Statistics::default());
+    }
+
+    #[test]
+    fn choices() {
+        let choice = |lengths: Vec<u32>| Statistics::of(&pointers(lengths)).choose().0;
+        assert_eq!(choice(vec![]), Kernel::Scalar);
+        assert_eq!(choice(vec![0; 100]), Kernel::Scalar);
+        assert_eq!(choice((0..1 << 15).map(|row| 2 + row % 3).collect()), Kernel::Scalar);
+        assert_eq!(choice(vec![3; 1000]), Kernel::Balanced);
+        assert_eq!(choice(vec![500; 1000]), Kernel::Vector);
+        assert_eq!(choice([vec![3; 1 << 15], vec![1 << 20]].concat()), Kernel::Balanced);
+        assert_eq!(choice((0..1 << 15).map(|row| if row % 32 == 0 { 40 } else { 1 }).collect()), Kernel::Balanced);
+        assert_eq!(choice([vec![500; 1000], vec![1 << 16]].concat()), Kernel::Balanced);
+    }
+
+    #[test]
+    fn tiles_cover_all_rows_once() {
+        let cases = [vec![], vec![0; 2000], vec![1; 2000], vec![512, 513, 0, 511, 1, 1, 5000, 0, 3], vec![1 << 20]];
+        for lengths in cases {
+            let (pointers, rows) = (pointers(lengths.iter().copied()), lengths.len() as u32);
+            let tiles = Tiles::new(&pointers);
+            assert_eq!(tiles.starts.len() as u32, tiles.count() + 1);
+            assert_eq!(tiles.starts.last(), Some(&[rows, pointers[lengths.len()]]));
+            for pair in tiles.starts.windows(2) {
+                let ([row, start], [next_row, end]) = (pair[0], pair[1]);
+                assert!(start <= end && end - start <= TILE && next_row - row <= TILE);
+                let whole = start == pointers[row as usize] && end == pointers[next_row as usize] && next_row > row;
+                let long = tiles.long_rows.iter().any(|long| long[0] == row);
+                assert!(whole != long, "row {row}: {lengths:?}");
+            }
+            for [row, first, count] in &tiles.long_rows {
+                let pieces = &tiles.starts[*first as usize..(*first + *count) as usize];
+                assert!(pieces.iter().all(|piece| piece[0] == *row));
+                assert_eq!(pieces[0][1], pointers[*row as usize]);
+                assert_eq!(tiles.starts[(*first + *count) as usize], [row + 1, pointers[*row as usize + 1]]);
+            }
+            let long = lengths.iter().filter(|length| **length > TILE).count();
+            assert_eq!(tiles.long_rows.len(), long);
+        }
+    }
+
+    #[test]
+    fn formats() {
+        let format = |columns, dictionary| {
+            let Format { column_bits, index_bits } = Format::new(columns, dictionary);
+            (column_bits, index_bits, Format { column_bits, index_bits }.bytes())
+        };
+        assert_eq!(format(0, 2), (0, 0, 4));
+        assert_eq!(format(1, 2), (0, 0, 4));
+        assert_eq!(format(2, 2), (1, 0, 4));
+        assert_eq!(format(1 << 27, 32), (27, 0, 4));
+        assert_eq!(format(1 << 27, 33), (27, 16, 6));
+        assert_eq!(format((1 << 27) + 1, 32), (28, 16, 6));
+        assert_eq!(format(1 << 27, 1 << 16), (27, 16, 6));
+        assert_eq!(format(1 << 27, (1 << 16) + 1), (27, 32, 8));
+        assert_eq!(format(LIMIT, 2), (31, 0, 4));
+    }
+
+    #[test]
+    fn launches_within_limits() {
+        assert_eq!(blocks(Kernel::Vector, 1 << 31), 1 << 29);
+        assert_eq!(vectors_at_once(0), i32::MAX as usize);
+        assert_eq!(vectors_at_once(1 << 30), 1);
+        assert_eq!(vectors_at_once(1 << 20), 2047);
+    }
+}
