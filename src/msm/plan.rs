@@ -63,7 +63,7 @@ impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     fn of(affine_bytes: u64) -> Self {
         let [xyzz, latency, affine, round, bucket] = match affine_bytes {
-            0..=64 => [174, 7_000_000, 170, 50_000_000, 1300],
+            0..=64 => [168, 7_000_000, 143, 111_000_000, 1177],
             65..=96 => [400, 17_000_000, 305, 100_000_000, 2500],
             97..=128 => [620, 20_000_000, 430, 150_000_000, 3300],
             _ => [1430, 60_000_000, 930, 300_000_000, 6300],
