@@ -106,7 +106,8 @@ void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *pie
     point_t sum = point_infinity();
     if (p == first) sum = buckets[piece.row];
     for (u32 i = 0; i < piece.length; i++)
-        sum = point_add_affine(sum, entry_point(from, slot_entry(from, piece.start + i)));
+        sum = point_add_affine_loose(sum, entry_point_loose(from, slot_entry(from, piece.start + i)));
+    sum = point_tight(sum);
     if (end - first == 1) buckets[piece.row] = sum;
     else partial[p] = sum;
 }
