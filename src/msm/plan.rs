@@ -36,8 +36,9 @@ const MIN_WINDOW: u32 = 4;
 pub(super) const MAX_WINDOW: u32 = 20;
 /// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
 const MAX_BINS: u64 = 4096;
-/// Groups of `msm_add_pairs` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
-const AFFINE_GROUPS: u32 = 16;
+/// Groups of `msm_add_pairs` for each compute unit, with coordinates of 8 limbs and of more
+/// (`AFFINE_OCCUPANCY` of `cuda/dialect.cuh`), and the pairs of a group's tile (`cl/msm_affine.cl`).
+const AFFINE_GROUPS: [u32; 2] = [20, 16];
 const AFFINE_TILE: u64 = 4096;
 /// Pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
@@ -63,7 +64,7 @@ impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     fn of(affine_bytes: u64) -> Self {
         let [xyzz, latency, affine, round, bucket] = match affine_bytes {
-            0..=64 => [174, 7_000_000, 170, 50_000_000, 1300],
+            0..=64 => [168, 7_000_000, 143, 111_000_000, 1177],
             65..=96 => [400, 17_000_000, 305, 100_000_000, 2500],
             97..=128 => [620, 20_000_000, 430, 150_000_000, 3300],
             _ => [1430, 60_000_000, 930, 300_000_000, 6300],
@@ -281,7 +282,8 @@ impl Plan {
         // Twice the mean length, so that rows of random scalars are one piece each.
         let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
-        let affine_groups = AFFINE_GROUPS * self.problem.compute_units;
+        let short = self.problem.affine_bytes <= 64;
+        let affine_groups = AFFINE_GROUPS[usize::from(!short)] * self.problem.compute_units;
         let rows = sets * self.buckets();
         Cut { points, sets, copies, rows, bins: rows >> self.low_bits(), levels: self.levels, affine_groups, piece }
     }
