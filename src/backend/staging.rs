@@ -117,15 +117,23 @@ impl Ring {
         }
     }
 
-    /// Clears what was secret. The stream must have run empty.
+    /// Clears what was secret, once the device is done with it.
     pub(super) fn wipe(&mut self, driver: &dyn Driver) {
         for index in 0..self.slots.len() {
             let _ = self.wait(driver, index);
-            let slot = &mut self.slots[index];
+        }
+        let secrets = self.slots.iter_mut().map(|slot| {
+            let bytes = std::mem::take(&mut slot.dirty);
             // SAFETY: `dirty` is at most the slot's size, and the device is done with it.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer, slot.dirty) };
-            parallel_clear(bytes);
-            slot.dirty = 0;
+            unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer, bytes) }
+        });
+        let secrets: Vec<_> = secrets.filter(|bytes| !bytes.is_empty()).collect();
+        match secrets.iter().map(|bytes| bytes.len()).sum::<usize>() {
+            0..=ALONE_BYTES => secrets.into_iter().for_each(|bytes| bytes.fill(0)),
+            _ => secrets
+                .into_par_iter()
+                .flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN))
+                .for_each(|bytes| bytes.fill(0)),
         }
     }
 

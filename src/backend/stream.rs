@@ -170,6 +170,14 @@ impl Stream {
         Ok(())
     }
 
+    /// Clears what uploads of secrets left in the staging ring, once the device has read it. Whoever holds the stream
+    /// need not call it: that is done when the stream is dropped, but after the kernels instead of beside them.
+    pub fn wipe_staging(&mut self) {
+        if std::mem::take(&mut self.secrets) {
+            lock(&self.core.ring).wipe(&*self.core.shared.driver);
+        }
+    }
+
     /// Copies the start of a buffer to host memory and waits for it.
     ///
     /// # Errors
@@ -414,9 +422,7 @@ impl Drop for Stream {
             unsafe { self.free_events([start, end]) };
         }
         self.core.synchronize();
-        if self.secrets {
-            lock(&self.core.ring).wipe(&*self.core.shared.driver);
-        }
+        self.wipe_staging();
         self.device.put_back(self.core.clone());
     }
 }

@@ -223,6 +223,7 @@ impl Pipeline {
     /// # Errors
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
     pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        self.upload.wipe_staging();
         self.compute.wait(abort)?;
         let traffic = self.upload.traffic() + self.compute.traffic();
         let Some(Results { sums, too_long: long }) = self.results.take() else {
