@@ -115,9 +115,8 @@ impl Pipeline {
         let need = Need { points: job.scalars.len(), bits: job.bits, on_device };
         let plan = plan_for(device, &job.bases, need, options, parts)?;
         let mut pipeline = Self::new(device, &job, plan)?;
-        let points = job.scalars.len();
-        for (number, start) in (0..points).step_by(plan.chunk).enumerate() {
-            pipeline.add_chunk(number, start..points.min(start + plan.chunk), &job, abort)?;
+        for (number, range) in plan.chunks().enumerate() {
+            pipeline.add_chunk(number, range, &job, abort)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
