@@ -8,7 +8,7 @@ use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
-use super::table::{problem, streamed_problem};
+use super::table::{Need, problem};
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::Program;
@@ -71,29 +71,21 @@ pub(super) struct Pipeline {
     point_bytes: usize,
 }
 
-/// What a plan depends on in scalars.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Need {
-    pub points: usize,
-    pub bits: u32,
-    pub on_device: bool,
-}
-
 /// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
 /// device has free.
 pub(super) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
-    scalars: Need,
+    need: Need,
     options: &Options,
-    parts: u64,
 ) -> Result<Plan> {
-    let Need { points, bits, on_device } = scalars;
-    let problem = match bases {
-        Bases::Host(_) => streamed_problem::<C>(device, points, bits, options),
-        Bases::Device(table) => problem::<C>(device, table, points, bits, on_device, options),
+    let table = match bases {
+        Bases::Host(_) => None,
+        Bases::Device(table) => Some(*table),
     };
-    let free = device.free_memory()? / parts;
+    let problem = problem::<C>(device, table, need, options);
+    // Those that run at the same time share the memory.
+    let free = device.free_memory()? / u64::from(need.at_once);
     let available = if options.memory == 0 { free } else { free.min(options.memory) };
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
@@ -108,12 +100,12 @@ impl Pipeline {
         device: &Arc<Device>,
         job: Job<'_, C>,
         options: &Options,
-        parts: u64,
+        at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let on_device = matches!(job.scalars, Part::Device(..));
-        let need = Need { points: job.scalars.len(), bits: job.bits, on_device };
-        let plan = plan_for(device, &job.bases, need, options, parts)?;
+        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once };
+        let plan = plan_for(device, &job.bases, need, options)?;
         let mut pipeline = Self::new(device, &job, plan)?;
         for (number, range) in plan.chunks().enumerate() {
             pipeline.add_chunk(number, range, &job, abort)?;

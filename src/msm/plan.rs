@@ -95,6 +95,8 @@ pub(super) struct Problem {
     pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
+    /// Multiplications that run on it at the same time.
+    pub at_once: u32,
 }
 
 /// How a problem is cut into windows, bands and chunks.
@@ -440,6 +442,7 @@ mod tests {
             window,
             rounds,
             compute_units,
+            at_once: 1,
         }
     }
 
