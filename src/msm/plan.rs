@@ -299,7 +299,10 @@ impl Plan {
         // Twice the mean length, so that rows of random scalars are one piece each.
         let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
-        let affine_groups = AFFINE_GROUPS * self.problem.compute_units;
+        // Half of the device's registers where others run beside: a round's inversions, and what others do between
+        // their rounds, hide behind the other half's additions.
+        let sharing = self.problem.at_once.min(2);
+        let affine_groups = AFFINE_GROUPS / sharing * self.problem.compute_units;
         let rows = sets * self.buckets();
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
