@@ -32,6 +32,8 @@ const STREAMED_CHUNKS: usize = 4;
 const MIN_CHUNK: usize = 1 << 8;
 /// Entries wanted in a band: enough to fill a device for milliseconds.
 const BAND_ENTRIES: u64 = 1 << 26;
+/// Bands that run side by side where there are rounds of affine additions; 1 or 2.
+const LANES: u32 = 2;
 /// Narrowest window.
 const MIN_WINDOW: u32 = 4;
 /// Widest window: 2^8 bins of 2^11 rows each.
@@ -132,8 +134,8 @@ impl Plan {
         if best.bytes() <= free {
             return Ok(best);
         }
-        let half = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk.div_ceil(2));
-        let chunks = std::iter::successors(Some(best.chunk), half);
+        let less = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk - chunk / 4);
+        let chunks = std::iter::successors(Some(best.chunk), less);
         let plans = chunks.filter_map(|chunk| Self::with_chunk(problem, chunk, free));
         plans.min_by_key(Self::cost).ok_or_else(|| Self::smallest(problem).bytes())
     }
@@ -182,6 +184,8 @@ impl Plan {
         let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
         let entries = chunk.min(problem.points) as u64 * u64::from(copies);
         let most = (MAX_BINS / (buckets >> low_bits(c))).min(u64::from(sets));
+        // Rounds leave the device idle while they invert: another band is to run beside.
+        let most = if levels > 0 && problem.at_once == 1 { most.min(u64::from(sets.div_ceil(LANES))) } else { most };
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
         let all_buckets = buckets * u64::from(sets);
         let segments = if all_buckets < MANY_BUCKETS { SEGMENTS } else { MANY_SEGMENTS };
@@ -207,10 +211,11 @@ impl Plan {
         let xyzz = (left + rounded + chunks * rows).saturating_sub(2 * rows.min(left));
         let mean = self.mean_row() >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
-        let costs = Costs::of(self.problem.affine_bytes);
+        let (costs, lanes) = (Costs::of(self.problem.affine_bytes), u64::from(self.lanes()));
         costs.affine * (entries - left)
-            + costs.round * bands * u64::from(self.levels)
-            + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
+            // Bands side by side are narrower, and half of what each waits for hides behind the other's additions.
+            + costs.round * bands * u64::from(self.levels) / (lanes * lanes)
+            + (costs.xyzz * xyzz).max(costs.latency * longest * bands / lanes)
             + ENTRY * entries
             + costs.bucket * rows
     }
@@ -252,6 +257,11 @@ impl Plan {
         let cut = starts.map(move |start| start..points.min(start + chunk));
         let early = (first > 0).then_some(0..first);
         early.into_iter().chain(cut.map(move |range| if range.start == 0 { first..range.end } else { range }))
+    }
+
+    /// Bands that run side by side: several where there are rounds and nothing else runs beside them.
+    pub fn lanes(&self) -> u32 {
+        if self.levels > 0 && self.problem.at_once == 1 && self.band < self.sets { LANES } else { 1 }
     }
 
     /// Whether a segment is the work of one work-item in the reduction, not of four.
@@ -301,7 +311,7 @@ impl Plan {
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions.
-        let sharing = self.problem.at_once.min(2);
+        let sharing = self.problem.at_once.max(self.lanes()).min(2);
         let affine_groups = AFFINE_GROUPS / sharing * self.problem.compute_units;
         let rows = sets * self.buckets();
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
@@ -325,7 +335,10 @@ impl Plan {
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
-        inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
+        inputs
+            + u64::from(self.lanes()) * (matrix + halved + pieces + merges)
+            + 2 * affine * (buckets + sums)
+            + (1 << 20)
     }
 }
 
@@ -397,7 +410,7 @@ impl Cut {
 
     /// Bytes of that one of them which is free when pieces are summed.
     fn spare_bytes(&self) -> u64 {
-        if self.levels % 2 == 0 { self.first_bytes() } else { self.second_bytes() }
+        if self.levels.is_multiple_of(2) { self.first_bytes() } else { self.second_bytes() }
     }
 
     /// Bytes of the pieces' sums, or of the buffer which is free then and holds them.
