@@ -135,7 +135,9 @@ impl Device {
     /// Gives what is free in the pools of all streams back to the driver.
     fn trim_all(&self) {
         let streams: Vec<_> = lock(&self.streams).iter().filter_map(Weak::upgrade).collect();
-        streams.iter().for_each(|stream| stream.trim());
+        for stream in streams {
+            stream.trim();
+        }
     }
 
     /// Makes the launch after `launches` more fail, once: for tests of what a failure leaves behind.
