@@ -1,5 +1,7 @@
 //! One device's share of a multi-scalar multiplication under way.
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
@@ -8,7 +10,7 @@ use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
-use super::table::{problem, streamed_problem};
+use super::table::{Need, problem};
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::Program;
@@ -46,7 +48,96 @@ pub(super) struct Job<'a, C> {
 struct Slot {
     scalars: Option<Buffer>,
     bases: Option<Buffer>,
-    done: Option<Mark>,
+    /// One of each lane.
+    done: Vec<Mark>,
+}
+
+impl Slot {
+    fn new<C: MsmCurve>(upload: &Stream, job: &Job<'_, C>, points: usize) -> Result<Self> {
+        let scalars = match job.scalars {
+            Part::Host(_) => Some(upload.allocate(32 * points)?.secret()),
+            Part::Device(..) => None,
+        };
+        let bases = match job.bases {
+            Bases::Host(_) => Some(upload.allocate(C::AFFINE_BYTES * points)?),
+            Bases::Device(_) => None,
+        };
+        Ok(Self { scalars, bases, done: Vec::new() })
+    }
+
+    /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
+    fn scalars<'a, C: MsmCurve>(
+        &'a self,
+        job: &Job<'a, C>,
+        range: &Range<usize>,
+        upload: &mut Stream,
+        lanes: &mut Lanes,
+    ) -> Result<(&'a Buffer, u32)> {
+        match (job.scalars, &self.scalars) {
+            (Part::Host(scalars), Some(buffer)) => {
+                upload.upload(buffer, scalars[range.clone()].as_flattened())?;
+                lanes.wait_for(&upload.mark()?)?;
+                Ok((buffer, 0))
+            }
+            (Part::Device(buffer, _), _) => Ok((buffer, range.start as u32)),
+            (Part::Host(_), None) => Err(no_room("scalars")),
+        }
+    }
+
+    /// Where the bases of a chunk are, uploaded if need be; the time that kernels wait for them does not count as theirs.
+    fn bases<'a, C: MsmCurve>(
+        &'a self,
+        job: &Job<'a, C>,
+        range: &Range<usize>,
+        upload: &mut Stream,
+        lanes: &mut Lanes,
+    ) -> Result<&'a Buffer> {
+        match (job.bases, &self.bases) {
+            (Bases::Host(bases), Some(buffer)) => {
+                lanes.streams[0].mark_end()?;
+                upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
+                lanes.wait_for(&upload.mark()?)?;
+                lanes.streams[0].mark_start()?;
+                Ok(buffer)
+            }
+            (Bases::Device(table), _) => Ok(&table.buffer),
+            (Bases::Host(_), None) => Err(no_room("bases")),
+        }
+    }
+}
+
+/// The streams that compute. Bands take turns on them, and each band of a chunk has the stream of the same band of the
+/// chunks before, whose buckets it adds to. Time of kernels is taken on the first of them.
+struct Lanes {
+    streams: Vec<Stream>,
+    program: Program,
+    plan: Plan,
+    point_bytes: usize,
+}
+
+impl Lanes {
+    /// The lane of the band of that number.
+    fn of(&mut self, band: usize) -> Enqueue<'_> {
+        let lane = band % self.streams.len();
+        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
+        Enqueue { stream: &mut self.streams[lane], program, plan, point_bytes }
+    }
+
+    fn marks(&self) -> Result<Vec<Mark>> {
+        self.streams.iter().map(Stream::mark).collect()
+    }
+
+    fn wait_for(&mut self, mark: &Mark) -> Result<()> {
+        self.streams.iter_mut().try_for_each(|stream| stream.wait_for(mark))
+    }
+
+    /// Lets each wait for what all have been given so far.
+    fn meet(&mut self) -> Result<()> {
+        if self.streams.len() > 1 {
+            self.marks()?.iter().try_for_each(|mark| self.wait_for(mark))?;
+        }
+        Ok(())
+    }
 }
 
 /// What the kernels leave for the host.
@@ -55,28 +146,17 @@ struct Results {
     too_long: HostBuffer,
 }
 
-/// One device's sum: one stream copies inputs, the other computes; two slots let them overlap.
+/// One device's sum: one stream copies inputs, others compute; two slots let them overlap.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
-    compute: Stream,
+    lanes: Lanes,
     upload: Stream,
     buckets: Buffer,
     too_long: Buffer,
     slots: Vec<Slot>,
     results: Option<Results>,
-    program: Program,
-    plan: Plan,
     bits: u32,
-    point_bytes: usize,
-}
-
-/// What a plan depends on in scalars.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Need {
-    pub points: usize,
-    pub bits: u32,
-    pub on_device: bool,
 }
 
 /// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
@@ -84,16 +164,16 @@ pub(super) struct Need {
 pub(super) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
-    scalars: Need,
+    need: Need,
     options: &Options,
-    parts: u64,
 ) -> Result<Plan> {
-    let Need { points, bits, on_device } = scalars;
-    let problem = match bases {
-        Bases::Host(_) => streamed_problem::<C>(device, points, bits, options),
-        Bases::Device(table) => problem::<C>(device, table, points, bits, on_device, options),
+    let table = match bases {
+        Bases::Host(_) => None,
+        Bases::Device(table) => Some(*table),
     };
-    let free = device.free_memory()? / parts;
+    let problem = problem::<C>(device, table, need, options);
+    // Those that run at the same time share the memory.
+    let free = device.free_memory()? / u64::from(need.at_once);
     let available = if options.memory == 0 { free } else { free.min(options.memory) };
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
@@ -108,112 +188,85 @@ impl Pipeline {
         device: &Arc<Device>,
         job: Job<'_, C>,
         options: &Options,
-        parts: u64,
+        at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let on_device = matches!(job.scalars, Part::Device(..));
-        let need = Need { points: job.scalars.len(), bits: job.bits, on_device };
-        let plan = plan_for(device, &job.bases, need, options, parts)?;
+        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once };
+        let plan = plan_for(device, &job.bases, need, options)?;
         let mut pipeline = Self::new(device, &job, plan)?;
-        let points = job.scalars.len();
-        for (number, start) in (0..points).step_by(plan.chunk).enumerate() {
-            pipeline.add_chunk(number, start..points.min(start + plan.chunk), &job, abort)?;
+        for (number, range) in plan.chunks().enumerate() {
+            pipeline.add_chunk(number, range, &job, abort)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
     }
 
     fn new<C: MsmCurve>(device: &Arc<Device>, job: &Job<'_, C>, plan: Plan) -> Result<Self> {
+        // In this order: who takes the same streams each time finds the blocks in their pools that it had before.
+        let upload = device.stream()?;
+        let streams = (0..plan.lanes()).map(|_| device.stream()).collect::<Result<_>>()?;
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
-        let (upload, mut compute) = (device.stream()?, device.stream()?);
-        let buckets = Enqueue { stream: &mut compute, program, plan, point_bytes }.buckets()?;
-        let too_long = compute.allocate(4)?;
-        compute.zero(&too_long)?;
-        let mut slots = Vec::new();
-        for _ in 0..job.scalars.len().div_ceil(plan.chunk).min(2) {
-            let scalars = match job.scalars {
-                Part::Host(_) => Some(upload.allocate(32 * plan.chunk)?.secret()),
-                Part::Device(..) => None,
-            };
-            let bases = match job.bases {
-                Bases::Host(_) => Some(upload.allocate(C::AFFINE_BYTES * plan.chunk)?),
-                Bases::Device(_) => None,
-            };
-            slots.push(Slot { scalars, bases, done: None });
-        }
-        let (results, bits) = (None, job.bits);
-        Ok(Self { compute, upload, buckets, too_long, slots, results, program, plan, bits, point_bytes })
+        let mut lanes = Lanes { streams, program, plan, point_bytes };
+        let buckets = lanes.of(0).buckets()?;
+        let too_long = lanes.streams[0].allocate(4)?;
+        lanes.streams[0].zero(&too_long)?;
+        lanes.meet()?;
+        let slots = (0..job.scalars.len().div_ceil(plan.chunk).min(2)).map(|_| Slot::new(&upload, job, plan.chunk));
+        let slots = slots.collect::<Result<_>>()?;
+        Ok(Self { lanes, upload, buckets, too_long, slots, results: None, bits: job.bits })
     }
 
     /// Queues a chunk: its scalars are transposed while its bases are still on their way.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         job: &Job<'_, C>,
         abort: Abort<'_>,
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
         let index = number % self.slots.len();
-        let slot = &mut self.slots[index];
-        let (scalars, start) = match (job.scalars, &slot.scalars) {
-            (Part::Host(scalars), Some(buffer)) => {
-                self.upload.upload(buffer, scalars[range.clone()].as_flattened())?;
-                self.compute.wait_for(&self.upload.mark()?)?;
-                (buffer, 0)
-            }
-            (Part::Device(buffer, _), _) => (buffer, range.start as u32),
-            (Part::Host(_), None) => return Err(no_room("scalars")),
-        };
+        let (slot, lanes, upload) = (&self.slots[index], &mut self.lanes, &mut self.upload);
+        let (scalars, start) = slot.scalars(job, &range, upload, lanes)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (range.start as u32, table.points as u32),
         };
         let digits =
             Digits { scalars, count: range.len(), start, base, stride, form: job.form, too_long: &self.too_long };
-        self.compute.mark_start()?;
-        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
-        let mut enqueue = Enqueue { stream: &mut self.compute, program, plan, point_bytes };
-        for band in plan.bands() {
-            let matrix = enqueue.transpose(&digits, band)?;
-            let bases = match (job.bases, &slot.bases) {
-                (Bases::Host(bases), Some(buffer)) => {
-                    if band.from == 0 {
-                        enqueue.stream.mark_end()?;
-                        self.upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
-                        enqueue.stream.wait_for(&self.upload.mark()?)?;
-                        enqueue.stream.mark_start()?;
-                    }
-                    buffer
-                }
-                (Bases::Device(table), _) => &table.buffer,
-                (Bases::Host(_), None) => return Err(no_room("bases")),
-            };
-            enqueue.accumulate(&matrix, bases, &self.buckets)?;
+        lanes.streams[0].mark_start()?;
+        let transpose = |lanes: &mut Lanes, (n, band)| lanes.of(n).transpose(&digits, band);
+        let early = lanes.plan.bands().enumerate().take(lanes.streams.len());
+        let mut early = early.map(|band| transpose(lanes, band)).collect::<Result<VecDeque<_>>>()?;
+        let bases = slot.bases(job, &range, upload, lanes)?;
+        for (n, band) in lanes.plan.bands().enumerate() {
+            let matrix = early.pop_front().map_or_else(|| transpose(lanes, (n, band)), Ok)?;
+            lanes.of(n).accumulate(&matrix, bases, &self.buckets)?;
         }
-        self.compute.mark_end()?;
-        slot.done = Some(self.compute.mark()?);
+        lanes.streams[0].mark_end()?;
+        self.slots[index].done = lanes.marks()?;
         Ok(())
     }
 
     /// Waits until a chunk's place is free, asking `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
-        match &self.slots[number % self.slots.len()].done {
-            Some(done) => self.compute.wait_until(done, abort),
-            None if abort.is_some_and(|abort| abort()) => Err(Error::Aborted),
-            None => Ok(()),
+        let done = &self.slots[number % self.slots.len()].done;
+        if done.is_empty() && abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
         }
+        done.iter().try_for_each(|done| self.lanes.streams[0].wait_until(done, abort))
     }
 
     fn reduce(&mut self) -> Result<()> {
         if self.slots.is_empty() {
             return Ok(());
         }
-        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
-        self.compute.mark_start()?;
-        let sums = Enqueue { stream: &mut self.compute, program, plan, point_bytes }.reduce(&self.buckets)?;
-        let too_long = self.compute.host_buffer(4)?;
-        self.compute.fetch(&too_long, &self.too_long)?;
+        self.lanes.streams[0].mark_start()?;
+        self.lanes.meet()?;
+        let sums = self.lanes.of(0).reduce(&self.buckets)?;
+        let too_long = self.lanes.streams[0].host_buffer(4)?;
+        self.lanes.streams[0].fetch(&too_long, &self.too_long)?;
         self.results = Some(Results { sums, too_long });
         Ok(())
     }
@@ -223,8 +276,9 @@ impl Pipeline {
     /// # Errors
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
     pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
-        self.compute.wait(abort)?;
-        let traffic = self.upload.traffic() + self.compute.traffic();
+        self.upload.wipe_staging();
+        self.lanes.streams[0].wait(abort)?;
+        let traffic = self.lanes.streams.iter().fold(self.upload.traffic(), |sum, stream| sum + stream.traffic());
         let Some(Results { sums, too_long: long }) = self.results.take() else {
             return Ok((C::Curve::identity(), traffic));
         };
@@ -235,7 +289,7 @@ impl Pipeline {
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        Ok((combine::<C>(&self.plan, &jacobian), traffic))
+        Ok((combine::<C>(&self.lanes.plan, &jacobian), traffic))
     }
 }
 
