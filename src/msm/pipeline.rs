@@ -1,6 +1,5 @@
 //! One device's share of a multi-scalar multiplication under way.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -48,8 +47,7 @@ pub(super) struct Job<'a, C> {
 struct Slot {
     scalars: Option<Buffer>,
     bases: Option<Buffer>,
-    /// One of each lane.
-    done: Vec<Mark>,
+    done: Option<Mark>,
 }
 
 impl Slot {
@@ -62,7 +60,7 @@ impl Slot {
             Bases::Host(_) => Some(upload.allocate(C::AFFINE_BYTES * points)?),
             Bases::Device(_) => None,
         };
-        Ok(Self { scalars, bases, done: Vec::new() })
+        Ok(Self { scalars, bases, done: None })
     }
 
     /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
@@ -71,12 +69,12 @@ impl Slot {
         job: &Job<'a, C>,
         range: &Range<usize>,
         upload: &mut Stream,
-        lanes: &mut Lanes,
+        compute: &mut Stream,
     ) -> Result<(&'a Buffer, u32)> {
         match (job.scalars, &self.scalars) {
             (Part::Host(scalars), Some(buffer)) => {
                 upload.upload(buffer, scalars[range.clone()].as_flattened())?;
-                lanes.wait_for(&upload.mark()?)?;
+                compute.wait_for(&upload.mark()?)?;
                 Ok((buffer, 0))
             }
             (Part::Device(buffer, _), _) => Ok((buffer, range.start as u32)),
@@ -90,14 +88,14 @@ impl Slot {
         job: &Job<'a, C>,
         range: &Range<usize>,
         upload: &mut Stream,
-        lanes: &mut Lanes,
+        compute: &mut Stream,
     ) -> Result<&'a Buffer> {
         match (job.bases, &self.bases) {
             (Bases::Host(bases), Some(buffer)) => {
-                lanes.streams[0].mark_end()?;
+                compute.mark_end()?;
                 upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
-                lanes.wait_for(&upload.mark()?)?;
-                lanes.streams[0].mark_start()?;
+                compute.wait_for(&upload.mark()?)?;
+                compute.mark_start()?;
                 Ok(buffer)
             }
             (Bases::Device(table), _) => Ok(&table.buffer),
@@ -106,37 +104,18 @@ impl Slot {
     }
 }
 
-/// The streams that compute. Bands take turns on them, and each band of a chunk has the stream of the same band of the
-/// chunks before, whose buckets it adds to. Time of kernels is taken on the first of them.
-struct Lanes {
-    streams: Vec<Stream>,
+/// The stream that computes, and what its kernels are.
+struct Compute {
+    stream: Stream,
     program: Program,
     plan: Plan,
     point_bytes: usize,
 }
 
-impl Lanes {
-    /// The lane of the band of that number.
-    fn of(&mut self, band: usize) -> Enqueue<'_> {
-        let lane = band % self.streams.len();
+impl Compute {
+    fn enqueue(&mut self) -> Enqueue<'_> {
         let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
-        Enqueue { stream: &mut self.streams[lane], program, plan, point_bytes }
-    }
-
-    fn marks(&self) -> Result<Vec<Mark>> {
-        self.streams.iter().map(Stream::mark).collect()
-    }
-
-    fn wait_for(&mut self, mark: &Mark) -> Result<()> {
-        self.streams.iter_mut().try_for_each(|stream| stream.wait_for(mark))
-    }
-
-    /// Lets each wait for what all have been given so far.
-    fn meet(&mut self) -> Result<()> {
-        if self.streams.len() > 1 {
-            self.marks()?.iter().try_for_each(|mark| self.wait_for(mark))?;
-        }
-        Ok(())
+        Enqueue { stream: &mut self.stream, program, plan, point_bytes }
     }
 }
 
@@ -146,11 +125,11 @@ struct Results {
     too_long: HostBuffer,
 }
 
-/// One device's sum: one stream copies inputs, others compute; two slots let them overlap.
+/// One device's sum: one stream copies inputs, the other computes; two slots let them overlap.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
-    lanes: Lanes,
+    compute: Compute,
     upload: Stream,
     buckets: Buffer,
     too_long: Buffer,
@@ -204,17 +183,15 @@ impl Pipeline {
 
     fn new<C: MsmCurve>(device: &Arc<Device>, job: &Job<'_, C>, plan: Plan) -> Result<Self> {
         // In this order: who takes the same streams each time finds the blocks in their pools that it had before.
-        let upload = device.stream()?;
-        let streams = (0..plan.lanes()).map(|_| device.stream()).collect::<Result<_>>()?;
+        let (upload, stream) = (device.stream()?, device.stream()?);
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
-        let mut lanes = Lanes { streams, program, plan, point_bytes };
-        let buckets = lanes.of(0).buckets()?;
-        let too_long = lanes.streams[0].allocate(4)?;
-        lanes.streams[0].zero(&too_long)?;
-        lanes.meet()?;
+        let mut compute = Compute { stream, program, plan, point_bytes };
+        let buckets = compute.enqueue().buckets()?;
+        let too_long = compute.stream.allocate(4)?;
+        compute.stream.zero(&too_long)?;
         let slots = (0..job.scalars.len().div_ceil(plan.chunk).min(2)).map(|_| Slot::new(&upload, job, plan.chunk));
         let slots = slots.collect::<Result<_>>()?;
-        Ok(Self { lanes, upload, buckets, too_long, slots, results: None, bits: job.bits })
+        Ok(Self { compute, upload, buckets, too_long, slots, results: None, bits: job.bits })
     }
 
     /// Queues a chunk: its scalars are transposed while its bases are still on their way.
@@ -227,46 +204,46 @@ impl Pipeline {
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
         let index = number % self.slots.len();
-        let (slot, lanes, upload) = (&self.slots[index], &mut self.lanes, &mut self.upload);
-        let (scalars, start) = slot.scalars(job, &range, upload, lanes)?;
+        let (slot, compute, upload) = (&self.slots[index], &mut self.compute, &mut self.upload);
+        let (scalars, start) = slot.scalars(job, &range, upload, &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (range.start as u32, table.points as u32),
         };
         let digits =
             Digits { scalars, count: range.len(), start, base, stride, form: job.form, too_long: &self.too_long };
-        lanes.streams[0].mark_start()?;
-        let transpose = |lanes: &mut Lanes, (n, band)| lanes.of(n).transpose(&digits, band);
-        let early = lanes.plan.bands().enumerate().take(lanes.streams.len());
-        let mut early = early.map(|band| transpose(lanes, band)).collect::<Result<VecDeque<_>>>()?;
-        let bases = slot.bases(job, &range, upload, lanes)?;
-        for (n, band) in lanes.plan.bands().enumerate() {
-            let matrix = early.pop_front().map_or_else(|| transpose(lanes, (n, band)), Ok)?;
-            lanes.of(n).accumulate(&matrix, bases, &self.buckets)?;
+        compute.stream.mark_start()?;
+        let mut bases = None;
+        for band in compute.plan.bands() {
+            let matrix = compute.enqueue().transpose(&digits, band)?;
+            let bases = match bases {
+                Some(bases) => bases,
+                None => *bases.insert(slot.bases(job, &range, upload, &mut compute.stream)?),
+            };
+            compute.enqueue().accumulate(&matrix, bases, &self.buckets)?;
         }
-        lanes.streams[0].mark_end()?;
-        self.slots[index].done = lanes.marks()?;
+        compute.stream.mark_end()?;
+        self.slots[index].done = Some(compute.stream.mark()?);
         Ok(())
     }
 
     /// Waits until a chunk's place is free, asking `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
-        let done = &self.slots[number % self.slots.len()].done;
-        if done.is_empty() && abort.is_some_and(|abort| abort()) {
-            return Err(Error::Aborted);
+        match &self.slots[number % self.slots.len()].done {
+            Some(done) => self.compute.stream.wait_until(done, abort),
+            None if abort.is_some_and(|abort| abort()) => Err(Error::Aborted),
+            None => Ok(()),
         }
-        done.iter().try_for_each(|done| self.lanes.streams[0].wait_until(done, abort))
     }
 
     fn reduce(&mut self) -> Result<()> {
         if self.slots.is_empty() {
             return Ok(());
         }
-        self.lanes.streams[0].mark_start()?;
-        self.lanes.meet()?;
-        let sums = self.lanes.of(0).reduce(&self.buckets)?;
-        let too_long = self.lanes.streams[0].host_buffer(4)?;
-        self.lanes.streams[0].fetch(&too_long, &self.too_long)?;
+        self.compute.stream.mark_start()?;
+        let sums = self.compute.enqueue().reduce(&self.buckets)?;
+        let too_long = self.compute.stream.host_buffer(4)?;
+        self.compute.stream.fetch(&too_long, &self.too_long)?;
         self.results = Some(Results { sums, too_long });
         Ok(())
     }
@@ -277,8 +254,8 @@ impl Pipeline {
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
     pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
         self.upload.wipe_staging();
-        self.lanes.streams[0].wait(abort)?;
-        let traffic = self.lanes.streams.iter().fold(self.upload.traffic(), |sum, stream| sum + stream.traffic());
+        self.compute.stream.wait(abort)?;
+        let traffic = self.upload.traffic() + self.compute.stream.traffic();
         let Some(Results { sums, too_long: long }) = self.results.take() else {
             return Ok((C::Curve::identity(), traffic));
         };
@@ -289,7 +266,7 @@ impl Pipeline {
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        Ok((combine::<C>(&self.lanes.plan, &jacobian), traffic))
+        Ok((combine::<C>(&self.compute.plan, &jacobian), traffic))
     }
 }
 

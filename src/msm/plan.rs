@@ -32,17 +32,14 @@ const STREAMED_CHUNKS: usize = 4;
 const MIN_CHUNK: usize = 1 << 8;
 /// Entries wanted in a band: enough to fill a device for milliseconds.
 const BAND_ENTRIES: u64 = 1 << 26;
-/// Bands that run side by side where there are rounds of affine additions; 1 or 2.
-const LANES: u32 = 2;
 /// Narrowest window.
 const MIN_WINDOW: u32 = 4;
 /// Widest window: 2^8 bins of 2^11 rows each.
 pub(super) const MAX_WINDOW: u32 = 20;
 /// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
 const MAX_BINS: u64 = 4096;
-/// Groups of `msm_add_pairs` for each compute unit, with coordinates of 8 limbs and of more
-/// (`AFFINE_OCCUPANCY` of `cuda/dialect.cuh`), and the pairs of a group's tile (`cl/msm_affine.cl`).
-const AFFINE_GROUPS: [u32; 2] = [20, 16];
+/// Groups of `msm_add_pairs` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
+const AFFINE_GROUPS: u32 = 16;
 const AFFINE_TILE: u64 = 4096;
 /// Work-items of a group there.
 const AFFINE_STEP: u64 = 32;
@@ -185,8 +182,6 @@ impl Plan {
         let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
         let entries = chunk.min(problem.points) as u64 * u64::from(copies);
         let most = (MAX_BINS / (buckets >> low_bits(c))).min(u64::from(sets));
-        // Rounds leave the device idle while they invert: another band is to run beside.
-        let most = if levels > 0 && problem.at_once == 1 { most.min(u64::from(sets.div_ceil(LANES))) } else { most };
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
         let all_buckets = buckets * u64::from(sets);
         let segments = if all_buckets < MANY_BUCKETS { SEGMENTS } else { MANY_SEGMENTS };
@@ -212,11 +207,10 @@ impl Plan {
         let xyzz = (left + rounded + chunks * rows).saturating_sub(2 * rows.min(left));
         let mean = self.mean_row() >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
-        let (costs, lanes) = (Costs::of(self.problem.affine_bytes), u64::from(self.lanes()));
+        let costs = Costs::of(self.problem.affine_bytes);
         costs.affine * (entries - left)
-            // Bands side by side are narrower, and half of what each waits for hides behind the other's additions.
-            + costs.round * bands * u64::from(self.levels) / (lanes * lanes)
-            + (costs.xyzz * xyzz).max(costs.latency * longest * bands / lanes)
+            + costs.round * bands * u64::from(self.levels)
+            + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
             + ENTRY * entries
             + costs.bucket * rows
     }
@@ -258,11 +252,6 @@ impl Plan {
         let cut = starts.map(move |start| start..points.min(start + chunk));
         let early = (first > 0).then_some(0..first);
         early.into_iter().chain(cut.map(move |range| if range.start == 0 { first..range.end } else { range }))
-    }
-
-    /// Bands that run side by side: several where there are rounds and nothing else runs beside them.
-    pub fn lanes(&self) -> u32 {
-        if self.levels > 0 && self.problem.at_once == 1 && self.band < self.sets { LANES } else { 1 }
     }
 
     /// Whether a segment is the work of one work-item in the reduction, not of four.
@@ -312,9 +301,7 @@ impl Plan {
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions.
-        let sharing = self.problem.at_once.max(self.lanes()).min(2);
-        let short = self.problem.affine_bytes <= 64;
-        let affine_groups = AFFINE_GROUPS[usize::from(!short)] / sharing * self.problem.compute_units;
+        let affine_groups = AFFINE_GROUPS / self.problem.at_once.clamp(1, 2) * self.problem.compute_units;
         let rows = sets * self.buckets();
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
@@ -337,10 +324,7 @@ impl Plan {
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
-        inputs
-            + u64::from(self.lanes()) * (matrix + halved + pieces + merges)
-            + 2 * affine * (buckets + sums)
-            + (1 << 20)
+        inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
     }
 }
 
