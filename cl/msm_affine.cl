@@ -288,8 +288,8 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
     }
 }
 
-// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has AFFINE_TILE elements for each group. Grid: any
-// number of groups.
+// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
+// largest tile has pairs, in whole steps. Grid: any number of groups.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
                    GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
@@ -301,7 +301,8 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     u32 pairs = *length, share = (pairs + GROUPS - 1) / GROUPS;
     u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
     u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
-    GLOBAL F(t) *prefix = scratch + GROUP_ID * AFFINE_TILE + LOCAL_ID;
+    u32 steps = (tile + AFFINE_GROUP - 1) / AFFINE_GROUP;
+    GLOBAL F(t) *prefix = scratch + GROUP_ID * steps * AFFINE_GROUP + LOCAL_ID;
     for (; start < last; start += tile) {
         u32 count = start + tile < last ? tile : last - start;
         F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);

@@ -102,6 +102,7 @@ fn finish(
         return Err(Error::Aborted);
     }
     if let Some(queued) = queued.take() {
+        stream.wipe_staging();
         stream.wait(Some(stop))?;
         results.push(queued.result);
     }
