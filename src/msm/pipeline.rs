@@ -153,9 +153,9 @@ pub(super) fn plan_for<C: MsmCurve>(
     let problem = problem::<C>(device, table, need, options);
     // Those that run at the same time share the memory.
     let free = device.free_memory()? / u64::from(need.at_once);
-    let available = if options.memory == 0 { free } else { free.min(options.memory) };
     // Blocks from pools may be larger than asked for.
-    let available = available - available / (1 + SLACK as u64);
+    let free = free - free / (1 + SLACK as u64);
+    let available = if options.memory == 0 { free } else { free.min(options.memory) };
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
         Error::OutOfMemory { device, requested, available }
