@@ -61,39 +61,54 @@ DEVICE_CALL point_t point_double(point_t p) {
 }
 
 // What both additions end with: the sum from P = U2 − U1, R = S2 − S1, U1 and S1, and the ZZ and ZZZ
-// of the result before they are multiplied by P² and P³.
+// of the result before they are multiplied by P² and P³. All of it is loose.
 DEVICE point_t point_finish_add(F(t) p, F(t) r, F(t) u1, F(t) s1, F(t) zz, F(t) zzz) {
-    F(t) pp = F(sqr)(p);
-    F(t) ppp = F(mul)(p, pp);
-    F(t) q = F(mul)(u1, pp);
+    F(t) pp = F(sqr_loose)(p);
+    F(t) ppp = F(mul_loose)(p, pp);
+    F(t) q = F(mul_loose)(u1, pp);
     point_t sum;
-    sum.x = F(sub)(F(sub)(F(sqr)(r), ppp), F(dbl)(q));
-    sum.y = F(mul_sub_mul)(r, F(sub)(q, sum.x), s1, ppp);
-    sum.zz = F(mul)(zz, pp);
-    sum.zzz = F(mul)(zzz, ppp);
+    sum.zz = F(mul_loose)(zz, pp);
+    sum.zzz = F(mul_loose)(zzz, ppp);
+    sum.x = F(sub_loose)(F(sub_loose)(F(sqr_loose)(r), ppp), F(dbl_loose)(q));
+    sum.y = F(mul_sub_mul_loose)(r, F(sub_loose)(q, sum.x), s1, ppp);
     return sum;
 }
 
-// a + b for affine b, 8M + 2S.
-DEVICE point_t point_add_affine(point_t a, affine_t b) {
-    if (affine_is_infinity(b)) return a;
+DEVICE point_t point_tight(point_t p) {
+    p.x = F(tight)(p.x);
+    p.y = F(tight)(p.y);
+    p.zz = F(tight)(p.zz);
+    p.zzz = F(tight)(p.zzz);
+    return p;
+}
+
+// a + b for loose a and affine b with x reduced, y loose, 8M + 2S; a loose sum. Infinity is all zeros, loose too:
+// no product of what is not zero is.
+DEVICE point_t point_add_affine_loose(point_t a, affine_t b) {
+    if (F(is_zero)(b.x) && F(is_zero)(F(tight)(b.y))) return a;
     if (point_is_infinity(a)) return point_from_affine(b);
-    F(t) p = F(sub)(F(mul)(b.x, a.zz), a.x);
-    F(t) r = F(sub)(F(mul)(b.y, a.zzz), a.y);
-    if (F(is_zero)(p)) return F(is_zero)(r) ? point_double(a) : point_infinity();
+    F(t) p = F(sub_loose)(F(mul_loose)(b.x, a.zz), a.x);
+    F(t) r = F(sub_loose)(F(mul_loose)(b.y, a.zzz), a.y);
+    if (F(may_be_zero)(p) && F(is_zero)(F(tight)(p)))
+        return F(is_zero)(F(tight)(r)) ? point_double(point_tight(a)) : point_infinity();
     return point_finish_add(p, r, a.x, a.y, a.zz, a.zzz);
+}
+
+DEVICE point_t point_add_affine(point_t a, affine_t b) {
+    return point_tight(point_add_affine_loose(a, b));
 }
 
 // a + b, 12M + 2S.
 DEVICE_CALL point_t point_add(point_t a, point_t b) {
     if (point_is_infinity(b)) return a;
     if (point_is_infinity(a)) return b;
-    F(t) u1 = F(mul)(a.x, b.zz);
-    F(t) s1 = F(mul)(a.y, b.zzz);
-    F(t) p = F(sub)(F(mul)(b.x, a.zz), u1);
-    F(t) r = F(sub)(F(mul)(b.y, a.zzz), s1);
-    if (F(is_zero)(p)) return F(is_zero)(r) ? point_double(a) : point_infinity();
-    return point_finish_add(p, r, u1, s1, F(mul)(a.zz, b.zz), F(mul)(a.zzz, b.zzz));
+    F(t) u1 = F(mul_loose)(a.x, b.zz);
+    F(t) s1 = F(mul_loose)(a.y, b.zzz);
+    F(t) p = F(sub_loose)(F(mul_loose)(b.x, a.zz), u1);
+    F(t) r = F(sub_loose)(F(mul_loose)(b.y, a.zzz), s1);
+    if (F(may_be_zero)(p) && F(is_zero)(F(tight)(p)))
+        return F(is_zero)(F(tight)(r)) ? point_double(a) : point_infinity();
+    return point_tight(point_finish_add(p, r, u1, s1, F(mul_loose)(a.zz, b.zz), F(mul_loose)(a.zzz, b.zzz)));
 }
 
 // Jacobian coordinates with Z = ZZZ: z³ for the z with ZZ = z², ZZZ = z³, so no inversion is needed.

@@ -29,15 +29,6 @@ DEVICE F(t) F(to_canonical)(F(t) a) {
     return F(mul)(a, one);
 }
 
-// The Montgomery form of a canonical element.
-DEVICE F(t) F(from_canonical)(F(t) a) {
-    const u32 r2[LIMBS] = R2_LIMBS;
-    F(t) factor;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) factor.limb[i] = r2[i];
-    return F(mul)(a, factor);
-}
-
 // base^exponent for a 32-bit exponent.
 DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
     F(t) r = F(one)();

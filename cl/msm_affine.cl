@@ -8,8 +8,8 @@
 // A round lists the pairs with two live slots (a lone one is copied), and then gives every group, a warp, an even
 // share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
 // products, inverts the product of all, and goes back through the list. Groups are that small so that they
-// drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates are in
-// [0, p), in Montgomery form.
+// drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
+// in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
 
 #define AFFINE_GROUP 32u
 // Most pairs of a work-item for one inversion.
@@ -47,6 +47,13 @@ DEVICE affine_t entry_point(operands_t from, u32 entry) {
     return point;
 }
 
+// The same with a y that is loose.
+DEVICE affine_t entry_point_loose(operands_t from, u32 entry) {
+    affine_t point = *entry_place(from, entry);
+    if (entry & SIGN_BIT) point.y = F(loose_negative)(point.y);
+    return point;
+}
+
 // How two points are added: by the chord through them, the tangent where they are equal, or not at all.
 enum { CHORD, TANGENT, TAKE_FIRST, TAKE_SECOND, TAKE_NONE };
 
@@ -58,8 +65,8 @@ DEVICE u32 pair_kind(affine_t p, affine_t q) {
 }
 
 // Whether a pair may be something else than a chord: one that is not decided by its x alone.
-DEVICE bool pair_is_doubtful(F(t) px, F(t) qx, F(t) difference) {
-    return F(is_zero)(difference) || F(is_zero)(px) || F(is_zero)(qx);
+DEVICE bool pair_is_doubtful(F(t) px, F(t) qx) {
+    return F(eq)(px, qx) || F(is_zero)(px) || F(is_zero)(qx);
 }
 
 // What the slope of a pair that is no plain chord is divided by; 1 where there is no slope.
@@ -177,7 +184,7 @@ DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GL
 }
 
 // Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k. These
-// products are in [0, 2p): whatever they are multiplied by is reduced.
+// products are in [0, 2p) for any field: whatever they are multiplied by is loose at most.
 DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix,
                                   LOCAL_POINTER staged_t *slot) {
     F(t) product = F(one)();
@@ -187,8 +194,8 @@ DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 c
     stage_x(slot, from, pair);
     for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP, prefix += AFFINE_GROUP) {
         ASYNC_WAIT();
-        F(t) px = slot->p.x, qx = slot->q.x, denominator = F(sub)(qx, px);
-        if (pair_is_doubtful(px, qx, denominator)) {
+        F(t) px = slot->p.x, qx = slot->q.x, denominator = F(loose_difference)(qx, px);
+        if (pair_is_doubtful(px, qx)) {
             affine_t p = entry_point(from, pair.p), q = entry_point(from, pair.q);
             denominator = doubtful_denominator(p, q, pair_kind(p, q));
         }
@@ -224,12 +231,12 @@ DEVICE F(t) invert_in_group(LOCAL_POINTER F(t) *node, F(t) value) {
     return node[AFFINE_GROUP + LOCAL_ID];
 }
 
-// p + q by the slope, which is divided by what `inverse` inverts.
+// p + q by the slope, which is divided by what `inverse` inverts; loose are these two, p.y and q.y.
 DEVICE affine_t add_by_slope(affine_t p, affine_t q, F(t) numerator, F(t) inverse) {
-    F(t) slope = F(mul)(numerator, inverse);
+    F(t) slope = F(mul_loose)(numerator, inverse);
     affine_t sum;
-    sum.x = F(sub)(F(sub)(F(sqr)(slope), p.x), q.x);
-    sum.y = F(sub)(F(mul)(slope, F(sub)(p.x, sum.x)), p.y);
+    sum.x = F(tight)(F(sub_loose)(F(sqr_loose)(slope), F(loose_sum)(p.x, q.x)));
+    sum.y = F(tight_difference)(F(mul_loose)(slope, F(loose_difference)(p.x, sum.x)), p.y);
     return sum;
 }
 
@@ -261,26 +268,28 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
             next = walk_on(slot, from, list, count, 0u - AFFINE_GROUP, &place);
             stage(slot, from, next, prefix + left - AFFINE_GROUP);
         }
-        if (pair.p & SIGN_BIT) p.y = F(neg)(p.y);
-        if (pair.q & SIGN_BIT) q.y = F(neg)(q.y);
-        F(t) denominator = F(sub)(q.x, p.x);
+        if (pair.p & SIGN_BIT) p.y = F(loose_negative)(p.y);
+        if (pair.q & SIGN_BIT) q.y = F(loose_negative)(q.y);
+        F(t) denominator = F(loose_difference)(q.x, p.x);
         affine_t sum;
-        if (pair_is_doubtful(p.x, q.x, denominator)) {
+        if (pair_is_doubtful(p.x, q.x)) {
+            p.y = F(tight)(p.y);
+            q.y = F(tight)(q.y);
             u32 kind = pair_kind(p, q);
             denominator = doubtful_denominator(p, q, kind);
             sum = doubtful_sum(p, q, kind, own);
         } else {
-            sum = add_by_slope(p, q, F(sub)(q.y, p.y), own);
+            sum = add_by_slope(p, q, F(loose_difference)(q.y, p.y), own);
         }
         out[pair.number] = sum;
         if (left == 0) return;
         left -= AFFINE_GROUP;
-        inverse = F(mul)(inverse, denominator);
+        inverse = F(mul_loose)(inverse, denominator);
     }
 }
 
-// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has AFFINE_TILE elements for each group. Grid: any
-// number of groups.
+// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
+// largest tile has pairs, in whole steps. Grid: any number of groups.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
                    GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
@@ -292,7 +301,8 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     u32 pairs = *length, share = (pairs + GROUPS - 1) / GROUPS;
     u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
     u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
-    GLOBAL F(t) *prefix = scratch + GROUP_ID * AFFINE_TILE + LOCAL_ID;
+    u32 steps = (tile + AFFINE_GROUP - 1) / AFFINE_GROUP;
+    GLOBAL F(t) *prefix = scratch + GROUP_ID * steps * AFFINE_GROUP + LOCAL_ID;
     for (; start < last; start += tile) {
         u32 count = start + tile < last ? tile : last - start;
         F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);

@@ -89,7 +89,7 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
 
 // The piece's sum Σ ±base over its slots, with what the bucket holds if it is the row's first: to the bucket
 // if it is the row's only piece, to partial[p] else. Row 0 has bucket `first_bucket`.
-KERNEL(128)
+KERNEL_BOUNDED(128, ACCUMULATE_OCCUPANCY)
 void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
                     GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
                     GLOBAL point_t *partial) {
@@ -106,7 +106,8 @@ void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *pie
     point_t sum = point_infinity();
     if (p == first) sum = buckets[piece.row];
     for (u32 i = 0; i < piece.length; i++)
-        sum = point_add_affine(sum, entry_point(from, slot_entry(from, piece.start + i)));
+        sum = point_add_affine_loose(sum, entry_point_loose(from, slot_entry(from, piece.start + i)));
+    sum = point_tight(sum);
     if (end - first == 1) buckets[piece.row] = sum;
     else partial[p] = sum;
 }

@@ -10,9 +10,6 @@ typedef struct ALIGNED(16) {
     F(t) quotient;
 } F(fixed);
 
-// 2p.
-#define P2_LIMB(p, i) (((p)[i] << 1) | ((i) > 0 ? (p)[(i) > 0 ? (i) - 1 : 0] >> 31 : 0u))
-
 // The fixed factor for an element: one Montgomery reduction gives its canonical form, and the reduction's digits
 // are the quotient, since b·R = quotient·p + (b·R mod p).
 DEVICE F(fixed) F(fix)(F(t) a) {
@@ -66,14 +63,14 @@ DEVICE_CALL F(t) F(mul_fixed)(F(t) a, F(fixed) b) {
 
 // a + b, in [0, 2p).
 DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
-    const u32 p[LIMBS] = P_LIMBS;
+    const u32 p2[LIMBS] = P2_LIMBS;
     F(t) sum, less;
     u64 carry = 0, borrow = 0;
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) {
         carry = (u64)a.limb[i] + b.limb[i] + (carry >> 32);
         sum.limb[i] = (u32)carry;
-        u64 difference = (u64)sum.limb[i] - P2_LIMB(p, i) - borrow;
+        u64 difference = (u64)sum.limb[i] - p2[i] - borrow;
         less.limb[i] = (u32)difference;
         borrow = difference >> 63;
     }
@@ -85,7 +82,7 @@ DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
 
 // a − b, in [0, 2p).
 DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
-    const u32 p[LIMBS] = P_LIMBS;
+    const u32 p2[LIMBS] = P2_LIMBS;
     u64 borrow = 0, carry = 0;
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) {
@@ -95,7 +92,7 @@ DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
     }
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) {
-        carry = (u64)a.limb[i] + (borrow ? P2_LIMB(p, i) : 0u) + (carry >> 32);
+        carry = (u64)a.limb[i] + (borrow ? p2[i] : 0u) + (carry >> 32);
         a.limb[i] = (u32)carry;
     }
     return a;

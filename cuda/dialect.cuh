@@ -23,6 +23,9 @@ typedef long long i64;
 #define BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
 #define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
+// Groups of bucket accumulation that share one: 128 registers with 8 limbs, 168 with 12, where their number counts for
+// more than a few spilled words.
+#define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)
 // Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
 // work-item (PTX ISA, cp.async).
 #define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : 4>(&(to), &(from), sizeof(to))

@@ -10,38 +10,66 @@
 // by it into a negation, push that into the products that follow, and not fuse those (48 of 128 pairs).
 CONSTANT u32 F(inv32) = INV32;
 
-// a − p if a ≥ p, for a < 2p.
-DEVICE F(t) F(reduce)(F(t) a) {
-    const u32 p[LIMBS] = P_LIMBS;
+// a − m if a ≥ m.
+DEVICE F(t) F(reduce_by)(F(t) a, const u32 *m) {
     F(t) r;
-    r.limb[0] = ptx_sub_cc(a.limb[0], p[0]);
+    r.limb[0] = ptx_sub_cc(a.limb[0], m[0]);
 #pragma unroll
-    for (int i = 1; i < LIMBS; i++) r.limb[i] = ptx_subc_cc(a.limb[i], p[i]);
+    for (int i = 1; i < LIMBS; i++) r.limb[i] = ptx_subc_cc(a.limb[i], m[i]);
     u32 borrow = ptx_subc(0, 0);
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) r.limb[i] = borrow ? a.limb[i] : r.limb[i];
     return r;
 }
 
-DEVICE F(t) F(add)(F(t) a, F(t) b) {
+// a + b, not reduced.
+DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
     a.limb[0] = ptx_add_cc(a.limb[0], b.limb[0]);
 #pragma unroll
     for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_addc_cc(a.limb[i], b.limb[i]);
     a.limb[LIMBS - 1] = ptx_addc(a.limb[LIMBS - 1], b.limb[LIMBS - 1]);
-    return F(reduce)(a);
+    return a;
 }
 
-DEVICE F(t) F(sub)(F(t) a, F(t) b) {
-    const u32 p[LIMBS] = P_LIMBS;
+// a − b, plus m if that is negative: with 8 limbs by additions that ptxas makes predicated, half of what masking m
+// takes; with 12 that spills.
+DEVICE F(t) F(sub_by)(F(t) a, F(t) b, const u32 *m) {
+    F(t) multiple;
     a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
 #pragma unroll
     for (int i = 1; i < LIMBS; i++) a.limb[i] = ptx_subc_cc(a.limb[i], b.limb[i]);
     u32 mask = ptx_subc(0, 0);
-    a.limb[0] = ptx_add_cc(a.limb[0], p[0] & mask);
 #pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_addc_cc(a.limb[i], p[i] & mask);
-    a.limb[LIMBS - 1] = ptx_addc(a.limb[LIMBS - 1], p[LIMBS - 1] & mask);
+    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = LIMBS > 8 ? m[i] & mask : m[i];
+    if (LIMBS > 8 || mask != 0) a = F(add_lazy)(a, multiple);
     return a;
+}
+
+// a − b + m, for b ≤ a + m.
+DEVICE F(t) F(sub_lazy)(F(t) a, F(t) b, const u32 *m) {
+    F(t) multiple;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = m[i];
+    a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
+#pragma unroll
+    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_subc_cc(a.limb[i], b.limb[i]);
+    a.limb[LIMBS - 1] = ptx_subc(a.limb[LIMBS - 1], b.limb[LIMBS - 1]);
+    return F(add_lazy)(a, multiple);
+}
+
+// a − p if a ≥ p, for a < 2p.
+DEVICE F(t) F(reduce)(F(t) a) {
+    const u32 p[LIMBS] = P_LIMBS;
+    return F(reduce_by)(a, p);
+}
+
+DEVICE F(t) F(add)(F(t) a, F(t) b) {
+    return F(reduce)(F(add_lazy)(a, b));
+}
+
+DEVICE F(t) F(sub)(F(t) a, F(t) b) {
+    const u32 p[LIMBS] = P_LIMBS;
+    return F(sub_by)(a, b, p);
 }
 
 // accumulator = products of every second limb of a, from a[0], with b.
@@ -93,6 +121,16 @@ DEVICE void F(next_row)(u32 *even, u32 *odd, const u32 *a, u32 b) {
     F(reduce_row)(even, odd);
 }
 
+// even + odd / 2³²: what the last row leaves.
+DEVICE F(t) F(join)(const u32 *even, const u32 *odd) {
+    F(t) r;
+    r.limb[0] = ptx_add_cc(even[0], odd[1]);
+#pragma unroll
+    for (int i = 1; i < LIMBS - 1; i++) r.limb[i] = ptx_addc_cc(even[i], odd[i + 1]);
+    r.limb[LIMBS - 1] = ptx_addc(even[LIMBS - 1], 0);
+    return r;
+}
+
 // a·b/R in [0, 2p), for a·b < 2^(32·LIMBS)·p.
 DEVICE F(t) F(mul_lazy)(F(t) a, F(t) b) {
     u32 even[LIMBS], odd[LIMBS];
@@ -105,16 +143,44 @@ DEVICE F(t) F(mul_lazy)(F(t) a, F(t) b) {
         F(next_row)(even, odd, a.limb, b.limb[i]);
         F(next_row)(odd, even, a.limb, b.limb[i + 1]);
     }
-    F(t) r;
-    r.limb[0] = ptx_add_cc(even[0], odd[1]);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) r.limb[i] = ptx_addc_cc(even[i], odd[i + 1]);
-    r.limb[LIMBS - 1] = ptx_addc(even[LIMBS - 1], 0);
-    return r;
+    return F(join)(even, odd);
 }
 
 DEVICE F(t) F(mul)(F(t) a, F(t) b) {
     return F(reduce)(F(mul_lazy)(a, b));
+}
+
+// even + 2³²·odd += a·b.
+DEVICE void F(add_row)(u32 *even, u32 *odd, const u32 *a, u32 b) {
+    F(mad_row)(odd, a + 1, b);
+    F(mad_row)(even, a, b);
+    odd[LIMBS - 1] = ptx_addc(odd[LIMBS - 1], 0);
+}
+
+// One row of two products: (even + 2³²·odd) / 2³² + a·b + c·d.
+DEVICE void F(next_rows)(u32 *even, u32 *odd, const u32 *a, u32 b, const u32 *c, u32 d) {
+    even[0] = ptx_add_cc(even[0], odd[1]);
+    F(shift_mad_row)(odd, a + 1, b);
+    F(mad_row)(even, a, b);
+    odd[LIMBS - 1] = ptx_addc(odd[LIMBS - 1], 0);
+    F(add_row)(even, odd, c, d);
+    F(reduce_row)(even, odd);
+}
+
+// (a·b + c·d)/R plus less than p, for a + c + p ≤ R: rows of both products share a reduction.
+DEVICE F(t) F(mul_add_mul_lazy)(F(t) a, F(t) b, F(t) c, F(t) d) {
+    u32 even[LIMBS], odd[LIMBS];
+    F(mul_row)(odd, a.limb + 1, b.limb[0]);
+    F(mul_row)(even, a.limb, b.limb[0]);
+    F(add_row)(even, odd, c.limb, d.limb[0]);
+    F(reduce_row)(even, odd);
+    F(next_rows)(odd, even, a.limb, b.limb[1], c.limb, d.limb[1]);
+#pragma unroll
+    for (int i = 2; i < LIMBS; i += 2) {
+        F(next_rows)(even, odd, a.limb, b.limb[i], c.limb, d.limb[i]);
+        F(next_rows)(odd, even, a.limb, b.limb[i + 1], c.limb, d.limb[i + 1]);
+    }
+    return F(join)(even, odd);
 }
 
 #endif

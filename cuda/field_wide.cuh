@@ -97,23 +97,26 @@ DEVICE F(wide) F(wide_sub_mod)(F(wide) a, F(wide) b) {
 }
 
 // One row of a reduction without a product: (even + 2³²·odd) / 2³² plus the multiple of p that makes the lowest
-// word zero, with the roles of the accumulators swapped by the division.
+// word zero, with the roles of the accumulators swapped by the division. The carry of their lowest words waits for
+// the row's products.
 DEVICE void F(wide_reduce_row)(u32 *even, u32 *odd) {
+    const u32 p[LIMBS] = P_LIMBS;
     even[0] = ptx_add_cc(even[0], odd[1]);
-#pragma unroll
-    for (int i = 0; i < LIMBS - 2; i++) odd[i] = ptx_addc_cc(odd[i + 2], 0);
-    odd[LIMBS - 2] = ptx_addc(0, 0);
-    odd[LIMBS - 1] = 0;
-    F(reduce_row)(even, odd);
+    u32 m = ptx_mul_lo(even[0], F(inv32));
+    F(shift_mad_row)(odd, p + 1, m);
+    F(mad_row)(even, p, m);
+    odd[LIMBS - 1] = ptx_addc(odd[LIMBS - 1], 0);
 }
 
-// a/R, reduced.
-DEVICE F(t) F(wide_reduce)(F(wide) a) {
+// a/R in [0, 2p).
+DEVICE F(t) F(wide_reduce_lazy)(F(wide) a) {
     u32 even[LIMBS], odd[LIMBS];
+    F(t) high;
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) {
         even[i] = a.limb[i];
         odd[i] = 0;
+        high.limb[i] = a.limb[LIMBS + i];
     }
     F(reduce_row)(even, odd);
     F(wide_reduce_row)(odd, even);
@@ -122,16 +125,17 @@ DEVICE F(t) F(wide_reduce)(F(wide) a) {
         F(wide_reduce_row)(even, odd);
         F(wide_reduce_row)(odd, even);
     }
-    F(t) r;
-    r.limb[0] = ptx_add_cc(even[0], odd[1]);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) r.limb[i] = ptx_addc_cc(even[i], odd[i + 1]);
-    r.limb[LIMBS - 1] = ptx_addc(even[LIMBS - 1], 0);
-    r.limb[0] = ptx_add_cc(r.limb[0], a.limb[LIMBS]);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) r.limb[i] = ptx_addc_cc(r.limb[i], a.limb[LIMBS + i]);
-    r.limb[LIMBS - 1] = ptx_addc(r.limb[LIMBS - 1], a.limb[2 * LIMBS - 1]);
-    return F(reduce)(r);
+    return F(add_lazy)(F(join)(even, odd), high);
+}
+
+// a/R, reduced.
+DEVICE F(t) F(wide_reduce)(F(wide) a) {
+    return F(reduce)(F(wide_reduce_lazy)(a));
+}
+
+// a²/R in [0, 2p), for a² < R·p.
+DEVICE F(t) F(sqr_lazy)(F(t) a) {
+    return F(wide_reduce_lazy)(F(sqr_wide)(a));
 }
 
 DEVICE F(t) F(sqr)(F(t) a) {
@@ -141,15 +145,6 @@ DEVICE F(t) F(sqr)(F(t) a) {
 // a·b − c·d with one reduction.
 DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
     return F(wide_reduce)(F(wide_sub_mod)(F(mul_wide)(a, b), F(mul_wide)(c, d)));
-}
-
-// a + b, not reduced: below 2p.
-DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
-    a.limb[0] = ptx_add_cc(a.limb[0], b.limb[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_addc_cc(a.limb[i], b.limb[i]);
-    a.limb[LIMBS - 1] = ptx_addc(a.limb[LIMBS - 1], b.limb[LIMBS - 1]);
-    return a;
 }
 
 #endif

@@ -14,7 +14,7 @@ use proofwarp::backend::{Buffer, Device, Driver, Stream};
 /// Larger than one slot of the staging ring, and not a multiple of anything.
 const OVER_A_SLOT: usize = (5 << 20) + 7;
 /// Larger than the whole staging ring.
-const OVER_THE_RING: usize = (21 << 20) + 13;
+const OVER_THE_RING: usize = (37 << 20) + 13;
 const MIB: usize = 1 << 20;
 
 /// A device of each backend, shared with the other tests of this process.
@@ -73,6 +73,20 @@ fn an_upload_at_an_offset_leaves_the_rest() {
         stream.upload_at(&buffer, 4 << 20, &[7; 1000]).unwrap();
         expected[4 << 20..(4 << 20) + 1000].fill(7);
         assert!(downloaded(&mut stream, &buffer) == expected);
+    }
+}
+
+#[test]
+fn workers_of_the_pool_upload_all_at_once() {
+    use rayon::prelude::*;
+    for device in devices() {
+        let bytes = pattern(OVER_THE_RING);
+        // More than there are cores: each of them waits for copies that the others, or nobody, could make.
+        (0..=rayon::current_num_threads()).into_par_iter().for_each(|_| {
+            let mut stream = device.stream().unwrap();
+            let buffer = uploaded(&mut stream, &bytes);
+            assert!(downloaded(&mut stream, &buffer) == bytes);
+        });
     }
 }
 

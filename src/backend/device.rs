@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::cache::Cache;
@@ -47,6 +47,8 @@ pub struct Device {
     /// pools that it had before.
     idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
     streams_made: AtomicUsize,
+    /// All streams, idle or not.
+    streams: Mutex<Vec<Weak<StreamCore>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
     tables: Mutex<Cache>,
     /// Where the last kernel ended whose groups wait for each other.
@@ -73,6 +75,7 @@ impl Device {
             limit,
             idle: Mutex::default(),
             streams_made: AtomicUsize::new(0),
+            streams: Mutex::default(),
             kernels: Mutex::default(),
             tables: Mutex::default(),
             turn: Mutex::default(),
@@ -130,7 +133,9 @@ impl Device {
             return Ok(Stream::new(self.clone(), core));
         }
         let number = self.streams_made.fetch_add(1, Ordering::Relaxed);
-        Ok(Stream::new(self.clone(), Arc::new(StreamCore::new(self.shared.clone(), number)?)))
+        let core = Arc::new(StreamCore::new(self.shared.clone(), number)?);
+        lock(&self.streams).push(Arc::downgrade(&core));
+        Ok(Stream::new(self.clone(), core))
     }
 
     pub(super) fn put_back(&self, core: Arc<StreamCore>) {
@@ -156,6 +161,14 @@ impl Device {
         lock(&self.tables).clear();
         let idle = lock(&self.idle);
         idle.values().for_each(|stream| stream.trim());
+    }
+
+    /// Gives what is free in the pools of all streams back to the driver.
+    fn trim_all(&self) {
+        let streams: Vec<_> = lock(&self.streams).iter().filter_map(Weak::upgrade).collect();
+        for stream in streams {
+            stream.trim();
+        }
     }
 
     /// Makes the launch after `launches` more fail, once: for tests of what a failure leaves behind.
@@ -185,7 +198,7 @@ impl Device {
     pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
         match self.allocate_once(bytes) {
             Err(Error::OutOfMemory { .. }) => {
-                self.trim();
+                self.trim_all();
                 self.allocate_once(bytes)
             }
             other => other,

@@ -167,23 +167,25 @@ impl Stream {
         self.check_range("upload", to, offset, from.len())?;
         let start = Instant::now();
         self.secrets |= to.is_secret();
-        let mut ring = lock(&self.core.ring);
-        let driver = &*self.core.shared.driver;
-        for (number, chunk) in from.chunks(SLOT_BYTES).enumerate() {
-            let (index, slot) = ring.acquire(driver)?;
-            // SAFETY: the slot is at least a chunk long and the device is done with it.
-            parallel_copy(unsafe { std::slice::from_raw_parts_mut(slot.pointer, chunk.len()) }, chunk);
-            let at = offset + number * SLOT_BYTES;
+        let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
+        lock(&self.core.ring).send(driver, from, to.is_secret(), &|number, slot, bytes| {
             // SAFETY: the range was checked; the slot stays until its event has passed.
-            let event = unsafe {
-                driver.copy_in(self.core.handle, to.memory, at, slot.pointer, chunk.len())?;
-                driver.event_record(self.core.handle)?
-            };
-            ring.busy_until(index, event, if to.is_secret() { chunk.len() } else { 0 });
-        }
+            unsafe {
+                driver.copy_in(stream, to.memory, offset + number * SLOT_BYTES, slot.pointer, bytes)?;
+                driver.event_record(stream)
+            }
+        })?;
         self.traffic.bytes_up += from.len() as u64;
         self.traffic.upload += start.elapsed();
         Ok(())
+    }
+
+    /// Clears what uploads of secrets left in the staging ring, once the device has read it. Whoever holds the stream
+    /// need not call it: that is done when the stream is dropped, but after the kernels instead of beside them.
+    pub fn wipe_staging(&mut self) {
+        if std::mem::take(&mut self.secrets) {
+            lock(&self.core.ring).wipe(&*self.core.shared.driver);
+        }
     }
 
     /// Copies the start of a buffer to host memory and waits for it.
@@ -460,9 +462,7 @@ impl Drop for Stream {
             unsafe { self.free_events([start, end]) };
         }
         self.core.synchronize();
-        if self.secrets {
-            lock(&self.core.ring).wipe(&*self.core.shared.driver);
-        }
+        self.wipe_staging();
         self.device.put_back(self.core.clone());
     }
 }

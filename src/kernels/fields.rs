@@ -39,6 +39,17 @@ impl FieldDescription {
         self.modulus.len()
     }
 
+    /// 2p, which has no more limbs than p.
+    pub fn twice_modulus(&self) -> Vec<u32> {
+        let below = std::iter::once(&0).chain(&self.modulus);
+        self.modulus.iter().zip(below).map(|(limb, below)| limb << 1 | below >> 31).collect()
+    }
+
+    /// Whether 5p < 2^(32·limbs), by the highest limb: what the bounds in `cl/field_loose.cl` need.
+    pub fn has_loose_elements(&self) -> bool {
+        self.modulus.last().is_some_and(|&limb| limb < u32::MAX / 5)
+    }
+
     /// −p⁻¹ mod 2³², by Newton's iteration (each step doubles the number of right bits).
     pub fn inv32(&self) -> u32 {
         let p = self.modulus[0];

@@ -137,6 +137,7 @@ const FIELD: &str = include_str!("../../cl/field.cl");
 const FIELD_PTX: &str = include_str!("../../cuda/field_ptx.cuh");
 const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
 const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
+const FIELD_LOOSE: &str = include_str!("../../cl/field_loose.cl");
 const FIELD_INVERSE: &str = include_str!("../../cl/field_inverse.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
@@ -175,6 +176,7 @@ impl Module {
         let coordinate = if self.quadratic {
             let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {}2", self.field.name, self.field.name);
             text.push_str(FIELD2);
+            text.push_str(FIELD_LOOSE);
             text.push_str("#undef FIELD\n");
             format!("{}2", self.field.name)
         } else {
@@ -216,14 +218,20 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     let limbs = field.limbs();
     let _ =
         writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
-    for (what, words) in [("P", &field.modulus), ("ONE", &field.one), ("R2", &field.r2)] {
+    for (what, words) in [("P", &field.modulus), ("P2", &field.twice_modulus()), ("ONE", &field.one), ("R2", &field.r2)]
+    {
         define_limbs(text, what, words);
     }
+    if field.has_loose_elements() {
+        text.push_str("#define LOOSE\n");
+    }
     text.push_str(FIELD);
-    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_INVERSE].iter().chain(more) {
+    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_LOOSE, FIELD_INVERSE].iter().chain(more) {
         text.push_str(part);
     }
-    text.push_str("#undef FIELD\n#undef LIMBS\n#undef INV32\n#undef P_LIMBS\n#undef ONE_LIMBS\n#undef R2_LIMBS\n");
+    for name in ["FIELD", "LIMBS", "INV32", "LOOSE", "P_LIMBS", "P2_LIMBS", "ONE_LIMBS", "R2_LIMBS"] {
+        let _ = writeln!(text, "#undef {name}");
+    }
 }
 
 /// Defines the constants of a curve.

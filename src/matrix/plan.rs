@@ -19,7 +19,7 @@ const MAX_GROUPS: u32 = i32::MAX as u32;
 /// then far from theirs in memory.
 const SCALAR_LONGEST: u32 = 48;
 /// Of the steps that a warp makes with a row for each work-item, at least so many percent must be non-zeros.
-const SCALAR_BUSY: u64 = 50;
+const SCALAR_BUSY: u64 = 80;
 /// Fewer rows than this do not fill a device with a work-item each, unless their non-zeros would not either.
 const SCALAR_ROWS: u64 = 1 << 14;
 /// Mean length from which on the 32 work-items of a row have enough to do.

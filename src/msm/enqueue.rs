@@ -80,11 +80,15 @@ impl Enqueue<'_> {
     }
 
     fn words(&self, count: u64) -> Result<Buffer> {
-        self.stream.scratch(4 * count as usize)
+        self.bytes(4 * count)
+    }
+
+    fn bytes(&self, count: u64) -> Result<Buffer> {
+        self.stream.scratch(count as usize)
     }
 
     fn points(&self, count: u64) -> Result<Buffer> {
-        self.stream.scratch(count as usize * self.point_bytes)
+        self.bytes(count * self.point_bytes as u64)
     }
 
     /// All windows' buckets, empty: zero bytes are infinity.
@@ -121,7 +125,7 @@ impl Enqueue<'_> {
     /// Where each bin starts, and the entries in the order of their bins.
     fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut) -> Result<(Buffer, Buffer)> {
         let (plan, low) = (self.plan, self.plan.low_bits());
-        let (bins, found) = (self.words(u64::from(cut.bins) + 1)?, self.words(cut.entries())?);
+        let (bins, found) = (self.words(u64::from(cut.bins) + 1)?, self.bytes(cut.second_bytes())?);
         self.stream.zero(&bins)?;
         let montgomery = u32::from(digits.form == Form::Montgomery);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
@@ -131,7 +135,7 @@ impl Enqueue<'_> {
         let tiles = u64::from(cut.points.div_ceil(tile));
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         self.scan(&bins, cut.bins, cut.bins + 1)?;
-        let (cursors, binned) = (self.copy_of(&bins)?, self.words(2 * cut.entries())?);
+        let (cursors, binned) = (self.copy_of(&bins)?, self.bytes(cut.first_bytes())?);
         let numbers = [low, digits.stride, digits.base].map(Arg::U32);
         let args = [&windows[..], &numbers, &[&found, &cursors, &binned].map(mem)].concat();
         let tiles = u64::from(cut.points).div_ceil(SORT_TILE) * u64::from(cut.places());
@@ -164,7 +168,7 @@ impl Enqueue<'_> {
         let halved = self.halve(matrix, bases)?;
         let pieces = self.cut(matrix)?;
         let cut = matrix.cut;
-        let partial = self.points(cut.pieces())?;
+        let partial = self.bytes(cut.partial_bytes())?;
         let points = halved.as_ref().unwrap_or(bases);
         let numbers = [cut.rows, self.plan.levels, matrix.first_bucket].map(Arg::U32);
         let first_bucket = numbers[2];
@@ -186,12 +190,11 @@ impl Enqueue<'_> {
         if plan.levels == 0 {
             return Ok(None);
         }
-        // Half an XYZZ point is an affine one, and half of that a coordinate.
-        let affine = |count: u64| self.stream.scratch(count as usize * self.point_bytes / 2);
-        let scratch = affine(cut.scratch().div_ceil(2))?;
+        // A coordinate is a quarter of an XYZZ point.
+        let scratch = self.bytes(cut.scratch() * self.point_bytes as u64 / 4)?;
         let list = self.words(cut.slots(1))?;
-        // Two buffers take turns as input and output.
-        let (mut output, mut input) = (affine(cut.slots(1))?, affine(cut.slots(2))?);
+        // Two buffers take turns as input and output: those of the transposition, given back since.
+        let (mut output, mut input) = (self.bytes(cut.first_bytes())?, self.bytes(cut.second_bytes())?);
         for level in 0..plan.levels {
             let from = if level == 0 { bases } else { &input };
             let length = self.words(1)?;

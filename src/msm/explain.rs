@@ -7,8 +7,9 @@ use ff::PrimeField;
 
 use super::gpu::{Bases, share};
 use super::options::{Options, Place, Scalars, on_host};
-use super::pipeline::{Need, plan_for};
+use super::pipeline::plan_for;
 use super::plan::Plan;
+use super::table::Need;
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes};
 use crate::{Error, Result};
@@ -54,7 +55,8 @@ impl Explanation {
         let bits = scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS));
         let share = share(points, devices.len());
         let on_device = scalars.is_none_or(|scalars| matches!(scalars.place, Place::Devices(_)));
-        let plan = plan_for(device, bases_there, Need { points: share, bits, on_device }, &options, 1)?;
+        let need = Need { points: share, bits, on_device, at_once: 1 };
+        let plan = plan_for(device, bases_there, need, &options)?;
         let table_bytes = bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,

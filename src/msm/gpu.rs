@@ -106,8 +106,7 @@ pub(super) fn start<C: MsmCurve>(
         }
     };
     let job = Job { bases: work.bases[number], scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) };
-    // Those that run at the same time share the memory.
-    Pipeline::start(device, job, &work.options, at_once as u64, abort)
+    Pipeline::start(device, job, &work.options, at_once as u32, abort)
 }
 
 /// The scalars that belong to the bases of a device and are on that device.

@@ -1,5 +1,6 @@
 //! One device's share of a multi-scalar multiplication under way.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
@@ -8,7 +9,7 @@ use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
-use super::table::{problem, streamed_problem};
+use super::table::{Need, problem};
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::Program;
@@ -49,6 +50,75 @@ struct Slot {
     done: Option<Mark>,
 }
 
+impl Slot {
+    fn new<C: MsmCurve>(upload: &Stream, job: &Job<'_, C>, points: usize) -> Result<Self> {
+        let scalars = match job.scalars {
+            Part::Host(_) => Some(upload.allocate(32 * points)?.secret()),
+            Part::Device(..) => None,
+        };
+        let bases = match job.bases {
+            Bases::Host(_) => Some(upload.allocate(C::AFFINE_BYTES * points)?),
+            Bases::Device(_) => None,
+        };
+        Ok(Self { scalars, bases, done: None })
+    }
+
+    /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
+    fn scalars<'a, C: MsmCurve>(
+        &'a self,
+        job: &Job<'a, C>,
+        range: &Range<usize>,
+        upload: &mut Stream,
+        compute: &mut Stream,
+    ) -> Result<(&'a Buffer, u32)> {
+        match (job.scalars, &self.scalars) {
+            (Part::Host(scalars), Some(buffer)) => {
+                upload.upload(buffer, scalars[range.clone()].as_flattened())?;
+                compute.wait_for(&upload.mark()?)?;
+                Ok((buffer, 0))
+            }
+            (Part::Device(buffer, _), _) => Ok((buffer, range.start as u32)),
+            (Part::Host(_), None) => Err(no_room("scalars")),
+        }
+    }
+
+    /// Where the bases of a chunk are, uploaded if need be; the time that kernels wait for them does not count as theirs.
+    fn bases<'a, C: MsmCurve>(
+        &'a self,
+        job: &Job<'a, C>,
+        range: &Range<usize>,
+        upload: &mut Stream,
+        compute: &mut Stream,
+    ) -> Result<&'a Buffer> {
+        match (job.bases, &self.bases) {
+            (Bases::Host(bases), Some(buffer)) => {
+                compute.mark_end()?;
+                upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
+                compute.wait_for(&upload.mark()?)?;
+                compute.mark_start()?;
+                Ok(buffer)
+            }
+            (Bases::Device(table), _) => Ok(&table.buffer),
+            (Bases::Host(_), None) => Err(no_room("bases")),
+        }
+    }
+}
+
+/// The stream that computes, and what its kernels are.
+struct Compute {
+    stream: Stream,
+    program: Program,
+    plan: Plan,
+    point_bytes: usize,
+}
+
+impl Compute {
+    fn enqueue(&mut self) -> Enqueue<'_> {
+        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
+        Enqueue { stream: &mut self.stream, program, plan, point_bytes }
+    }
+}
+
 /// What the kernels leave for the host.
 struct Results {
     sums: HostBuffer,
@@ -59,24 +129,13 @@ struct Results {
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
-    compute: Stream,
+    compute: Compute,
     upload: Stream,
     buckets: Buffer,
     too_long: Buffer,
     slots: Vec<Slot>,
     results: Option<Results>,
-    program: Program,
-    plan: Plan,
     bits: u32,
-    point_bytes: usize,
-}
-
-/// What a plan depends on in scalars.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Need {
-    pub points: usize,
-    pub bits: u32,
-    pub on_device: bool,
 }
 
 /// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
@@ -84,16 +143,16 @@ pub(super) struct Need {
 pub(super) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
-    scalars: Need,
+    need: Need,
     options: &Options,
-    parts: u64,
 ) -> Result<Plan> {
-    let Need { points, bits, on_device } = scalars;
-    let problem = match bases {
-        Bases::Host(_) => streamed_problem::<C>(device, points, bits, options),
-        Bases::Device(table) => problem::<C>(device, table, points, bits, on_device, options),
+    let table = match bases {
+        Bases::Host(_) => None,
+        Bases::Device(table) => Some(*table),
     };
-    let free = device.free_memory()? / parts;
+    let problem = problem::<C>(device, table, need, options);
+    // Those that run at the same time share the memory.
+    let free = device.free_memory()? / u64::from(need.at_once);
     let available = if options.memory == 0 { free } else { free.min(options.memory) };
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
@@ -108,98 +167,70 @@ impl Pipeline {
         device: &Arc<Device>,
         job: Job<'_, C>,
         options: &Options,
-        parts: u64,
+        at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let on_device = matches!(job.scalars, Part::Device(..));
-        let need = Need { points: job.scalars.len(), bits: job.bits, on_device };
-        let plan = plan_for(device, &job.bases, need, options, parts)?;
+        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once };
+        let plan = plan_for(device, &job.bases, need, options)?;
         let mut pipeline = Self::new(device, &job, plan)?;
-        let points = job.scalars.len();
-        for (number, start) in (0..points).step_by(plan.chunk).enumerate() {
-            pipeline.add_chunk(number, start..points.min(start + plan.chunk), &job, abort)?;
+        for (number, range) in plan.chunks().enumerate() {
+            pipeline.add_chunk(number, range, &job, abort)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
     }
 
     fn new<C: MsmCurve>(device: &Arc<Device>, job: &Job<'_, C>, plan: Plan) -> Result<Self> {
+        // In this order: who takes the same streams each time finds the blocks in their pools that it had before.
+        let (upload, stream) = (device.stream()?, device.stream()?);
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
-        let (upload, mut compute) = (device.stream()?, device.stream()?);
-        let buckets = Enqueue { stream: &mut compute, program, plan, point_bytes }.buckets()?;
-        let too_long = compute.allocate(4)?;
-        compute.zero(&too_long)?;
-        let mut slots = Vec::new();
-        for _ in 0..job.scalars.len().div_ceil(plan.chunk).min(2) {
-            let scalars = match job.scalars {
-                Part::Host(_) => Some(upload.allocate(32 * plan.chunk)?.secret()),
-                Part::Device(..) => None,
-            };
-            let bases = match job.bases {
-                Bases::Host(_) => Some(upload.allocate(C::AFFINE_BYTES * plan.chunk)?),
-                Bases::Device(_) => None,
-            };
-            slots.push(Slot { scalars, bases, done: None });
-        }
-        let (results, bits) = (None, job.bits);
-        Ok(Self { compute, upload, buckets, too_long, slots, results, program, plan, bits, point_bytes })
+        let mut compute = Compute { stream, program, plan, point_bytes };
+        let buckets = compute.enqueue().buckets()?;
+        let too_long = compute.stream.allocate(4)?;
+        compute.stream.zero(&too_long)?;
+        let slots = (0..job.scalars.len().div_ceil(plan.chunk).min(2)).map(|_| Slot::new(&upload, job, plan.chunk));
+        let slots = slots.collect::<Result<_>>()?;
+        Ok(Self { compute, upload, buckets, too_long, slots, results: None, bits: job.bits })
     }
 
     /// Queues a chunk: its scalars are transposed while its bases are still on their way.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         job: &Job<'_, C>,
         abort: Abort<'_>,
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
         let index = number % self.slots.len();
-        let slot = &mut self.slots[index];
-        let (scalars, start) = match (job.scalars, &slot.scalars) {
-            (Part::Host(scalars), Some(buffer)) => {
-                self.upload.upload(buffer, scalars[range.clone()].as_flattened())?;
-                self.compute.wait_for(&self.upload.mark()?)?;
-                (buffer, 0)
-            }
-            (Part::Device(buffer, _), _) => (buffer, range.start as u32),
-            (Part::Host(_), None) => return Err(no_room("scalars")),
-        };
+        let (slot, compute, upload) = (&self.slots[index], &mut self.compute, &mut self.upload);
+        let (scalars, start) = slot.scalars(job, &range, upload, &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (range.start as u32, table.points as u32),
         };
         let digits =
             Digits { scalars, count: range.len(), start, base, stride, form: job.form, too_long: &self.too_long };
-        self.compute.mark_start()?;
-        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
-        let mut enqueue = Enqueue { stream: &mut self.compute, program, plan, point_bytes };
-        for band in plan.bands() {
-            let matrix = enqueue.transpose(&digits, band)?;
-            let bases = match (job.bases, &slot.bases) {
-                (Bases::Host(bases), Some(buffer)) => {
-                    if band.from == 0 {
-                        enqueue.stream.mark_end()?;
-                        self.upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
-                        enqueue.stream.wait_for(&self.upload.mark()?)?;
-                        enqueue.stream.mark_start()?;
-                    }
-                    buffer
-                }
-                (Bases::Device(table), _) => &table.buffer,
-                (Bases::Host(_), None) => return Err(no_room("bases")),
+        compute.stream.mark_start()?;
+        let mut bases = None;
+        for band in compute.plan.bands() {
+            let matrix = compute.enqueue().transpose(&digits, band)?;
+            let bases = match bases {
+                Some(bases) => bases,
+                None => *bases.insert(slot.bases(job, &range, upload, &mut compute.stream)?),
             };
-            enqueue.accumulate(&matrix, bases, &self.buckets)?;
+            compute.enqueue().accumulate(&matrix, bases, &self.buckets)?;
         }
-        self.compute.mark_end()?;
-        slot.done = Some(self.compute.mark()?);
+        compute.stream.mark_end()?;
+        self.slots[index].done = Some(compute.stream.mark()?);
         Ok(())
     }
 
     /// Waits until a chunk's place is free, asking `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
         match &self.slots[number % self.slots.len()].done {
-            Some(done) => self.compute.wait_until(done, abort),
+            Some(done) => self.compute.stream.wait_until(done, abort),
             None if abort.is_some_and(|abort| abort()) => Err(Error::Aborted),
             None => Ok(()),
         }
@@ -209,11 +240,10 @@ impl Pipeline {
         if self.slots.is_empty() {
             return Ok(());
         }
-        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
-        self.compute.mark_start()?;
-        let sums = Enqueue { stream: &mut self.compute, program, plan, point_bytes }.reduce(&self.buckets)?;
-        let too_long = self.compute.host_buffer(4)?;
-        self.compute.fetch(&too_long, &self.too_long)?;
+        self.compute.stream.mark_start()?;
+        let sums = self.compute.enqueue().reduce(&self.buckets)?;
+        let too_long = self.compute.stream.host_buffer(4)?;
+        self.compute.stream.fetch(&too_long, &self.too_long)?;
         self.results = Some(Results { sums, too_long });
         Ok(())
     }
@@ -223,8 +253,9 @@ impl Pipeline {
     /// # Errors
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
     pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
-        self.compute.wait(abort)?;
-        let traffic = self.upload.traffic() + self.compute.traffic();
+        self.upload.wipe_staging();
+        self.compute.stream.wait(abort)?;
+        let traffic = self.upload.traffic() + self.compute.stream.traffic();
         let Some(Results { sums, too_long: long }) = self.results.take() else {
             return Ok((C::Curve::identity(), traffic));
         };
@@ -235,7 +266,7 @@ impl Pipeline {
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        Ok((combine::<C>(&self.plan, &jacobian), traffic))
+        Ok((combine::<C>(&self.compute.plan, &jacobian), traffic))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
+use std::ops::Range;
+
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
 /// Segments wanted in the bucket reduction, each the work of four work-items.
@@ -39,6 +41,8 @@ const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
 const AFFINE_GROUPS: u32 = 16;
 const AFFINE_TILE: u64 = 4096;
+/// Work-items of a group there.
+const AFFINE_STEP: u64 = 32;
 /// Pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
 /// Most rounds of halving.
@@ -63,7 +67,7 @@ impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     fn of(affine_bytes: u64) -> Self {
         let [xyzz, latency, affine, round, bucket] = match affine_bytes {
-            0..=64 => [174, 7_000_000, 170, 50_000_000, 1300],
+            0..=64 => [168, 7_000_000, 143, 111_000_000, 1177],
             65..=96 => [400, 17_000_000, 305, 100_000_000, 2500],
             97..=128 => [620, 20_000_000, 430, 150_000_000, 3300],
             _ => [1430, 60_000_000, 930, 300_000_000, 6300],
@@ -91,6 +95,8 @@ pub(super) struct Problem {
     pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
+    /// Multiplications that run on it at the same time.
+    pub at_once: u32,
 }
 
 /// How a problem is cut into windows, bands and chunks.
@@ -119,15 +125,15 @@ impl Plan {
         Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX).unwrap_or_else(|| Self::smallest(problem))
     }
 
-    /// The fastest plan if it fits into `free` bytes, in narrower bands if need be, else the one that the model likes
-    /// best of those that fit. The bytes that the smallest needs if none does.
+    /// The fastest plan if it fits into `free` bytes, else the one that the model likes best of those that fit. The
+    /// bytes that the smallest needs if none does.
     pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
-        if let Some(plan) = best.in_bands_that_fit(free) {
-            return Ok(plan);
+        if best.bytes() <= free {
+            return Ok(best);
         }
-        let half = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk.div_ceil(2));
-        let chunks = std::iter::successors(Some(best.chunk), half);
+        let less = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk - chunk / 4);
+        let chunks = std::iter::successors(Some(best.chunk), less);
         let plans = chunks.filter_map(|chunk| Self::with_chunk(problem, chunk, free));
         plans.min_by_key(Self::cost).ok_or_else(|| Self::smallest(problem).bytes())
     }
@@ -236,6 +242,18 @@ impl Plan {
         (0..sets).step_by(band as usize).map(move |from| Band { from, to: sets.min(from + band) })
     }
 
+    /// The chunks of the points. Where bases are uploaded the first of them is cut in two, since nothing hides the upload
+    /// of what comes first; it is cut so that the kernels of the shorter part take as long as the other's upload.
+    pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (points, chunk) = (self.problem.points, self.chunk);
+        let first = if !self.problem.resident && chunk < points { chunk / 3 } else { 0 };
+        let first = if first < MIN_STREAMED { 0 } else { first };
+        let starts = (0..points).step_by(chunk);
+        let cut = starts.map(move |start| start..points.min(start + chunk));
+        let early = (first > 0).then_some(0..first);
+        early.into_iter().chain(cut.map(move |range| if range.start == 0 { first..range.end } else { range }))
+    }
+
     /// Whether a segment is the work of one work-item in the reduction, not of four.
     pub fn has_many_segments(&self) -> bool {
         u64::from(self.rows()) >= MANY_BUCKETS
@@ -281,9 +299,12 @@ impl Plan {
         // Twice the mean length, so that rows of random scalars are one piece each.
         let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
-        let affine_groups = AFFINE_GROUPS * self.problem.compute_units;
+        // Half of the device's registers where others run beside: a round's inversions, and what others do between
+        // their rounds, hide behind the other half's additions.
+        let affine_groups = AFFINE_GROUPS / self.problem.at_once.clamp(1, 2) * self.problem.compute_units;
         let rows = sets * self.buckets();
-        Cut { points, sets, copies, rows, bins: rows >> self.low_bits(), levels: self.levels, affine_groups, piece }
+        let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
+        Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
     /// Device bytes that it needs beside resident bases.
@@ -295,13 +316,11 @@ impl Plan {
         let bases = if self.problem.resident { 0 } else { affine };
         let scalars = if self.problem.scalars_resident { 0 } else { 32 };
         let inputs = slots * self.chunk as u64 * (bases + scalars);
-        let matrix = 12 * cut.entries() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
-        let halved = match self.levels {
-            0 => 0,
-            _ => affine * (cut.slots(1) + cut.slots(2) + cut.scratch() / 2) + 4 * cut.slots(1),
-        };
+        let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
+        let halved = if self.levels == 0 { 0 } else { affine * cut.scratch() / 2 + 4 * cut.slots(1) };
         // A piece has its description (12 bytes), its place (4) and its sum.
-        let pieces = cut.pieces() * (16 + 2 * affine);
+        let reused = cut.partial_bytes() == cut.spare_bytes();
+        let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
@@ -328,6 +347,7 @@ pub(super) struct Cut {
     levels: u32,
     /// Most groups of a round of batched affine additions.
     affine_groups: u32,
+    affine_bytes: u64,
     /// Longest piece of a row that one work-item sums.
     pub piece: u32,
 }
@@ -355,9 +375,33 @@ impl Cut {
         self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
     }
 
-    /// Elements of scratch memory that those groups need.
+    /// Elements of scratch memory that those groups need: each as many as the pairs of its largest tile, in whole steps.
     pub fn scratch(&self) -> u64 {
-        self.affine_groups() * AFFINE_TILE
+        let share = self.slots(1).div_ceil(self.affine_groups().max(1));
+        self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
+    }
+
+    /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (8 bytes each)
+    /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns.
+    pub fn first_bytes(&self) -> u64 {
+        let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(1) };
+        halved.max(8 * self.entries())
+    }
+
+    /// See [`Self::first_bytes`].
+    pub fn second_bytes(&self) -> u64 {
+        let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(2) };
+        halved.max(4 * self.entries())
+    }
+
+    /// Bytes of that one of them which is free when pieces are summed.
+    fn spare_bytes(&self) -> u64 {
+        if self.levels.is_multiple_of(2) { self.first_bytes() } else { self.second_bytes() }
+    }
+
+    /// Bytes of the pieces' sums, or of the buffer which is free then and holds them.
+    pub fn partial_bytes(&self) -> u64 {
+        (2 * self.affine_bytes * self.pieces()).max(self.spare_bytes())
     }
 
     /// At most this many pieces: one for every row that is not empty, and one more per full piece.
@@ -400,6 +444,7 @@ mod tests {
             window,
             rounds,
             compute_units,
+            at_once: 1,
         }
     }
 
@@ -424,6 +469,19 @@ mod tests {
         let width = |&log_n: &u32| Plan::new(problem(1 << log_n, true)).c;
         let widths: Vec<u32> = [10, 16, 20, 24].iter().map(width).collect();
         assert!(widths.is_sorted(), "{widths:?}");
+    }
+
+    #[test]
+    fn chunks_follow_one_another() {
+        for points in [1, 1000, (1 << 20) + 1, 1 << 22, (1 << 24) - 1] {
+            for plan in [true, false].map(|resident| Plan::new(problem(points, resident))) {
+                let ends: Vec<usize> = plan.chunks().map(|range| range.end).collect();
+                let starts: Vec<usize> = plan.chunks().map(|range| range.start).collect();
+                assert_eq!((starts[0], ends.last()), (0, Some(&points)));
+                assert_eq!(starts[1..], ends[..ends.len() - 1], "{points} points");
+                assert!(plan.chunks().all(|range| !range.is_empty() && range.len() <= plan.chunk));
+            }
+        }
     }
 
     #[test]

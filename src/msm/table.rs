@@ -24,7 +24,8 @@ impl Table {
     pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
-            let problem = streamed_problem::<C>(device, points, C::SCALAR_BITS, options);
+            let need = Need { points, bits: C::SCALAR_BITS, on_device: true, at_once: 1 };
+            let problem = problem::<C>(device, None, need, options);
             let plan = Plan::new(Problem { resident: true, scalars_resident: true, copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
         }
@@ -54,41 +55,30 @@ impl Table {
     }
 }
 
-/// The problem of multiplying bases of a table, or of host memory where it has no copies.
-pub(super) fn problem<C: MsmCurve>(
-    device: &Device,
-    table: &Table,
-    points: usize,
-    scalar_bits: u32,
-    scalars_resident: bool,
-    options: &Options,
-) -> Problem {
-    Problem {
-        resident: true,
-        scalars_resident,
-        copies: table.copies,
-        window: if table.window > 0 { table.window } else { options.window },
-        ..streamed_problem::<C>(device, points, scalar_bits, options)
-    }
+/// What a plan depends on in scalars.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Need {
+    pub points: usize,
+    pub bits: u32,
+    pub on_device: bool,
+    /// Vectors under way at a time.
+    pub at_once: u32,
 }
 
-/// The problem of multiplying bases of host memory.
-pub(super) fn streamed_problem<C: MsmCurve>(
-    device: &Device,
-    points: usize,
-    scalar_bits: u32,
-    options: &Options,
-) -> Problem {
+/// The problem of multiplying bases of a table, or of host memory where there is none.
+pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need: Need, options: &Options) -> Problem {
+    let made_for = table.map_or(0, |table| table.window);
     Problem {
-        points,
-        scalar_bits,
+        points: need.points,
+        scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
         affine_bytes: C::AFFINE_BYTES as u64,
-        resident: false,
-        scalars_resident: false,
-        copies: 1,
-        window: options.window,
+        resident: table.is_some(),
+        scalars_resident: need.on_device && table.is_some(),
+        copies: table.map_or(1, |table| table.copies),
+        window: if made_for > 0 { made_for } else { options.window },
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
+        at_once: need.at_once,
     }
 }

@@ -120,6 +120,7 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
         }
         let Lane { stream, flight } = &mut self.lanes[lane];
         let Some(mut flight) = flight.take() else { return Ok(()) };
+        stream.wipe_staging();
         for (mark, end) in flight.marks.drain(..) {
             stream.wait_until(&mark, self.stop)?;
             flight.vector.advance(end);

@@ -27,6 +27,7 @@ pub(super) struct Plan {
 }
 
 /// A pass before the last.
+#[allow(clippy::struct_field_names, reason = "every number is a logarithm, and says so")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ColumnPass {
     pub radix_log: u32,
