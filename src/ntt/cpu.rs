@@ -186,7 +186,9 @@ impl<F: NttField> Output<F> {
             Self::Plain => values.iter_mut().for_each(|value| *value = modulus.reduce(value)),
             Self::Scaled(scale) => {
                 let scale = limbs_of(std::slice::from_ref(scale))[0];
-                values.iter_mut().for_each(|value| *value = modulus.reduce(&modulus.multiply(value, &scale)));
+                for value in values {
+                    *value = modulus.reduce(&modulus.multiply(value, &scale));
+                }
             }
             Self::Shifted { rows, columns } => {
                 let row = limbs_of(rows)[row];

@@ -3,7 +3,7 @@
 use super::domain::{Direction, NttDomain, Options};
 use super::passes::{Layout, Passes};
 use super::plan::MAX_RADIX_LOG;
-use super::vectors::{inverse_of_vanishing, launch};
+use super::vectors::{inverse_of_vanishing, launch, scale_periodically};
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
 use crate::field::{DeviceVector, NttField};
@@ -161,7 +161,7 @@ impl<F: NttField> ExtendedDomain<F> {
             return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {order}"), values.len()));
         }
         let factors = (0..self.cosets()).map(|coset| self.inverse_of_vanishing(coset)).collect::<Result<Vec<F>>>()?;
-        self.whole.scale_periodically(stream, values, &factors)
+        scale_periodically(stream, values, &factors)
     }
 
     /// Values, in natural order, on the whole coset of the polynomial with these n coefficients.

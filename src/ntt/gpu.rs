@@ -87,11 +87,13 @@ impl<'a, F: NttField> Exchanged<'a, F> {
     fn exchange(&mut self, start: usize, end: usize) {
         // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form, and the other way go the vector's own.
         let ours = unsafe { as_bytes_mut(self.slice) };
+        let ours = &mut ours[start..end];
         match &mut self.store {
-            Store::Pinned(buffer) => buffer.exchange(start, &mut ours[start..end]),
-            // SAFETY: both sides are elements.
+            Store::Pinned(buffer) => buffer.exchange(start, ours),
             Store::Plain(values) => {
-                parallel_swap(&mut ours[start..end], &mut unsafe { as_bytes_mut(values) }[start..end])
+                // SAFETY: both sides are elements.
+                let theirs = unsafe { as_bytes_mut(values) };
+                parallel_swap(ours, &mut theirs[start..end]);
             }
         }
     }

@@ -47,7 +47,7 @@ struct Lane<'a, F: NttField> {
 struct Lanes<'a, 'b, F: NttField> {
     device: &'b Arc<Device>,
     stop: Abort<'b>,
-    lanes: Vec<Lane<'a, F>>,
+    open: Vec<Lane<'a, F>>,
     next: usize,
     done: Vec<Exchanged<'a, F>>,
     traffic: Traffic,
@@ -55,44 +55,44 @@ struct Lanes<'a, 'b, F: NttField> {
 
 impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
     fn new(device: &'b Arc<Device>, count: usize, stop: Abort<'b>) -> Result<Self> {
-        let mut new = Self { device, stop, lanes: Vec::new(), next: 0, done: Vec::new(), traffic: Traffic::default() };
+        let mut new = Self { device, stop, open: Vec::new(), next: 0, done: Vec::new(), traffic: Traffic::default() };
         new.open(count)?;
         Ok(new)
     }
 
     fn open(&mut self, count: usize) -> Result<()> {
         for _ in 0..count {
-            self.lanes.push(Lane { flight: None, stream: self.device.stream()? });
+            self.open.push(Lane { flight: None, stream: self.device.stream()? });
         }
         Ok(())
     }
 
     /// Drops the streams, so that their pools are there for others.
     fn close(&mut self) {
-        for lane in self.lanes.drain(..) {
+        for lane in self.open.drain(..) {
             self.traffic = self.traffic + lane.stream.traffic();
         }
     }
 
     /// Sends a vector on its way. Where memory is short, others land first; one that does not fit alone is streamed.
     fn add(&mut self, slice: &'a mut [F], transform: &Transform<F>) -> Result<()> {
-        let lane = self.next % self.lanes.len();
+        let lane = self.next % self.open.len();
         self.next += 1;
         self.finish(lane)?;
-        let launched = match launch(&mut self.lanes[lane].stream, slice, transform) {
+        let launched = match launch(&mut self.open[lane].stream, slice, transform) {
             Err(Error::OutOfMemory { .. }) => {
                 self.finish_all()?;
                 self.close();
                 self.open(1)?;
                 self.next = 0;
-                launch(&mut self.lanes[0].stream, slice, transform).map(|launched| (0, launched))
+                launch(&mut self.open[0].stream, slice, transform).map(|launched| (0, launched))
             }
             other => other.map(|launched| (lane, launched)),
         };
         match launched {
             Ok((lane, (result, marks, buffers))) => {
                 let vector = Exchanged::new(slice, Store::Pinned(result));
-                self.lanes[lane].flight = Some(Flight { vector, marks, _buffers: buffers });
+                self.open[lane].flight = Some(Flight { vector, marks, _buffers: buffers });
                 Ok(())
             }
             Err(Error::OutOfMemory { .. }) => self.stream_through(slice, transform),
@@ -118,7 +118,7 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
         if self.stop.is_some_and(|stop| stop()) {
             return Err(Error::Aborted);
         }
-        let Lane { stream, flight } = &mut self.lanes[lane];
+        let Lane { stream, flight } = &mut self.open[lane];
         let Some(mut flight) = flight.take() else { return Ok(()) };
         stream.wipe_staging();
         for (mark, end) in flight.marks.drain(..) {
@@ -131,7 +131,7 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
     }
 
     fn finish_all(&mut self) -> Result<()> {
-        (self.next..self.next + self.lanes.len()).try_for_each(|number| self.finish(number % self.lanes.len()))
+        (self.next..self.next + self.open.len()).try_for_each(|number| self.finish(number % self.open.len()))
     }
 }
 

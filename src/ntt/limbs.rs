@@ -20,13 +20,13 @@ pub(super) struct Modulus {
 }
 
 /// x + a·b + carry, low and high.
-#[inline(always)]
+#[inline]
 fn multiply_add(x: u64, a: u64, b: u64, carry: u64) -> (u64, u64) {
     let sum = u128::from(x) + u128::from(a) * u128::from(b) + u128::from(carry);
     (sum as u64, (sum >> 64) as u64)
 }
 
-#[inline(always)]
+#[inline]
 fn plus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
     let mut carry = false;
     let sum = std::array::from_fn(|i| {
@@ -38,7 +38,7 @@ fn plus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
     (sum, carry)
 }
 
-#[inline(always)]
+#[inline]
 fn minus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
     let mut borrow = false;
     let difference = std::array::from_fn(|i| {
@@ -68,7 +68,7 @@ impl Modulus {
     }
 
     /// y·c/2^256 below 2p, for y below 2p and c below p: rounds leave at most c + p, which fits.
-    #[inline(always)]
+    #[inline]
     pub fn multiply(&self, y: &Limbs, c: &Limbs) -> Limbs {
         let mut t = [0u64; 4];
         for digit in y {
@@ -86,11 +86,11 @@ impl Modulus {
     }
 
     /// (x + y, x − y), all below 2p.
-    #[inline(always)]
+    #[inline]
     pub fn both(&self, x: &Limbs, y: &Limbs) -> (Limbs, Limbs) {
         let (sum, carry) = plus(x, y);
         let (less, borrow) = minus(&sum, &self.twice);
-        let keep = u64::from(borrow & !carry).wrapping_neg();
+        let keep = u64::from(borrow && !carry).wrapping_neg();
         let sum = std::array::from_fn(|i| (sum[i] & keep) | (less[i] & !keep));
         let (difference, borrow) = minus(x, y);
         let mask = u64::from(borrow).wrapping_neg();
@@ -99,7 +99,7 @@ impl Modulus {
     }
 
     /// Below p, from below 2p.
-    #[inline(always)]
+    #[inline]
     pub fn reduce(&self, x: &Limbs) -> Limbs {
         let (less, borrow) = minus(x, &self.p);
         let keep = u64::from(borrow).wrapping_neg();

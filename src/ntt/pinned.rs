@@ -41,7 +41,9 @@ impl<F: NttField> NttDomain<F> {
 }
 
 fn on_cpu<F: NttField>(pairs: &mut [Pair<'_, F>], transform: &Transform<F>, abort: Abort<'_>) -> Result<()> {
-    pairs.iter_mut().for_each(|(from, to)| to.copy_from_slice(from));
+    for (from, to) in &mut *pairs {
+        to.copy_from_slice(from);
+    }
     let mut slices: Vec<&mut [F]> = pairs.iter_mut().map(|(_, to)| &mut to[..]).collect();
     let transforms = vec![*transform; slices.len()];
     cpu::transform_many(&mut slices, &transforms, abort)

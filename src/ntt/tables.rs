@@ -82,7 +82,8 @@ impl Powers {
         let mut maker = Maker { program: Program::find("ntt", F::NAME)?, stream, transform: &transform };
         let low = maker.factors(low_log, 0, 0, FACTOR_OUT)?;
         let high = maker.factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
-        [&low, &high].into_iter().for_each(|table| stream.keep(table.clone()));
+        stream.keep(low.clone());
+        stream.keep(high.clone());
         Ok(Self { low, high, low_log })
     }
 }

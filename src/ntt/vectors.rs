@@ -236,7 +236,7 @@ impl<F: NttField> NttDomain<F> {
     /// # Errors
     /// The vector is of another device, or the device failed.
     pub fn scale(&self, stream: &mut Stream, values: &mut DeviceVector<F>, factor: F) -> Result<()> {
-        self.scale_periodically(stream, values, &[factor])
+        scale_periodically(stream, values, &[factor])
     }
 
     /// Multiplies element i of each vector of `2^log_n` elements by base^i.
@@ -258,19 +258,18 @@ impl<F: NttField> NttDomain<F> {
         let power = (0..self.log_n()).fold(self.coset(), |power, _| power.square());
         self.scale(stream, values, inverse_of_vanishing(power)?)
     }
+}
 
-    /// Multiplies element i by factor i modulo their number, a power of two.
-    pub(super) fn scale_periodically(
-        &self,
-        stream: &mut Stream,
-        values: &mut DeviceVector<F>,
-        factors: &[F],
-    ) -> Result<()> {
-        values.check_on(stream)?;
-        let buffer = stream.allocate(size_of_val(factors))?;
-        stream.upload(&buffer, as_bytes(factors))?;
-        pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
-    }
+/// Queues products of element i with factor i modulo their number, a power of two.
+pub(super) fn scale_periodically<F: NttField>(
+    stream: &mut Stream,
+    values: &DeviceVector<F>,
+    factors: &[F],
+) -> Result<()> {
+    values.check_on(stream)?;
+    let buffer = stream.allocate(size_of_val(factors))?;
+    stream.upload(&buffer, as_bytes(factors))?;
+    pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
 }
 
 /// 1/(power − 1), power being x^n.
