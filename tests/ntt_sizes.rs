@@ -100,7 +100,9 @@ fn every_size<F: NttField>() {
             eprintln!("left out: 2^{} to 2^{ON_A_GPU}, since {accelerator:?} is the host's processor", most + 1);
         }
         for log_n in 0..=most {
-            inputs::<F>(log_n).iter().for_each(|x| goes_both_ways(&accelerator, x, log_n));
+            for x in inputs::<F>(log_n) {
+                goes_both_ways(&accelerator, &x, log_n);
+            }
         }
     }
 }

@@ -131,8 +131,8 @@ mod tests {
     fn element<F: NttField>(limbs: Limbs) -> F {
         let mut value = [F::ZERO];
         // SAFETY: callers reduce.
-        unsafe { limbs_of_mut(&mut value) }
-        [0] = limbs;
+        let memory = unsafe { limbs_of_mut(&mut value) };
+        memory[0] = limbs;
         value[0]
     }
 
