@@ -249,6 +249,30 @@ fn streamed_vectors_are_all_or_nothing<F: NttField>() {
     }
 }
 
+/// A vector whose result comes in four parts: aborted between them, those that have come go back.
+#[test]
+fn parts_go_back() {
+    let transform = Transform::new(19, omega::<blstrs::Scalar>(19));
+    let x = random(19, 11);
+    for accelerator in accelerators_with_devices() {
+        let mut aborted = 0;
+        loop {
+            let mut values = x.clone();
+            let hook = abort_after(aborted);
+            match transform_many(&accelerator, &mut [&mut values], &[transform], Some(&hook)) {
+                Err(Error::Aborted) => assert!(values == x, "after {aborted} questions, {accelerator:?}"),
+                other => {
+                    other.expect("no other error");
+                    assert!(values == reference(&x, &transform), "{accelerator:?}");
+                    break;
+                }
+            }
+            aborted += 1;
+        }
+        assert!(aborted > 4, "asked only {aborted} times: {accelerator:?}");
+    }
+}
+
 /// Threads with streams of their own, in place on the device and from host memory, all at once.
 fn threads_at_once<F: NttField>() {
     for accelerator in accelerators() {

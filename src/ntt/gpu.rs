@@ -79,6 +79,11 @@ impl<'a, F: NttField> Exchanged<'a, F> {
         self.bytes = end;
     }
 
+    /// Exchanges all that is left.
+    pub fn advance_to_the_end(&mut self) {
+        self.advance(size_of_val(self.slice));
+    }
+
     /// Leaves the result in the vector.
     pub fn commit(mut self) {
         self.bytes = 0;

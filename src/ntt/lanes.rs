@@ -33,7 +33,7 @@ pub(super) fn transform_on<'a, F: NttField>(
 /// A vector on its way. Fields are dropped in this order: the vector gets back what it was, then the memory goes.
 struct Flight<'a, F: NttField> {
     vector: Exchanged<'a, F>,
-    /// Set after each chunk, with the chunk's end.
+    /// Set after each chunk but the last, with the chunk's end.
     marks: Vec<(Mark, usize)>,
     _buffers: [Option<Buffer>; 2],
 }
@@ -106,9 +106,8 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
         self.traffic = self.traffic + traffic;
         self.open(1)?;
         self.next = 0;
-        let bytes = size_of_val(slice);
         let mut vector = Exchanged::new(slice, Store::Plain(result));
-        vector.advance(bytes);
+        vector.advance_to_the_end();
         self.done.push(vector);
         Ok(())
     }
@@ -126,6 +125,7 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
             flight.vector.advance(end);
         }
         stream.wait(self.stop)?;
+        flight.vector.advance_to_the_end();
         self.done.push(flight.vector);
         Ok(())
     }
@@ -135,7 +135,7 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
     }
 }
 
-/// What is on its way: the memory of the result, marks after its chunks, and device memory.
+/// What is on its way: the memory of the result, marks as [`fetch`] sets them, and device memory.
 type Launched = (HostBuffer, Vec<(Mark, usize)>, [Option<Buffer>; 2]);
 
 fn launch<F: NttField>(stream: &mut Stream, input: &[F], transform: &Transform<F>) -> Result<Launched> {
@@ -154,14 +154,15 @@ fn launch<F: NttField>(stream: &mut Stream, input: &[F], transform: &Transform<F
     Ok((result, marks, [Some(data), other]))
 }
 
+/// Queues the copies of a result; the marks are after all chunks but the last.
 fn fetch(stream: &mut Stream, to: &HostBuffer, from: &Buffer) -> Result<Vec<(Mark, usize)>> {
-    let bytes = to.bytes();
-    (0..bytes.div_ceil(CHUNK_BYTES))
-        .map(|chunk| {
-            let range = chunk * CHUNK_BYTES..bytes.min((chunk + 1) * CHUNK_BYTES);
-            let end = range.end;
-            stream.fetch_range(to, from, range)?;
-            Ok((stream.mark()?, end))
-        })
-        .collect()
+    let last = to.bytes().saturating_sub(1) / CHUNK_BYTES;
+    let mut marks = Vec::with_capacity(last);
+    for chunk in 0..last {
+        let end = (chunk + 1) * CHUNK_BYTES;
+        stream.fetch_range(to, from, chunk * CHUNK_BYTES..end)?;
+        marks.push((stream.mark()?, end));
+    }
+    stream.fetch_range(to, from, last * CHUNK_BYTES..to.bytes())?;
+    Ok(marks)
 }
