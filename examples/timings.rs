@@ -160,7 +160,7 @@ fn ntt_resident<F: NttField>(
             (0..calls).try_for_each(|_| domain.enqueue(direction, &mut stream, &mut vectors))?;
             stream.mark_end()?;
             stream.wait(None)?;
-            Ok((stream.traffic().kernels - before).as_secs_f64() * 1e3 / f64::from(calls * options.batch))
+            Ok(stream.traffic().kernels.saturating_sub(before).as_secs_f64() * 1e3 / f64::from(calls * options.batch))
         };
         run(1)?;
         let mut times = (0..options.repeat.max(1)).map(|_| run(8)).collect::<Result<Vec<_>, _>>()?;

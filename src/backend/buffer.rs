@@ -52,6 +52,11 @@ impl Buffer {
         &self.home.shared
     }
 
+    /// Bytes that it takes of the device's memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     pub(super) fn is_secret(&self) -> bool {
         self.contents != Contents::Plain
     }

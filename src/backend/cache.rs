@@ -30,6 +30,12 @@ impl Cache {
         self.0.drain(..too_many);
     }
 
+    /// Bytes of the buffers that nobody else holds: [`Self::clear`] gives them back.
+    pub(super) fn idle_bytes(&self) -> u64 {
+        let idle = self.0.iter().filter(|(_, buffer)| Arc::strong_count(buffer) == 1);
+        idle.map(|(_, buffer)| buffer.capacity() as u64).sum()
+    }
+
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -20,14 +20,17 @@ pub(super) enum Contents {
     Scratch,
 }
 
+/// A block from a pool is larger than asked for by at most one in so many bytes.
+pub(crate) const SLACK: usize = 8;
+
 /// Free blocks by size.
 #[derive(Debug, Default)]
 struct Pool(BTreeMap<usize, Vec<MemoryHandle>>);
 
 impl Pool {
-    /// The smallest block that is large enough and not more than twice as large.
+    /// The smallest block that is large enough and not more than an eighth larger.
     fn take(&mut self, bytes: usize) -> Option<(MemoryHandle, usize)> {
-        let (&size, blocks) = self.0.range_mut(bytes..=2 * bytes).find(|(_, blocks)| !blocks.is_empty())?;
+        let (&size, blocks) = self.0.range_mut(bytes..=bytes + bytes / SLACK).find(|(_, blocks)| !blocks.is_empty())?;
         blocks.pop().map(|memory| (memory, size))
     }
 

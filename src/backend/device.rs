@@ -95,12 +95,13 @@ impl Device {
     }
 
     /// Bytes that buffers may still take: what the driver has free, bounded by the cap. Idle pooled
-    /// memory counts as free, since it is given back before an allocation fails.
+    /// memory and kept tables count as free, since it is given back before an allocation fails.
     ///
     /// # Errors
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
         let pooled: u64 = lock(&self.idle).values().map(|stream| stream.pooled_bytes()).sum();
+        let pooled = pooled + lock(&self.tables).idle_bytes();
         let free = self.driver_free()? + pooled;
         let left =
             self.limit.map(|limit| (limit + pooled).saturating_sub(self.shared.allocated.load(Ordering::Relaxed)));

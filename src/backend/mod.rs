@@ -20,6 +20,7 @@ mod stream;
 use std::fmt;
 
 pub use buffer::Buffer;
+pub(crate) use core::SLACK;
 pub use device::Device;
 pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};

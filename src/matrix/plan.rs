@@ -254,7 +254,8 @@ mod tests {
         let choice = |lengths: Vec<u32>| Statistics::of(&pointers(lengths)).choose().0;
         assert_eq!(choice(vec![]), Kernel::Scalar);
         assert_eq!(choice(vec![0; 100]), Kernel::Scalar);
-        assert_eq!(choice((0..1 << 15).map(|row| 2 + row % 3).collect()), Kernel::Scalar);
+        assert_eq!(choice(vec![3; 1 << 15]), Kernel::Scalar);
+        assert_eq!(choice((0..1 << 15).map(|row| 2 + row % 3).collect()), Kernel::Balanced);
         assert_eq!(choice(vec![3; 1000]), Kernel::Balanced);
         assert_eq!(choice(vec![500; 1000]), Kernel::Vector);
         assert_eq!(choice([vec![3; 1 << 15], vec![1 << 20]].concat()), Kernel::Balanced);

@@ -1,6 +1,7 @@
 //! The kernels of a multi-scalar multiplication, in order, on one stream; nothing waits for the host in
 //! between. A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the
-//! order of the stream.
+//! order of the stream. Buffers are as large as the largest chunk and band need them, so that every one finds
+//! the blocks of the one before.
 
 use super::options::Form;
 use super::plan::{Band, Cut, Plan};
@@ -102,7 +103,8 @@ impl Enqueue<'_> {
     pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
         let cut = self.plan.cut(digits.count, band);
         let (bins, binned) = self.sort_into_bins(digits, band, cut)?;
-        let offsets = self.words(u64::from(cut.rows) + 1)?;
+        let room = self.plan.room();
+        let offsets = self.words(u64::from(room.rows) + 1)?;
         self.stream.zero(&offsets)?;
         let numbers = [cut.bins, self.plan.low_bits()].map(Arg::U32);
         let tiles = cut.entries().div_ceil(SORT_TILE) * u64::from(SORT_GROUP);
@@ -113,7 +115,7 @@ impl Enqueue<'_> {
             self.launch("msm_pad_rows", cut.rows.into(), 256, &args)?;
         }
         self.scan(&offsets, cut.rows, cut.rows + 1)?;
-        let (cursors, entries) = (self.copy_of(&offsets)?, self.words(cut.slots(0))?);
+        let (cursors, entries) = (self.copy_of(&offsets)?, self.words(room.slots(0))?);
         if self.plan.levels > 0 {
             self.stream.zero(&entries)?;
         }
@@ -125,7 +127,8 @@ impl Enqueue<'_> {
     /// Where each bin starts, and the entries in the order of their bins.
     fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut) -> Result<(Buffer, Buffer)> {
         let (plan, low) = (self.plan, self.plan.low_bits());
-        let (bins, found) = (self.words(u64::from(cut.bins) + 1)?, self.bytes(cut.second_bytes())?);
+        let room = plan.room();
+        let (bins, found) = (self.words(u64::from(room.bins) + 1)?, self.bytes(room.second_bytes())?);
         self.stream.zero(&bins)?;
         let montgomery = u32::from(digits.form == Form::Montgomery);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
@@ -135,7 +138,7 @@ impl Enqueue<'_> {
         let tiles = u64::from(cut.points.div_ceil(tile));
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         self.scan(&bins, cut.bins, cut.bins + 1)?;
-        let (cursors, binned) = (self.copy_of(&bins)?, self.bytes(cut.first_bytes())?);
+        let (cursors, binned) = (self.copy_of(&bins)?, self.bytes(room.first_bytes())?);
         let numbers = [low, digits.stride, digits.base].map(Arg::U32);
         let args = [&windows[..], &numbers, &[&found, &cursors, &binned].map(mem)].concat();
         let tiles = u64::from(cut.points).div_ceil(SORT_TILE) * u64::from(cut.places());
@@ -168,7 +171,7 @@ impl Enqueue<'_> {
         let halved = self.halve(matrix, bases)?;
         let pieces = self.cut(matrix)?;
         let cut = matrix.cut;
-        let partial = self.bytes(cut.partial_bytes())?;
+        let partial = self.bytes(self.plan.room().partial_bytes())?;
         let points = halved.as_ref().unwrap_or(bases);
         let numbers = [cut.rows, self.plan.levels, matrix.first_bucket].map(Arg::U32);
         let first_bucket = numbers[2];
@@ -191,10 +194,11 @@ impl Enqueue<'_> {
             return Ok(None);
         }
         // A coordinate is a quarter of an XYZZ point.
-        let scratch = self.bytes(cut.scratch() * self.point_bytes as u64 / 4)?;
-        let list = self.words(cut.slots(1))?;
+        let room = plan.room();
+        let scratch = self.bytes(room.scratch() * self.point_bytes as u64 / 4)?;
+        let list = self.words(room.slots(1))?;
         // Two buffers take turns as input and output: those of the transposition, given back since.
-        let (mut output, mut input) = (self.bytes(cut.first_bytes())?, self.bytes(cut.second_bytes())?);
+        let (mut output, mut input) = (self.bytes(room.first_bytes())?, self.bytes(room.second_bytes())?);
         for level in 0..plan.levels {
             let from = if level == 0 { bases } else { &input };
             let length = self.words(1)?;
@@ -213,15 +217,17 @@ impl Enqueue<'_> {
 
     /// Rows cut into pieces, pieces ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
-        let cut = matrix.cut;
+        let (cut, room) = (matrix.cut, self.plan.room());
         let [rows, level, limit] = [cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
-        let offsets = self.words(u64::from(cut.rows) + 1)?;
+        let offsets = self.words(u64::from(room.rows) + 1)?;
         let args = [rows, level, limit, mem(&matrix.offsets), mem(&offsets)];
         self.launch("msm_cut_rows", cut.rows.into(), 256, &args)?;
         self.scan(&offsets, cut.rows, cut.rows + 1)?;
         let (descriptions, order, bins) =
-            (self.words(3 * cut.pieces())?, self.words(cut.pieces())?, self.words(BINS.into())?);
-        let (merge_counts, units, long_rows) = (self.words(2)?, self.words(cut.units())?, self.words(cut.long_rows())?);
+            (self.words(3 * room.pieces())?, self.words(room.pieces())?, self.words(BINS.into())?);
+        let lists = [room.units(), room.long_rows()].map(|count| self.words(count));
+        let (merge_counts, [units, long_rows]) = (self.words(2)?, lists);
+        let (units, long_rows) = (units?, long_rows?);
         self.stream.zero(&bins)?;
         self.stream.zero(&merge_counts)?;
         let outputs = [&matrix.offsets, &offsets, &descriptions, &bins, &merge_counts, &units, &long_rows].map(mem);

@@ -10,7 +10,7 @@ use super::gpu::Bases;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
 use super::table::{Need, problem};
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, SLACK, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::Program;
 use crate::{Error, Result};
@@ -154,6 +154,8 @@ pub(super) fn plan_for<C: MsmCurve>(
     // Those that run at the same time share the memory.
     let free = device.free_memory()? / u64::from(need.at_once);
     let available = if options.memory == 0 { free } else { free.min(options.memory) };
+    // Blocks from pools may be larger than asked for.
+    let available = available - available / (1 + SLACK as u64);
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
         Error::OutOfMemory { device, requested, available }

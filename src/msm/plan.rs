@@ -295,9 +295,9 @@ impl Plan {
     /// How a band of a chunk is cut.
     pub fn cut(&self, points: usize, band: Band) -> Cut {
         let (sets, copies) = (band.to - band.from, self.copies());
-        let (points, per_set) = (points as u32, points as u64 * u64::from(copies));
-        // Twice the mean length, so that rows of random scalars are one piece each.
-        let mean = per_set.div_ceil(u64::from(self.buckets())).div_ceil(1 << self.levels);
+        let points = points as u32;
+        // Twice the mean length in the largest chunk, so that rows of random scalars are one piece each.
+        let mean = self.mean_row().div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions.
@@ -307,10 +307,16 @@ impl Plan {
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
+    /// The largest cut, by which memory is allocated: of each number a chunk and band, however small, has at most
+    /// as many.
+    pub fn room(&self) -> Cut {
+        self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
+    }
+
     /// Device bytes that it needs beside resident bases.
     pub fn bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
-        let cut = self.cut(self.chunk, Band { from: 0, to: self.band });
+        let cut = self.room();
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let bases = if self.problem.resident { 0 } else { affine };
