@@ -256,20 +256,26 @@ fn parts_go_back() {
     let x = random(19, 11);
     for accelerator in accelerators_with_devices() {
         let mut aborted = 0;
-        loop {
+        // The last questions are those between parts; how many come before depends on how long kernels run.
+        let asked = std::sync::atomic::AtomicU32::new(0);
+        let count = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == u32::MAX;
+        transform_many(&accelerator, &mut [&mut x.clone()], &[transform], Some(&count)).expect("nobody aborts");
+        let most = asked.into_inner();
+        for questions in [0, 1, 2].into_iter().chain(most.saturating_sub(8)..most) {
             let mut values = x.clone();
-            let hook = abort_after(aborted);
+            let hook = abort_after(questions);
             match transform_many(&accelerator, &mut [&mut values], &[transform], Some(&hook)) {
-                Err(Error::Aborted) => assert!(values == x, "after {aborted} questions, {accelerator:?}"),
+                Err(Error::Aborted) => {
+                    aborted += 1;
+                    assert!(values == x, "after {questions} questions, {accelerator:?}");
+                }
                 other => {
                     other.expect("no other error");
                     assert!(values == reference(&x, &transform), "{accelerator:?}");
-                    break;
                 }
             }
-            aborted += 1;
         }
-        assert!(aborted > 4, "asked only {aborted} times: {accelerator:?}");
+        assert!(aborted > 2, "aborted only {aborted} times: {accelerator:?}");
     }
 }
 

@@ -11,8 +11,9 @@ use proofwarp::field::{NttField, as_bytes};
 use proofwarp::program::Program;
 use rand::Rng;
 
-/// Orders up to which every factor is compared; above, samples.
+/// Orders up to which every factor is compared; above, samples. Less where OpenCL runs on the host's processor.
 const FULL: u32 = 20;
+const FULL_ON_A_CPU: u32 = 16;
 /// Samples of a larger table.
 const SAMPLES: usize = 1000;
 
@@ -92,6 +93,14 @@ impl<'a, F: NttField> Maker<'a, F> {
     }
 }
 
+fn full(accelerator: &Accelerator) -> u32 {
+    if !accelerator.devices()[0].info().is_cpu {
+        return FULL;
+    }
+    eprintln!("left out: all of 2^{} to 2^{FULL}, since {accelerator:?} is the host's processor", FULL_ON_A_CPU + 1);
+    FULL_ON_A_CPU
+}
+
 /// Which of so many factors are compared.
 fn chosen(count: usize, every: bool) -> Vec<usize> {
     if every {
@@ -104,17 +113,18 @@ fn chosen(count: usize, every: bool) -> Vec<usize> {
 /// All nodes of the trees of every order: node 2^d + b is g^h·ω^(h·reversed b), h = n/2^(d + 1).
 fn nodes<F: NttField>() {
     for accelerator in accelerators().iter().filter(|accelerator| !accelerator.devices().is_empty()) {
-        for log_n in (1..=FULL).chain([24, F::S.min(28)]) {
+        let full = full(accelerator);
+        for log_n in (1..=full).chain([24, F::S.min(28)]) {
             let mut maker = Maker::<F>::new(accelerator, log_n);
             // Of large orders the first nodes, which are those in use.
-            let count_log = log_n.min(FULL);
+            let count_log = log_n.min(full);
             let table = maker.make("ntt_nodes", &[log_n, 1 << count_log]);
             maker.check("the node that is not used", &table, 0, F::ONE);
             for depth in 0..count_log {
                 let half_log = log_n - depth - 1;
                 let root = (0..half_log).fold(maker.elements[0], |root, _| root.square());
                 let shift = (0..half_log).fold(maker.elements[1], |shift, _| shift.square());
-                let every = log_n <= FULL;
+                let every = log_n <= full;
                 let powers: Vec<F> = match every {
                     true => std::iter::successors(Some(shift), |power| Some(*power * root)).take(1 << depth).collect(),
                     false => Vec::new(),
@@ -132,15 +142,16 @@ fn nodes<F: NttField>() {
 /// Every factor of tables as the last pass has them: ω^(k·i·2^shift) times powers of the shifts and the scale.
 fn factors<F: NttField>() {
     for accelerator in accelerators().iter().filter(|accelerator| !accelerator.devices().is_empty()) {
-        for log_n in (0..=FULL).chain([24, F::S.min(28)]) {
+        let full = full(accelerator);
+        for log_n in (0..=full).chain([24, F::S.min(28)]) {
             let mut maker = Maker::<F>::new(accelerator, log_n);
             let width_log = log_n.div_ceil(2).min(8);
-            let rows_log = (log_n - width_log).min(FULL - width_log);
+            let rows_log = (log_n - width_log).min(full - width_log);
             for (shift, which) in [(0, FACTOR_IN | FACTOR_SCALE), (log_n - width_log - rows_log, FACTOR_OUT), (0, 0)] {
                 let table = maker.make("ntt_factors", &[width_log, shift, which, 1 << (rows_log + width_log)]);
                 let [omega, shift_in, shift_out, scale] = maker.elements;
                 let if_set = |flag: u32, value: F| if which & flag == 0 { F::ONE } else { value };
-                for k in chosen(1 << rows_log, log_n <= FULL) {
+                for k in chosen(1 << rows_log, log_n <= full) {
                     let exponent = k << shift;
                     let step = power(omega, exponent) * if_set(FACTOR_IN, shift_in);
                     let mut expected = if_set(FACTOR_SCALE, scale) * power(if_set(FACTOR_OUT, shift_out), exponent);

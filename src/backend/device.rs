@@ -164,8 +164,9 @@ impl Device {
         idle.values().for_each(|stream| stream.trim());
     }
 
-    /// Gives what is free in the pools of all streams back to the driver.
+    /// Gives tables and what is free in the pools of all streams back to the driver.
     fn trim_all(&self) {
+        lock(&self.tables).clear();
         let streams: Vec<_> = lock(&self.streams).iter().filter_map(Weak::upgrade).collect();
         for stream in streams {
             stream.trim();
