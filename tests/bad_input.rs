@@ -106,8 +106,8 @@ fn backends_that_do_not_exist() {
     assert!(error.contains("cuda, opencl or cpu") && error.contains("cudda"), "{error}");
 }
 
-/// Too little for a vector of 2^12 or for any sum.
-const TOO_LITTLE: u64 = 64 << 10;
+/// Too little for two columns of a vector of 2^12 or for any sum.
+const TOO_LITTLE: u64 = 8 << 10;
 
 fn transform(accelerator: &Accelerator, values: &mut [Fr]) -> Result<Report, Error> {
     transform_many(accelerator, &mut [values], &[Transform::new(LOG_N, omega(LOG_N))], None)
@@ -164,7 +164,7 @@ fn memory_limits_of_the_environment() {
     if std::env::var_os(CHILD).is_some() {
         return under_the_limit_of_the_environment();
     }
-    for limit in ["65536", "64K", " 64k ", "64 parsecs"] {
+    for limit in ["8192", "8K", " 8k ", "8 parsecs"] {
         let child = std::process::Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "memory_limits_of_the_environment", "--nocapture"])
             .envs([(CHILD, "1"), ("PROOFWARP_MEMORY_LIMIT", limit)])
@@ -185,7 +185,7 @@ fn under_the_limit_of_the_environment() {
                 unforced_falls_back(&Accelerator::automatic().on_devices(accelerator.devices().to_vec()));
             }
             Err(error @ Error::Invalid { .. }) => {
-                assert!(malformed && error.to_string().contains("64 parsecs"), "{error}");
+                assert!(malformed && error.to_string().contains("8 parsecs"), "{error}");
             }
             Err(error) => eprintln!("left out: {error}"),
         }

@@ -2,83 +2,39 @@
 
 mod common;
 
+use common::ntt::{of_every_field, omega, ordered, power, random, reference};
 use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
-use ff::Field;
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain, Options, Order, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
 
-fn random<F: Field>(log_n: u32, seed: u64) -> Vec<F> {
-    let mut rng = rng(seed);
-    (0..1 << log_n).map(|_| F::random(&mut rng)).collect()
-}
-
-fn omega<F: NttField>(log_n: u32) -> F {
-    (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
-}
-
-fn power<F: Field>(base: F, exponent: usize) -> F {
-    base.pow_vartime([exponent as u64])
-}
-
-fn reverse(index: usize, bits: u32) -> usize {
-    (0..bits).fold(0, |reversed, bit| reversed << 1 | (index >> bit & 1))
-}
-
 /// The documented sum, term by term.
 fn definition<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
     let [shift_in, shift_out, scale] =
         [transform.shift_in, transform.shift_out, transform.scale].map(|factor| factor.unwrap_or(F::ONE));
+    let x = ordered(x, transform.input);
     let output = |j: usize| {
         let point = shift_in * power(transform.omega, j);
         let sum: F = x.iter().enumerate().map(|(i, x)| *x * power(point, i)).sum();
         scale * power(shift_out, j) * sum
     };
     let natural: Vec<F> = (0..x.len()).map(output).collect();
-    ordered(natural, transform)
-}
-
-fn ordered<F: NttField>(natural: Vec<F>, transform: &Transform<F>) -> Vec<F> {
-    match transform.order {
-        Order::Natural => natural,
-        Order::BitReversed => (0..natural.len()).map(|k| natural[reverse(k, transform.log_n)]).collect(),
-    }
-}
-
-/// The same by halving (Cooley and Tukey), for lengths at which the definition takes too long.
-fn reference<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
-    let powers = |factor: Option<F>| std::iter::successors(Some(F::ONE), move |p| Some(*p * factor.unwrap_or(F::ONE)));
-    let shifted: Vec<F> = x.iter().zip(powers(transform.shift_in)).map(|(x, power)| *x * power).collect();
-    let scale = transform.scale.unwrap_or(F::ONE);
-    let sums = halve(&shifted, transform.omega);
-    let natural = sums.iter().zip(powers(transform.shift_out)).map(|(sum, power)| *sum * power * scale).collect();
-    ordered(natural, transform)
-}
-
-fn halve<F: NttField>(x: &[F], omega: F) -> Vec<F> {
-    if x.len() == 1 {
-        return x.to_vec();
-    }
-    let part = |first: usize| halve(&x.iter().copied().skip(first).step_by(2).collect::<Vec<F>>(), omega.square());
-    let (even, odd) = (part(0), part(1));
-    let twiddles = std::iter::successors(Some(F::ONE), |power| Some(*power * omega));
-    let odd: Vec<F> = odd.iter().zip(twiddles).map(|(x, twiddle)| *x * twiddle).collect();
-    let low = even.iter().zip(&odd).map(|(e, o)| *e + o);
-    let high = even.iter().zip(&odd).map(|(e, o)| *e - o);
-    low.chain(high).collect()
+    ordered(&natural, transform.order)
 }
 
 /// Every combination of the options of a transform.
 fn variants<F: NttField>(log_n: u32) -> Vec<Transform<F>> {
     let choose = |bits: usize, bit: usize, value: u64| (bits >> bit & 1 == 1).then(|| F::from(value).square() - F::ONE);
-    (0..16)
+    let order = |bits: usize, bit: usize| if bits >> bit & 1 == 1 { Order::BitReversed } else { Order::Natural };
+    (0..32)
         .map(|bits| Transform {
             shift_in: choose(bits, 0, 7),
             shift_out: choose(bits, 1, 1 << 40),
             scale: choose(bits, 2, 99),
-            order: if bits >> 3 == 1 { Order::BitReversed } else { Order::Natural },
+            order: order(bits, 3),
+            input: order(bits, 4),
             ..Transform::new(log_n, omega(log_n))
         })
         .collect()
@@ -109,7 +65,7 @@ fn every_length<F: NttField>() {
         let x = random::<F>(log_n, 2);
         let variants = variants(log_n);
         // All options at once, in both orders, and none.
-        for transform in [variants[0], variants[7], variants[15]] {
+        for transform in [variants[0], variants[7], variants[15], variants[31]] {
             let expected = reference(&x, &transform);
             for accelerator in accelerators_and_cpu() {
                 assert!(transformed(&accelerator, &x, &transform) == expected, "{accelerator:?}, {transform:?}");
@@ -178,7 +134,7 @@ fn both_ways_on_the_device<F: NttField>(accelerator: &Accelerator, domain: &NttD
 /// Vectors of several lengths, each with a transform of its own.
 fn batch<F: NttField>(logs: &[u32]) -> (Vec<Vec<F>>, Vec<Transform<F>>) {
     let vectors = logs.iter().enumerate().map(|(seed, log_n)| random(*log_n, seed as u64)).collect();
-    let transforms = logs.iter().enumerate().map(|(i, log_n)| variants(*log_n)[5 * i % 16]).collect();
+    let transforms = logs.iter().enumerate().map(|(i, log_n)| variants(*log_n)[5 * i % 32]).collect();
     (vectors, transforms)
 }
 
@@ -337,20 +293,6 @@ fn shifts_rotate<F: NttField>(accelerator: &Accelerator, log_n: u32, x: &[F]) {
     let mut rotated = transformed(accelerator, x, &plain);
     rotated.rotate_left(1);
     assert!(transformed(accelerator, x, &Transform { shift_in: Some(plain.omega), ..plain }) == rotated);
-}
-
-macro_rules! of_every_field {
-    ($($body:ident)*) => {
-        of_every_field! { @field bls12_381_fr: blstrs::Scalar; $($body)* }
-        of_every_field! { @field bn254_fr: halo2curves::bn256::Fr; $($body)* }
-        of_every_field! { @field pasta_fp: pasta_curves::Fp; $($body)* }
-        of_every_field! { @field pasta_fq: pasta_curves::Fq; $($body)* }
-    };
-    (@field $field:ident: $type:ty; $($body:ident)*) => {
-        mod $field {
-            $(#[test] fn $body() { super::$body::<$type>(); })*
-        }
-    };
 }
 
 of_every_field! {

@@ -1,6 +1,7 @@
 //! A device with its memory cap, its idle streams and its kernels.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -39,7 +40,6 @@ const TABLES_SHARE: u64 = 16;
 const FRESH: Duration = Duration::from_millis(50);
 
 /// A device of one backend.
-#[derive(Debug)]
 pub struct Device {
     pub(super) shared: Arc<Shared>,
     limit: Option<u64>,
@@ -57,6 +57,14 @@ pub struct Device {
     answer: Mutex<Option<(Instant, u64)>>,
     /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
     fuse: AtomicI64,
+}
+
+impl fmt::Debug for Device {
+    /// Its backend, number and name: what it holds would fill pages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.info();
+        write!(f, "Device({} {}, {})", info.backend, info.ordinal, info.name)
+    }
 }
 
 impl Device {
@@ -156,8 +164,9 @@ impl Device {
         idle.values().for_each(|stream| stream.trim());
     }
 
-    /// Gives what is free in the pools of all streams back to the driver.
+    /// Gives tables and what is free in the pools of all streams back to the driver.
     fn trim_all(&self) {
+        lock(&self.tables).clear();
         let streams: Vec<_> = lock(&self.streams).iter().filter_map(Weak::upgrade).collect();
         for stream in streams {
             stream.trim();

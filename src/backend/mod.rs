@@ -25,6 +25,7 @@ pub use device::Device;
 pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
+pub(crate) use host::parallel_swap;
 pub use stream::{Abort, Launch, Mark, Stream, Traffic};
 
 /// Where an operation runs.

@@ -80,8 +80,8 @@ pub struct Launch<'a> {
 #[derive(Debug)]
 pub struct Stream {
     device: Arc<Device>,
-    core: Arc<StreamCore>,
-    traffic: Traffic,
+    pub(super) core: Arc<StreamCore>,
+    pub(super) traffic: Traffic,
     started: Option<EventHandle>,
     /// Spans of kernels whose times are read at the next wait.
     spans: Vec<(EventHandle, EventHandle)>,
@@ -429,7 +429,7 @@ impl Stream {
         if aborted || abort() { Err(Error::Aborted) } else { Ok(()) }
     }
 
-    fn check_range(&self, place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {
+    pub(super) fn check_range(&self, place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {
         if !self.device.owns(buffer) {
             let expected = format!("one of {}", self.device.info().name);
             return Err(Error::invalid(place, "buffer", expected, "one of another device"));

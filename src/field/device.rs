@@ -68,6 +68,18 @@ impl<F: NttField> DeviceVector<F> {
         &self.buffer
     }
 
+    /// That it lies on the stream's device, so that kernels of the stream may use it.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(crate) fn check_on(&self, stream: &Stream) -> Result<()> {
+        if stream.device().owns(&self.buffer) {
+            return Ok(());
+        }
+        let expected = format!("on {}", stream.device().info().name);
+        Err(Error::invalid("DeviceVector", "device", expected, format!("on {}", self.device.info().name)))
+    }
+
     /// Lets another secret buffer of the device hold the elements.
     pub(crate) fn replace(&mut self, buffer: Buffer) {
         self.buffer = Arc::new(buffer);

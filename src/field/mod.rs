@@ -4,9 +4,11 @@
 //! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
 
 mod device;
+mod host;
 
 pub use device::DeviceVector;
 use ff::PrimeField;
+pub use host::HostVector;
 
 use crate::kernels::name;
 

@@ -144,8 +144,12 @@ const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
 /// Products by fixed factors: for transforms only.
 const SHOUP: &[&str] = &[include_str!("../../cl/shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
-const NTT: &[&str] =
-    &[include_str!("../../cl/ntt_tables.cl"), include_str!("../../cl/ntt.cl"), include_str!("../../cl/ntt_rows.cl")];
+const NTT: &[&str] = &[
+    include_str!("../../cl/ntt_tables.cl"),
+    include_str!("../../cl/ntt.cl"),
+    include_str!("../../cl/ntt_rows.cl"),
+    include_str!("../../cl/ntt_vectors.cl"),
+];
 const CSR: &str = include_str!("../../cl/csr.cl");
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),

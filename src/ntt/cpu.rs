@@ -14,6 +14,7 @@
 
 use rayon::prelude::*;
 
+use super::limbs::{Limbs, Modulus, limbs_of, limbs_of_mut};
 use super::{Order, Transform};
 use crate::backend::Abort;
 use crate::field::NttField;
@@ -35,8 +36,11 @@ pub(super) fn transform_many<F: NttField>(
 ) -> Result<()> {
     let mut done = Vec::new();
     for (values, transform) in values.iter_mut().zip(transforms) {
-        let plan = Plan::new(transform);
-        let result = plan.run(values, abort)?;
+        let plan = Plan::new(transform)?;
+        let result = match transform.input {
+            Order::Natural => plan.run(values, abort)?,
+            Order::BitReversed => plan.run(&permuted(values), abort)?,
+        };
         if abort.is_some() {
             done.push((plan, result));
         } else {
@@ -59,6 +63,7 @@ struct Plan<F> {
     /// Q, the length of a row.
     columns: usize,
     order: Order,
+    modulus: Modulus,
     /// Powers of the root of order max(P, Q); a prefix serves each smaller order.
     roots: Vec<F>,
     /// g^Q, unless it is 1.
@@ -80,26 +85,28 @@ enum Output<F> {
 }
 
 impl<F: NttField> Plan<F> {
-    fn new(transform: &Transform<F>) -> Self {
+    fn new(transform: &Transform<F>) -> Result<Self> {
         let log_n = transform.log_n;
         let p = if log_n < MIN_LOG_SPLIT { 0 } else { log_n / 2 };
         let q = log_n - p;
         // The order of the root is 2^q, since q ≥ p.
         let root = square_times(transform.omega, p);
         let shift = transform.shift_in.unwrap_or(F::ONE);
-        Self {
+        Ok(Self {
             rows: 1 << p,
             columns: 1 << q,
             order: transform.order,
+            modulus: Modulus::of::<F>()?,
             roots: reversed_powers(F::ONE, root, q.saturating_sub(1)),
             column_shift: transform.shift_in.map(|shift| square_times(shift, q)),
             row_shifts: reversed_powers(shift, transform.omega, p),
             output: Output::new(transform, p, q),
-        }
+        })
     }
 
     /// The result as rows k₁ with j₁ = reversed k₁; [`Self::store`] puts it in order.
-    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Vec<F>> {
+    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Vec<Limbs>> {
+        let values = limbs_of(values);
         let mut result = copy(values);
         if self.rows == 1 {
             check(abort)?;
@@ -113,17 +120,17 @@ impl<F: NttField> Plan<F> {
     }
 
     /// Columns of `values`, transformed, become the rows of `turned`.
-    fn transform_columns(&self, values: &[F], turned: &mut [F], abort: Abort<'_>) -> Result<()> {
+    fn transform_columns(&self, values: &[Limbs], turned: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
             check(abort)?;
             turn(values, self.columns, tile * TILE, columns, self.rows);
-            columns.chunks_exact_mut(self.rows).for_each(|column| evaluate(column, &self.roots, self.column_shift));
+            columns.chunks_exact_mut(self.rows).for_each(|column| self.evaluate(column, self.column_shift));
             Ok(())
         })
     }
 
     /// Columns of `turned` become the rows of `result`, transformed.
-    fn transform_rows(&self, turned: &[F], result: &mut [F], abort: Abort<'_>) -> Result<()> {
+    fn transform_rows(&self, turned: &[Limbs], result: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
             check(abort)?;
             turn(turned, self.rows, tile * TILE, rows, self.columns);
@@ -133,17 +140,19 @@ impl<F: NttField> Plan<F> {
         })
     }
 
-    fn transform_row(&self, values: &mut [F], row: usize) {
+    fn transform_row(&self, values: &mut [Limbs], row: usize) {
         let shift = self.row_shifts[row];
-        evaluate(values, &self.roots, (shift != F::ONE).then_some(shift));
-        self.output.apply(values, row);
+        self.evaluate(values, (shift != F::ONE).then_some(shift));
+        self.output.apply(self.modulus, values, row);
         if self.order == Order::Natural {
             reverse_in_place(values);
         }
     }
 
     /// Writes the result in the order asked for.
-    fn store(&self, result: &[F], values: &mut [F]) {
+    fn store(&self, result: &[Limbs], values: &mut [F]) {
+        // SAFETY: `Output::apply` leaves reduced elements.
+        let values = unsafe { limbs_of_mut(values) };
         if self.rows == 1 || self.order == Order::BitReversed {
             // Row k₁ of bit-reversed columns is where a bit-reversed vector has it.
             let pieces = values.par_chunks_mut(MIN_PIECE).zip(result.par_chunks(MIN_PIECE));
@@ -171,19 +180,28 @@ impl<F: NttField> Output<F> {
         }
     }
 
-    fn apply(&self, values: &mut [F], row: usize) {
+    /// Reduces, too.
+    fn apply(&self, modulus: Modulus, values: &mut [Limbs], row: usize) {
         match self {
-            Self::Plain => {}
-            Self::Scaled(scale) => values.iter_mut().for_each(|value| *value *= scale),
+            Self::Plain => values.iter_mut().for_each(|value| *value = modulus.reduce(value)),
+            Self::Scaled(scale) => {
+                let scale = limbs_of(std::slice::from_ref(scale))[0];
+                for value in values {
+                    *value = modulus.reduce(&modulus.multiply(value, &scale));
+                }
+            }
             Self::Shifted { rows, columns } => {
-                values.iter_mut().zip(columns).for_each(|(value, power)| *value *= *power * rows[row]);
+                let row = limbs_of(rows)[row];
+                for (value, power) in values.iter_mut().zip(limbs_of(columns)) {
+                    *value = modulus.reduce(&modulus.multiply(&modulus.multiply(value, power), &row));
+                }
             }
         }
     }
 }
 
 /// A copy whose pages are first touched by all cores.
-fn copy<F: NttField>(values: &[F]) -> Vec<F> {
+fn copy(values: &[Limbs]) -> Vec<Limbs> {
     values.par_iter().with_min_len(MIN_PIECE).copied().collect()
 }
 
@@ -195,37 +213,37 @@ fn turn<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: u
     }
 }
 
-/// Values of the polynomial at shift·ω^k, coefficients in natural order, values in bit-reversed order.
-///
-/// Level by level the polynomial is reduced modulo x^h − c and x^h + c, down to h = 1: a block of 2h
-/// coefficients is modulo x^2h − c², so c is one number a block. c = shift^h · roots[block].
-fn evaluate<F: NttField>(values: &mut [F], roots: &[F], shift: Option<F>) {
-    let levels = values.len().trailing_zeros() as usize;
-    let squares = shift
-        .map(|shift| -> Vec<F> { std::iter::successors(Some(shift), |s| Some(s.square())).take(levels).collect() });
-    for level in (0..levels).rev() {
-        let factor = squares.as_ref().map(|squares| squares[level]);
-        reduce(values, 1 << level, roots, factor);
+impl<F: NttField> Plan<F> {
+    /// Values of the polynomial at shift·ω^k, coefficients in natural order, values in bit-reversed order, below 2p.
+    ///
+    /// Level by level the polynomial is reduced modulo x^h − c and x^h + c, down to h = 1: a block of 2h
+    /// coefficients is modulo x^2h − c², so c is one number a block. c = shift^h · roots[block].
+    fn evaluate(&self, values: &mut [Limbs], shift: Option<F>) {
+        let levels = values.len().trailing_zeros() as usize;
+        let squares = shift
+            .map(|shift| -> Vec<F> { std::iter::successors(Some(shift), |s| Some(s.square())).take(levels).collect() });
+        for level in (0..levels).rev() {
+            let factor = squares.as_ref().map(|squares| limbs_of(squares)[level]);
+            reduce(self.modulus, values, 1 << level, limbs_of(&self.roots), factor);
+        }
     }
 }
 
-/// One level of [`evaluate`].
-fn reduce<F: NttField>(values: &mut [F], half: usize, roots: &[F], factor: Option<F>) {
+/// One level of [`Plan::evaluate`].
+fn reduce(modulus: Modulus, values: &mut [Limbs], half: usize, roots: &[Limbs], factor: Option<Limbs>) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {
         // The first root is 1.
         if let Some((block, _)) = blocks.next() {
             let (low, high) = block.split_at_mut(half);
-            low.iter_mut().zip(high).for_each(|(x, y)| (*x, *y) = (*x + *y, *x - *y));
+            low.iter_mut().zip(high).for_each(|(x, y)| (*x, *y) = modulus.both(x, y));
         }
     }
     for (block, root) in blocks {
-        let c = factor.map_or(*root, |factor| factor * root);
+        let c = factor.map_or(*root, |factor| modulus.reduce(&modulus.multiply(root, &factor)));
         let (low, high) = block.split_at_mut(half);
         for (x, y) in low.iter_mut().zip(high) {
-            let product = *y * c;
-            *y = *x - product;
-            *x += product;
+            (*x, *y) = modulus.both(x, &modulus.multiply(y, &c));
         }
     }
 }
@@ -246,6 +264,12 @@ fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
 /// base^(2^count).
 fn square_times<F: NttField>(base: F, count: u32) -> F {
     (0..count).fold(base, |power, _| power.square())
+}
+
+/// A copy in bit-reversed order, or of one in natural order.
+pub(super) fn permuted<F: NttField>(values: &[F]) -> Vec<F> {
+    let bits = values.len().trailing_zeros();
+    (0..values.len()).into_par_iter().with_min_len(MIN_PIECE).map(|index| values[reverse(index, bits)]).collect()
 }
 
 fn reverse(index: usize, bits: u32) -> usize {

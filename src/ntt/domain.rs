@@ -1,14 +1,12 @@
 //! The multiplicative subgroup of order 2^k and its coset, as provers use them.
 
-use super::passes::{Layout, Passes};
 use super::plan::MAX_RADIX_LOG;
 use super::{Order, Transform, transform_many};
-use crate::backend::{Abort, Stream};
-use crate::field::{DeviceVector, NttField};
+use crate::backend::Abort;
+use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Between coefficients and values, in natural order but for the output of forward transforms, which is in
-/// [`Options::output`].
+/// Between coefficients, in natural order, and values in the order of [`Options::input`] and [`Options::output`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Coefficients to values on the subgroup.
@@ -26,6 +24,8 @@ pub enum Direction {
 pub struct Options<F> {
     /// The coset's generator; the field's multiplicative generator where there is none.
     pub coset: Option<F>,
+    /// Order of the values that inverse transforms take: bit-reversed ones cost a device one pass more.
+    pub input: Order,
     /// Order of the values that forward transforms give.
     pub output: Order,
     /// Most levels of a pass on a device, up to 8, the choice where this is 0: fewer make more passes over memory.
@@ -34,11 +34,14 @@ pub struct Options<F> {
 
 impl<F> Default for Options<F> {
     fn default() -> Self {
-        Self { coset: None, output: Order::Natural, max_radix_log: 0 }
+        Self { coset: None, input: Order::Natural, output: Order::Natural, max_radix_log: 0 }
     }
 }
 
 /// A subgroup of order `2^log_n` and a coset of it, with the transforms between coefficients and values.
+///
+/// Which devices it uses is the accelerator's matter: see [`Accelerator::on_devices`]. Vectors in host memory are spread
+/// over all of them; what is queued on a stream runs on the stream's.
 ///
 /// Tables stay on the devices between calls, at most n/4 elements for a size (or 4 MiB).
 #[derive(Debug, Clone)]
@@ -50,6 +53,7 @@ pub struct NttDomain<F> {
     length_inverse: F,
     coset: F,
     coset_inverse: F,
+    input: Order,
     output: Order,
     max_radix_log: u32,
 }
@@ -88,8 +92,9 @@ impl<F: NttField> NttDomain<F> {
             length_inverse: (0..log_n).fold(F::ONE, |power, _| power * F::TWO_INV),
             coset,
             coset_inverse,
+            input: options.input,
             output: options.output,
-            max_radix_log: if options.max_radix_log == 0 { MAX_RADIX_LOG } else { options.max_radix_log },
+            max_radix_log: options.max_radix_log,
         })
     }
 
@@ -111,7 +116,8 @@ impl<F: NttField> NttDomain<F> {
     /// The transform of a direction as a sum.
     pub fn transform(&self, direction: Direction) -> Transform<F> {
         let forward = Transform { order: self.output, ..Transform::new(self.log_n, self.omega) };
-        let inverse = Transform { scale: Some(self.length_inverse), ..Transform::new(self.log_n, self.omega_inverse) };
+        let plain = Transform { input: self.input, ..Transform::new(self.log_n, self.omega_inverse) };
+        let inverse = Transform { scale: Some(self.length_inverse), ..plain };
         match direction {
             Direction::Forward => forward,
             Direction::Inverse => inverse,
@@ -128,7 +134,7 @@ impl<F: NttField> NttDomain<F> {
         self.run(Direction::Forward, &mut [values], None)
     }
 
-    /// Values on the subgroup, in natural order, to coefficients, in place.
+    /// Values on the subgroup to coefficients, in place.
     ///
     /// # Errors
     /// As [`Self::forward`].
@@ -144,7 +150,7 @@ impl<F: NttField> NttDomain<F> {
         self.run(Direction::CosetForward, &mut [values], None)
     }
 
-    /// Values on the coset, in natural order, to coefficients, in place.
+    /// Values on the coset to coefficients, in place.
     ///
     /// # Errors
     /// As [`Self::forward`].
@@ -160,27 +166,12 @@ impl<F: NttField> NttDomain<F> {
         transform_many(&self.accelerator, vectors, &vec![self.transform(direction); vectors.len()], abort)
     }
 
-    /// Queues the transforms, in place, of the vectors of `2^log_n` elements that follow each other in `values`.
-    ///
-    /// # Errors
-    /// There is no whole number of vectors, `values` is of another device or in use elsewhere, or the device has too
-    /// little memory or failed; `values` is then undefined.
-    pub fn enqueue(&self, direction: Direction, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
-        let n = 1usize << self.log_n;
-        if !values.len().is_multiple_of(n) {
-            return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {n}"), values.len()));
-        }
-        let vectors = u32::try_from(values.len() / n)
-            .map_err(|_| Error::invalid("ntt", "number of vectors", "below 2^32", values.len() / n))?;
-        let layout = Layout { vectors, stride: n as u64 };
-        let passes = Passes::with_radix(stream, &self.transform(direction), layout, self.max_radix_log)?;
-        if !passes.needs_other() {
-            return passes.queue(stream, values.buffer(), None).map(drop);
-        }
-        let other = stream.allocate(values.buffer().bytes())?.secret();
-        if passes.queue(stream, values.buffer(), Some(&other))? {
-            values.replace(other);
-        }
-        Ok(())
+    /// Most levels of a pass, 0 for the choice.
+    pub(super) fn max_radix_log(&self) -> u32 {
+        self.max_radix_log
+    }
+
+    pub(super) fn accelerator(&self) -> &Accelerator {
+        &self.accelerator
     }
 }

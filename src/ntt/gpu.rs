@@ -1,16 +1,16 @@
-//! Transforms on devices: tables and passes queued on streams, results held back until all are there.
+//! Transforms of vectors in host memory on devices: all of them or none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Transform;
-use super::passes::{Layout, Passes};
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic};
-use crate::field::{NttField, as_bytes, as_bytes_mut};
+use super::lanes::transform_on;
+use crate::backend::{Abort, Device, HostBuffer, Traffic, parallel_swap};
+use crate::field::{NttField, as_bytes_mut};
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// Transforms vectors on all devices; the slices are written only after every result has arrived.
+/// Transforms vectors on all devices, an equal share each. A device that fails stops the others.
 pub(super) fn transform_many<F: NttField>(
     devices: &[Arc<Device>],
     values: &mut [&mut [F]],
@@ -20,105 +20,92 @@ pub(super) fn transform_many<F: NttField>(
     if values.is_empty() {
         return Ok(Traffic::default());
     }
-    let inputs: Vec<&[F]> = values.iter().map(|slice| &**slice).collect();
-    let parts = collect(transform_parts(devices, &inputs, transforms, abort))?;
-    let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
-    let results = parts.into_iter().flat_map(|part| part.results);
-    for (slice, result) in values.iter_mut().zip(results) {
-        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
-        result.move_to(unsafe { as_bytes_mut(slice) });
-    }
-    Ok(traffic)
-}
-
-/// An equal share of the vectors to each device. A device that fails stops the others.
-fn transform_parts<F: NttField>(
-    devices: &[Arc<Device>],
-    inputs: &[&[F]],
-    transforms: &[Transform<F>],
-    abort: Abort<'_>,
-) -> Vec<Result<Part>> {
-    let share = inputs.len().div_ceil(devices.len());
+    let share = values.len().div_ceil(devices.len());
+    let alone = values.len() <= share;
     let failed = &AtomicBool::new(false);
-    let shares = devices.iter().zip(inputs.chunks(share).zip(transforms.chunks(share)));
-    side_by_side("ntt", shares, |(device, (inputs, transforms))| {
-        let part = transform_on(device, inputs, transforms, abort, failed);
+    let stop = || failed.load(Ordering::Relaxed) || abort.is_some_and(|abort| abort());
+    // A stream that nobody can stop is waited for without looking at it time and again.
+    let stop: Abort<'_> = if alone && abort.is_none() { None } else { Some(&stop) };
+    let shares = devices.iter().zip(values.chunks_mut(share).zip(transforms.chunks(share)));
+    let parts = side_by_side("ntt", shares, |(device, (values, transforms))| {
+        let part = transform_on(device, values, transforms, stop);
         failed.fetch_or(part.is_err(), Ordering::Relaxed);
         part
-    })
+    });
+    // Dropped on an error, what has been exchanged goes back.
+    let parts = collect(parts)?;
+    let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
+    parts.into_iter().flat_map(|part| part.exchanged).for_each(Exchanged::commit);
+    Ok(traffic)
 }
 
 /// All parts, or the error that matters most: parts that stop because another failed say that they were
 /// aborted, and a caller that retries what was aborted must hear of the failure.
-fn collect(parts: Vec<Result<Part>>) -> Result<Vec<Part>> {
+fn collect<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
     let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
     let done = others.into_iter().collect::<Result<Vec<_>>>()?;
     if aborted.is_empty() { Ok(done) } else { Err(Error::Aborted) }
 }
 
-/// One device's results, still in page-locked memory.
-struct Part {
-    results: Vec<HostBuffer>,
-    traffic: Traffic,
+/// What one device has done.
+pub(super) struct Part<'a, F: NttField> {
+    pub exchanged: Vec<Exchanged<'a, F>>,
+    pub traffic: Traffic,
 }
 
-/// Transforms on one device, two vectors in flight so that copies overlap kernels both ways.
-fn transform_on<F: NttField>(
-    device: &Arc<Device>,
-    inputs: &[&[F]],
-    transforms: &[Transform<F>],
-    abort: Abort<'_>,
-    failed: &AtomicBool,
-) -> Result<Part> {
-    let stop = || failed.load(Ordering::Relaxed) || abort.is_some_and(|abort| abort());
-    let mut streams = [device.stream()?, device.stream()?];
-    let mut in_flight: [Option<Queued>; 2] = [None, None];
-    let mut results = Vec::with_capacity(inputs.len());
-    for (number, (input, transform)) in inputs.iter().zip(transforms).enumerate() {
-        let lane = number % 2;
-        finish(&mut streams[lane], &mut in_flight[lane], &mut results, &stop)?;
-        in_flight[lane] = Some(enqueue(&mut streams[lane], input, transform)?);
-    }
-    for lane in [inputs.len() % 2, (inputs.len() + 1) % 2] {
-        finish(&mut streams[lane], &mut in_flight[lane], &mut results, &stop)?;
-    }
-    let traffic = streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic());
-    Ok(Part { results, traffic })
+/// Where a result lies before its vector gets it, and what the vector was lies afterwards.
+pub(super) enum Store<F: NttField> {
+    Pinned(HostBuffer),
+    Plain(Vec<F>),
 }
 
-/// A transform on its way, with the buffers that it uses.
-struct Queued {
-    result: HostBuffer,
-    _buffers: [Option<Buffer>; 2],
+/// A vector whose first `bytes` bytes have changed places with those of its result: so results go into vectors while
+/// later ones are still on their way, and all goes back if one of them fails. Undone when dropped.
+pub(super) struct Exchanged<'a, F: NttField> {
+    slice: &'a mut [F],
+    store: Store<F>,
+    bytes: usize,
 }
 
-fn finish(
-    stream: &mut Stream,
-    queued: &mut Option<Queued>,
-    results: &mut Vec<HostBuffer>,
-    stop: &(dyn Fn() -> bool + Send + Sync),
-) -> Result<()> {
-    if stop() {
-        return Err(Error::Aborted);
+impl<'a, F: NttField> Exchanged<'a, F> {
+    /// Nothing exchanged yet.
+    pub fn new(slice: &'a mut [F], store: Store<F>) -> Self {
+        Self { slice, store, bytes: 0 }
     }
-    if let Some(queued) = queued.take() {
-        stream.wipe_staging();
-        stream.wait(Some(stop))?;
-        results.push(queued.result);
+
+    /// Exchanges up to `end`; what lies before it has arrived.
+    pub fn advance(&mut self, end: usize) {
+        self.exchange(self.bytes, end);
+        self.bytes = end;
     }
-    Ok(())
+
+    /// Exchanges all that is left.
+    pub fn advance_to_the_end(&mut self) {
+        self.advance(size_of_val(self.slice));
+    }
+
+    /// Leaves the result in the vector.
+    pub fn commit(mut self) {
+        self.bytes = 0;
+    }
+
+    fn exchange(&mut self, start: usize, end: usize) {
+        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form, and the other way go the vector's own.
+        let ours = unsafe { as_bytes_mut(self.slice) };
+        let ours = &mut ours[start..end];
+        match &mut self.store {
+            Store::Pinned(buffer) => buffer.exchange(start, ours),
+            Store::Plain(values) => {
+                // SAFETY: both sides are elements.
+                let theirs = unsafe { as_bytes_mut(values) };
+                parallel_swap(ours, &mut theirs[start..end]);
+            }
+        }
+    }
 }
 
-fn enqueue<F: NttField>(stream: &mut Stream, input: &[F], transform: &Transform<F>) -> Result<Queued> {
-    let bytes = size_of_val(input);
-    let passes = Passes::new(stream, transform, Layout { vectors: 1, stride: input.len() as u64 })?;
-    let data = stream.allocate(bytes)?.secret();
-    let other = passes.needs_other().then(|| stream.allocate(bytes)).transpose()?.map(Buffer::secret);
-    let result = stream.host_buffer(bytes)?;
-    stream.upload(&data, as_bytes(input))?;
-    stream.mark_start()?;
-    let in_other = passes.queue(stream, &data, other.as_ref())?;
-    stream.mark_end()?;
-    stream.fetch(&result, other.as_ref().filter(|_| in_other).unwrap_or(&data))?;
-    Ok(Queued { result, _buffers: [Some(data), other] })
+impl<F: NttField> Drop for Exchanged<'_, F> {
+    fn drop(&mut self) {
+        self.exchange(0, self.bytes);
+    }
 }

@@ -2,12 +2,20 @@
 
 mod cpu;
 mod domain;
+mod extended;
 mod gpu;
+mod lanes;
+mod limbs;
 mod passes;
+mod pinned;
 mod plan;
+mod streamed;
 mod tables;
+mod vectors;
 
 pub use domain::{Direction, NttDomain, Options};
+pub use extended::ExtendedDomain;
+pub use passes::Layout;
 
 use crate::backend::Abort;
 use crate::field::NttField;
@@ -26,7 +34,7 @@ pub enum Order {
 
 /// One transform X(j) = scale · `shift_out`^j · Σᵢ x(i) · `shift_in`^i · ω^(ij), for i, j < `2^log_n`.
 ///
-/// Input is in natural order; forward, inverse and coset transforms are all instances of it.
+/// Forward, inverse and coset transforms are all instances of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transform<F> {
     /// Binary logarithm of the length.
@@ -39,6 +47,9 @@ pub struct Transform<F> {
     pub shift_out: Option<F>,
     /// Multiplies every output.
     pub scale: Option<F>,
+    /// Order of the input. Bit-reversed input costs a device one more pass over it, half of the elements changing
+    /// places with the other half.
+    pub input: Order,
     /// Order of the output.
     pub order: Order,
 }
@@ -46,7 +57,8 @@ pub struct Transform<F> {
 impl<F: NttField> Transform<F> {
     /// The plain transform by a root of unity.
     pub fn new(log_n: u32, omega: F) -> Self {
-        Self { log_n, omega, shift_in: None, shift_out: None, scale: None, order: Order::Natural }
+        let (input, order) = (Order::Natural, Order::Natural);
+        Self { log_n, omega, shift_in: None, shift_out: None, scale: None, input, order }
     }
 
     fn check(&self, length: usize) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::{ColumnPass, GROUPS, MAX_RADIX_LOG, Plan, TILE_LOG};
+use super::plan::{ColumnPass, GROUPS, Plan, TILE_LOG};
 use super::tables::Tables;
 use super::{Order, Transform};
 use crate::backend::{Arg, BackendKind, Buffer, Device, Stream};
@@ -22,9 +22,11 @@ const FACTOR_LAST: u32 = 16;
 const IN_PLACE: u32 = 32;
 
 /// Vectors of one buffer, every `stride` elements from its start on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Number of vectors.
     pub vectors: u32,
+    /// Elements from the start of one to the start of the next.
     pub stride: u64,
 }
 
@@ -40,12 +42,7 @@ pub(super) struct Passes {
 }
 
 impl Passes {
-    /// Finds or makes the tables.
-    pub fn new<F: NttField>(stream: &mut Stream, transform: &Transform<F>, layout: Layout) -> Result<Self> {
-        Self::with_radix(stream, transform, layout, MAX_RADIX_LOG)
-    }
-
-    /// The same with passes of at most 2^max_radix_log points.
+    /// Finds or makes the tables; passes are of at most 2^max_radix_log points.
     pub fn with_radix<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
@@ -92,6 +89,17 @@ impl Passes {
 
     /// Queues the transform of `data`. Says whether the result is in the second buffer, where one is needed.
     pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<bool> {
+        self.queue_from(stream, data, data, other)
+    }
+
+    /// The same with input from `source`, which stays as it is.
+    pub fn queue_from(
+        &self,
+        stream: &mut Stream,
+        source: &Buffer,
+        data: &Buffer,
+        other: Option<&Buffer>,
+    ) -> Result<bool> {
         let passes = self.plan.column_passes(self.natural());
         let wait = self.in_place && self.natural() && !passes.is_empty();
         let (swap_words, row_words) = if wait { self.state_words(&passes) } else { (0, 0) };
@@ -101,12 +109,14 @@ impl Passes {
             let clear = if number == 0 { swap_words + row_words } else { 0 };
             let swaps = pass.swap_log > 0;
             let to = if swaps { places[1] } else { places[0] };
-            self.queue_columns(stream, (places[0], to), pass, (&state, clear), wait && swaps)?;
+            let from = if number == 0 { source } else { places[0] };
+            self.queue_columns(stream, (from, to), pass, (&state, clear), wait && swaps)?;
             if swaps {
                 places.swap(0, 1);
             }
         }
-        self.queue_rows(stream, (places[0], places[1]), wait.then_some((&state, swap_words)))?;
+        let from = if passes.is_empty() { source } else { places[0] };
+        self.queue_rows(stream, (from, places[1]), wait.then_some((&state, swap_words)))?;
         Ok(other.is_some_and(|other| self.needs_other() && std::ptr::eq(places[1], other)))
     }
 

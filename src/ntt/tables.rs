@@ -66,6 +66,28 @@ impl Tables {
     }
 }
 
+/// Powers of an element, as factors by the low and by the high bits of the exponent.
+#[derive(Debug, Clone)]
+pub(super) struct Powers {
+    pub low: Arc<Buffer>,
+    pub high: Arc<Buffer>,
+    pub low_log: u32,
+}
+
+impl Powers {
+    /// Finds the powers with exponents below 2^log_count on the stream's device, or makes them.
+    pub fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
+        let low_log = log_count / 2;
+        let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
+        let mut maker = Maker { program: Program::find("ntt", F::NAME)?, stream, transform: &transform };
+        let low = maker.factors(low_log, 0, 0, FACTOR_OUT)?;
+        let high = maker.factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
+        stream.keep(low.clone());
+        stream.keep(high.clone());
+        Ok(Self { low, high, low_log })
+    }
+}
+
 /// Elements whose powers a table is made of; 1 for those that do not count.
 #[derive(Debug, Clone, Copy)]
 struct Params<F> {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file is a crate of its own and uses what it needs")]
 
+pub mod ntt;
 pub mod points;
 
 use proofwarp::backend::{Device, Driver};

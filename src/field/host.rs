@@ -1,0 +1,53 @@
+//! Field elements in page-locked host memory.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use super::NttField;
+use crate::Result;
+use crate::backend::{HostBuffer, Stream};
+
+/// Elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
+///
+/// What copies asynchronously waits for its copies before it returns, so that the elements may be looked at.
+#[derive(Debug)]
+pub struct HostVector<F> {
+    buffer: HostBuffer,
+    len: usize,
+    elements: PhantomData<F>,
+}
+
+impl<F: NttField> HostVector<F> {
+    /// `len` zeros, in memory of the stream's pool.
+    ///
+    /// # Errors
+    /// The driver has no page-locked memory left.
+    pub fn new(stream: &Stream, len: usize) -> Result<Self> {
+        let mut buffer = stream.host_buffer(len * size_of::<F>())?;
+        buffer.contents().fill(0);
+        Ok(Self { buffer, len, elements: PhantomData })
+    }
+
+    pub(crate) fn buffer(&self) -> &HostBuffer {
+        &self.buffer
+    }
+}
+
+impl<F: NttField> Deref for HostVector<F> {
+    type Target = [F];
+
+    fn deref(&self) -> &[F] {
+        let bytes = self.buffer.bytes_of();
+        // SAFETY: pages hold `len` elements, aligned; zeros and what kernels write are valid elements (`NttField`), and
+        // no copy is under way while the vector is borrowed by nobody else.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<F: NttField> DerefMut for HostVector<F> {
+    fn deref_mut(&mut self) -> &mut [F] {
+        let bytes = self.buffer.contents();
+        // SAFETY: as in `deref`.
+        unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), self.len) }
+    }
+}

@@ -1,0 +1,238 @@
+//! A domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
+
+use super::domain::{Direction, NttDomain, Options};
+use super::passes::{Layout, Passes};
+use super::plan::MAX_RADIX_LOG;
+use super::vectors::{inverse_of_vanishing, launch, scale_periodically};
+use super::{Transform, cpu};
+use crate::backend::{Arg, Stream, Traffic};
+use crate::field::{DeviceVector, NttField};
+use crate::program::{Program, mem};
+use crate::report::Call;
+use crate::{Accelerator, Error, Report, Result};
+
+/// The coset g·H of a subgroup H of order N = `2^(log_n + log_factor)`, for polynomials of degree below n = `2^log_n`.
+///
+/// Their values there are 2^log_factor transforms of n, since the coset is the union of the cosets g·ω^j of the
+/// subgroup of order n (ω of order N): no zeros are written, read or multiplied, and the first pass of each reads the
+/// coefficients. That takes N·log₂(n)/2 products in butterflies instead of N·log₂(N)/2, and tables for each coset.
+#[derive(Debug, Clone)]
+pub struct ExtendedDomain<F> {
+    small: NttDomain<F>,
+    whole: NttDomain<F>,
+}
+
+impl<F: NttField> ExtendedDomain<F> {
+    /// The extended domain with the field's multiplicative generator as g.
+    ///
+    /// # Errors
+    /// The sum of the logarithms is above the field's two-adicity.
+    pub fn new(accelerator: &Accelerator, log_n: u32, log_factor: u32) -> Result<Self> {
+        Self::with_coset(accelerator, log_n, log_factor, F::MULTIPLICATIVE_GENERATOR)
+    }
+
+    /// The same with another g.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or g is zero.
+    pub fn with_coset(accelerator: &Accelerator, log_n: u32, log_factor: u32, coset: F) -> Result<Self> {
+        let options = Options { coset: Some(coset), ..Options::default() };
+        let whole = NttDomain::with_options(accelerator, log_n.saturating_add(log_factor), options)?;
+        Ok(Self { small: NttDomain::with_options(accelerator, log_n, options)?, whole })
+    }
+
+    /// The domain of order n.
+    pub fn small(&self) -> &NttDomain<F> {
+        &self.small
+    }
+
+    /// The domain of order N, whose coset is the extended one.
+    pub fn whole(&self) -> &NttDomain<F> {
+        &self.whole
+    }
+
+    /// Number of cosets of the small domain.
+    pub fn cosets(&self) -> usize {
+        1 << self.log_factor()
+    }
+
+    fn log_factor(&self) -> u32 {
+        self.whole.log_n() - self.small.log_n()
+    }
+
+    /// g·ω^j.
+    fn shift(&self, coset: usize) -> F {
+        self.whole.coset() * self.whole.omega().pow_vartime([coset as u64])
+    }
+
+    fn transform(&self, coset: usize) -> Transform<F> {
+        Transform { shift_in: Some(self.shift(coset)), ..self.small.transform(Direction::Forward) }
+    }
+
+    /// Queues the values of a polynomial, of n coefficients, on one coset of n: element i is the value at g·ω^(j + i·N/n),
+    /// j being `coset`. The coefficients stay as they are.
+    ///
+    /// # Errors
+    /// There is no such coset, there are not n coefficients, they are of another device, or the device has too little
+    /// memory or failed.
+    pub fn enqueue_coset(
+        &self,
+        stream: &mut Stream,
+        coefficients: &DeviceVector<F>,
+        coset: usize,
+    ) -> Result<DeviceVector<F>> {
+        coefficients.check_on(stream)?;
+        self.check_coset(coset)?;
+        self.check_length(coefficients)?;
+        let layout = Layout { vectors: 1, stride: coefficients.len() as u64 };
+        let passes = Passes::with_radix(stream, &self.transform(coset), layout, MAX_RADIX_LOG)?;
+        let mut values = DeviceVector::allocate(stream, coefficients.len())?;
+        let bytes = values.buffer().bytes();
+        let other =
+            passes.needs_other().then(|| stream.allocate(bytes)).transpose()?.map(crate::backend::Buffer::secret);
+        let in_other = passes.queue_from(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
+        if let Some(other) = other.filter(|_| in_other) {
+            values.replace(other);
+        }
+        Ok(values)
+    }
+
+    /// Queues the values on the whole coset in natural order: element i is the value at g·ω^i.
+    ///
+    /// # Errors
+    /// As [`Self::enqueue_coset`].
+    pub fn enqueue_forward(&self, stream: &mut Stream, coefficients: &DeviceVector<F>) -> Result<DeviceVector<F>> {
+        self.check_length(coefficients)?;
+        let whole = DeviceVector::allocate(stream, 1 << self.whole.log_n())?;
+        for coset in 0..self.cosets() {
+            let values = self.enqueue_coset(stream, coefficients, coset)?;
+            self.spread(stream, &values, &whole, coset)?;
+        }
+        Ok(whole)
+    }
+
+    /// Queues values on all cosets, in their order, as values on the whole coset in natural order.
+    ///
+    /// # Errors
+    /// Number or lengths are others, one is of another device, or the device has too little memory or failed.
+    pub fn enqueue_joined(&self, stream: &mut Stream, cosets: &[DeviceVector<F>]) -> Result<DeviceVector<F>> {
+        if cosets.len() != self.cosets() {
+            return Err(Error::invalid("ntt", "number of cosets", self.cosets(), cosets.len()));
+        }
+        let whole = DeviceVector::allocate(stream, 1 << self.whole.log_n())?;
+        for (coset, values) in cosets.iter().enumerate() {
+            values.check_on(stream)?;
+            self.check_length(values)?;
+            self.spread(stream, values, &whole, coset)?;
+        }
+        Ok(whole)
+    }
+
+    /// Queues values on the whole coset, in natural order, to N coefficients, in place.
+    ///
+    /// # Errors
+    /// As [`NttDomain::enqueue`].
+    pub fn enqueue_inverse(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
+        self.whole.enqueue(Direction::CosetInverse, stream, values)
+    }
+
+    /// Divides values on one coset of n by those of x^n − 1, which are all the same there.
+    ///
+    /// # Errors
+    /// There is no such coset, x^n − 1 is 0 on it, the vector is of another device, or the device failed.
+    pub fn divide_coset_by_vanishing(
+        &self,
+        stream: &mut Stream,
+        values: &mut DeviceVector<F>,
+        coset: usize,
+    ) -> Result<()> {
+        self.check_coset(coset)?;
+        self.small.scale(stream, values, self.inverse_of_vanishing(coset)?)
+    }
+
+    /// Divides values on the whole coset, in natural order, by those of x^n − 1, of which N/n are different.
+    ///
+    /// # Errors
+    /// There is no whole number of vectors of N, x^n − 1 is 0 somewhere, the vector is of another device, or the device
+    /// failed.
+    pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
+        let order = 1usize << self.whole.log_n();
+        if !values.len().is_multiple_of(order) {
+            return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {order}"), values.len()));
+        }
+        let factors = (0..self.cosets()).map(|coset| self.inverse_of_vanishing(coset)).collect::<Result<Vec<F>>>()?;
+        scale_periodically(stream, values, &factors)
+    }
+
+    /// Values, in natural order, on the whole coset of the polynomial with these n coefficients.
+    ///
+    /// # Errors
+    /// There are not n, or a forced backend failed.
+    pub fn forward(&self, coefficients: &[F]) -> Result<(Vec<F>, Report)> {
+        let n = 1usize << self.small.log_n();
+        if coefficients.len() != n {
+            return Err(Error::invalid("ntt", "number of coefficients", n, coefficients.len()));
+        }
+        let call = Call { operation: format!("extended ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
+        self.whole.accelerator().run(
+            call,
+            |devices| self.forward_on(&devices[0], coefficients),
+            || self.forward_on_cpu(coefficients),
+        )
+    }
+
+    fn forward_on(
+        &self,
+        device: &std::sync::Arc<crate::backend::Device>,
+        coefficients: &[F],
+    ) -> Result<(Vec<F>, Traffic)> {
+        let mut stream = device.stream()?;
+        let coefficients = DeviceVector::upload(&mut stream, coefficients)?;
+        let values = self.enqueue_forward(&mut stream, &coefficients)?;
+        let mut results = vec![F::ZERO; values.len()];
+        values.download(&mut stream, &mut results)?;
+        stream.wait(None)?;
+        Ok((results, stream.traffic()))
+    }
+
+    fn forward_on_cpu(&self, coefficients: &[F]) -> Result<Vec<F>> {
+        let mut cosets = vec![coefficients.to_vec(); self.cosets()];
+        let transforms: Vec<_> = (0..self.cosets()).map(|coset| self.transform(coset)).collect();
+        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(Vec::as_mut_slice).collect();
+        cpu::transform_many(&mut slices, &transforms, None)?;
+        let order = 1usize << self.whole.log_n();
+        Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())
+    }
+
+    /// 1/((g·ω^j)^n − 1).
+    fn inverse_of_vanishing(&self, coset: usize) -> Result<F> {
+        inverse_of_vanishing((0..self.small.log_n()).fold(self.shift(coset), |power, _| power.square()))
+    }
+
+    /// Puts values on a coset where they are in natural order of all.
+    fn spread(
+        &self,
+        stream: &mut Stream,
+        values: &DeviceVector<F>,
+        whole: &DeviceVector<F>,
+        coset: usize,
+    ) -> Result<()> {
+        let count = values.len() as u64;
+        let mut args = vec![mem(values.buffer()), mem(whole.buffer()), Arg::U64(count)];
+        args.extend([self.log_factor(), coset as u32].map(Arg::U32));
+        // SAFETY: the arguments are those of `ntt_spread`, and `whole` is 2^log_factor times as long.
+        unsafe { launch(Program::find("ntt", F::NAME)?, stream, "ntt_spread", count, &args) }
+    }
+
+    fn check_coset(&self, coset: usize) -> Result<()> {
+        if coset < self.cosets() {
+            return Ok(());
+        }
+        Err(Error::invalid("ntt", "coset", format!("below {}", self.cosets()), coset))
+    }
+
+    fn check_length(&self, values: &DeviceVector<F>) -> Result<()> {
+        let n = 1usize << self.small.log_n();
+        if values.len() == n { Ok(()) } else { Err(Error::invalid("ntt", "length on the device", n, values.len())) }
+    }
+}

@@ -1,0 +1,171 @@
+//! Arithmetic of the CPU path on whole vectors: elements in Montgomery form as 4 limbs, below 2p between the levels of
+//! a transform. A product needs no last subtraction then (Harvey, "Faster arithmetic for number-theoretic transforms",
+//! 2014), and inlined it runs beside its neighbours, which calls of a field's assembly do not.
+
+use crate::field::NttField;
+use crate::program::Program;
+use crate::{Error, Result};
+
+/// Little-endian limbs of an element.
+pub(super) type Limbs = [u64; 4];
+
+/// A prime p with 2p < 2^256.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Modulus {
+    p: Limbs,
+    /// 2p.
+    twice: Limbs,
+    /// −p⁻¹ modulo 2^64.
+    inverse: u64,
+}
+
+/// x + a·b + carry, low and high.
+#[inline]
+fn multiply_add(x: u64, a: u64, b: u64, carry: u64) -> (u64, u64) {
+    let sum = u128::from(x) + u128::from(a) * u128::from(b) + u128::from(carry);
+    (sum as u64, (sum >> 64) as u64)
+}
+
+#[inline]
+fn plus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
+    let mut carry = false;
+    let sum = std::array::from_fn(|i| {
+        let (sum, over) = a[i].overflowing_add(b[i]);
+        let (sum, again) = sum.overflowing_add(u64::from(carry));
+        carry = over | again;
+        sum
+    });
+    (sum, carry)
+}
+
+#[inline]
+fn minus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
+    let mut borrow = false;
+    let difference = std::array::from_fn(|i| {
+        let (difference, under) = a[i].overflowing_sub(b[i]);
+        let (difference, again) = difference.overflowing_sub(u64::from(borrow));
+        borrow = under | again;
+        difference
+    });
+    (difference, borrow)
+}
+
+impl Modulus {
+    /// The field's.
+    pub fn of<F: NttField>() -> Result<Self> {
+        let words = Program::find("ntt", F::NAME)?.modulus();
+        if words.len() != 8 || size_of::<F>() != size_of::<Limbs>() || align_of::<F>() != align_of::<Limbs>() {
+            return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
+        }
+        let p: Limbs = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
+        // Newton's iteration: each step doubles the number of right bits.
+        let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
+        let (twice, over) = plus(&p, &p);
+        if over {
+            return Err(Error::invalid("ntt", "bits of the modulus", "below 256", 256));
+        }
+        Ok(Self { p, twice, inverse: inverse.wrapping_neg() })
+    }
+
+    /// y·c/2^256 below 2p, for y below 2p and c below p: rounds leave at most c + p, which fits.
+    #[inline]
+    pub fn multiply(&self, y: &Limbs, c: &Limbs) -> Limbs {
+        let mut t = [0u64; 4];
+        for digit in y {
+            let (low, mut carry) = multiply_add(t[0], *digit, c[0], 0);
+            let m = low.wrapping_mul(self.inverse);
+            let (_, mut reduction) = multiply_add(low, m, self.p[0], 0);
+            for j in 1..4 {
+                let (sum, next) = multiply_add(t[j], *digit, c[j], carry);
+                carry = next;
+                (t[j - 1], reduction) = multiply_add(sum, m, self.p[j], reduction);
+            }
+            t[3] = carry.wrapping_add(reduction);
+        }
+        t
+    }
+
+    /// (x + y, x − y), all below 2p.
+    #[inline]
+    pub fn both(&self, x: &Limbs, y: &Limbs) -> (Limbs, Limbs) {
+        let (sum, carry) = plus(x, y);
+        let (less, borrow) = minus(&sum, &self.twice);
+        let keep = u64::from(borrow && !carry).wrapping_neg();
+        let sum = std::array::from_fn(|i| (sum[i] & keep) | (less[i] & !keep));
+        let (difference, borrow) = minus(x, y);
+        let mask = u64::from(borrow).wrapping_neg();
+        let (difference, _) = plus(&difference, &self.twice.map(|limb| limb & mask));
+        (sum, difference)
+    }
+
+    /// Below p, from below 2p.
+    #[inline]
+    pub fn reduce(&self, x: &Limbs) -> Limbs {
+        let (less, borrow) = minus(x, &self.p);
+        let keep = u64::from(borrow).wrapping_neg();
+        std::array::from_fn(|i| (x[i] & keep) | (less[i] & !keep))
+    }
+}
+
+/// The limbs of elements.
+pub(super) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs] {
+    assert!(size_of::<F>() == size_of::<Limbs>() && align_of::<F>() == align_of::<Limbs>());
+    // SAFETY: `NttField` promises little-endian limbs, and sizes and alignments are equal.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
+}
+
+/// The limbs of elements, to be written.
+///
+/// # Safety
+/// What is written is below p.
+pub(super) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs] {
+    assert!(size_of::<F>() == size_of::<Limbs>() && align_of::<F>() == align_of::<Limbs>());
+    // SAFETY: as in `limbs_of`; the caller promises valid contents.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element<F: NttField>(limbs: Limbs) -> F {
+        let mut value = [F::ZERO];
+        // SAFETY: callers reduce.
+        let memory = unsafe { limbs_of_mut(&mut value) };
+        memory[0] = limbs;
+        value[0]
+    }
+
+    /// Products and sums of the largest values below 2p, and others.
+    fn arithmetic_is_the_fields<F: NttField>() {
+        let modulus = Modulus::of::<F>().expect("a field of 4 limbs");
+        let mut values = vec![F::ZERO, F::ONE, -F::ONE, F::ROOT_OF_UNITY, F::MULTIPLICATIVE_GENERATOR, F::TWO_INV];
+        values.extend((0..50).scan(F::ROOT_OF_UNITY, |x, _| {
+            *x = x.square() + F::ONE;
+            Some(*x)
+        }));
+        for x in &values {
+            for y in &values {
+                let [x_limbs, y_limbs] = [limbs_of(&[*x])[0], limbs_of(&[*y])[0]];
+                for larger in [y_limbs, plus(&y_limbs, &modulus.p).0] {
+                    let product = modulus.multiply(&larger, &x_limbs);
+                    assert!(minus(&product, &modulus.twice).1 && element::<F>(modulus.reduce(&product)) == *x * y);
+                    for first in [x_limbs, plus(&x_limbs, &modulus.p).0] {
+                        let (sum, difference) = modulus.both(&first, &larger);
+                        assert!(minus(&sum, &modulus.twice).1 && minus(&difference, &modulus.twice).1);
+                        assert!(element::<F>(modulus.reduce(&sum)) == *x + y);
+                        assert!(element::<F>(modulus.reduce(&difference)) == *x - y);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn arithmetic_is_the_fields_in_all() {
+        arithmetic_is_the_fields::<blstrs::Scalar>();
+        arithmetic_is_the_fields::<halo2curves::bn256::Fr>();
+        arithmetic_is_the_fields::<pasta_curves::Fp>();
+        arithmetic_is_the_fields::<pasta_curves::Fq>();
+    }
+}

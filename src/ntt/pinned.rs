@@ -1,0 +1,95 @@
+//! Transforms from page-locked host memory to page-locked host memory, at the link's rate.
+
+use std::sync::Arc;
+
+use super::Transform;
+use super::cpu;
+use super::domain::{Direction, NttDomain};
+use super::passes::Layout;
+use super::vectors::Queue;
+use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
+use crate::field::{HostVector, NttField};
+use crate::report::Call;
+use crate::side_by_side::side_by_side;
+use crate::{Error, Report, Result};
+
+/// Vectors in flight: one on its way up, one down.
+const LANES: usize = 2;
+
+/// A vector and where its transform goes.
+pub(super) type Pair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
+
+impl<F: NttField> NttDomain<F> {
+    /// Transforms vectors of page-locked memory into others, spread over the devices; the inputs stay as they are.
+    ///
+    /// # Errors
+    /// A vector is not `2^log_n` long, the hook aborted, or a forced backend failed; results are then undefined.
+    pub fn run_pinned(&self, direction: Direction, pairs: &mut [Pair<'_, F>], abort: Abort<'_>) -> Result<Report> {
+        let transform = self.transform(direction);
+        pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;
+        let elements = pairs.iter().map(|(from, _)| from.len()).sum();
+        let call = Call { operation: format!("pinned ntt {}", F::NAME), elements };
+        // Both closures want the pairs; only one runs at a time.
+        let pairs = std::cell::RefCell::new(pairs);
+        let ((), report) = self.accelerator().run(
+            call,
+            |devices| spread(devices, &mut pairs.borrow_mut(), &transform, abort).map(|traffic| ((), traffic)),
+            || on_cpu(&mut pairs.borrow_mut(), &transform, abort),
+        )?;
+        Ok(report)
+    }
+}
+
+fn on_cpu<F: NttField>(pairs: &mut [Pair<'_, F>], transform: &Transform<F>, abort: Abort<'_>) -> Result<()> {
+    for (from, to) in &mut *pairs {
+        to.copy_from_slice(from);
+    }
+    let mut slices: Vec<&mut [F]> = pairs.iter_mut().map(|(_, to)| &mut to[..]).collect();
+    let transforms = vec![*transform; slices.len()];
+    cpu::transform_many(&mut slices, &transforms, abort)
+}
+
+fn spread<F: NttField>(
+    devices: &[Arc<Device>],
+    pairs: &mut [Pair<'_, F>],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    let share = pairs.len().div_ceil(devices.len()).max(1);
+    let shares = devices.iter().zip(pairs.chunks_mut(share));
+    let parts = side_by_side("ntt", shares, |(device, pairs)| on_device(device, pairs, transform, abort));
+    parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
+}
+
+fn on_device<F: NttField>(
+    device: &Arc<Device>,
+    pairs: &mut [Pair<'_, F>],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    // Dropped before the pairs are given back, also after an error, which waits for their copies.
+    let mut streams = [device.stream()?, device.stream()?];
+    for (number, pair) in pairs.iter_mut().enumerate() {
+        let stream = &mut streams[number % LANES];
+        if number >= LANES {
+            stream.wait(abort)?;
+        } else if abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
+        }
+        enqueue(stream, pair, transform)?;
+    }
+    streams.iter_mut().try_for_each(|stream| stream.wait(abort))?;
+    Ok(streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic()))
+}
+
+fn enqueue<F: NttField>(stream: &mut Stream, (from, to): &mut Pair<'_, F>, transform: &Transform<F>) -> Result<()> {
+    let bytes = from.buffer().bytes();
+    let queue = Queue::new(stream, transform, Layout { vectors: 1, stride: from.len() as u64 }, 0)?;
+    let data = stream.allocate(bytes)?.secret();
+    let other = queue.needs_other().then(|| stream.allocate(bytes)).transpose()?.map(Buffer::secret);
+    stream.send(&data, from.buffer())?;
+    stream.mark_start()?;
+    let in_other = queue.queue(stream, &data, other.as_ref())?;
+    stream.mark_end()?;
+    stream.fetch(to.buffer(), other.as_ref().filter(|_| in_other).unwrap_or(&data))
+}
