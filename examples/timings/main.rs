@@ -3,9 +3,10 @@
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
-#[path = "../benches/common/inputs.rs"]
+#[path = "../../benches/common/inputs.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
+mod ntt;
 
 use std::time::{Duration, Instant};
 
@@ -16,9 +17,8 @@ use group::{Curve, Group};
 use halo2curves::bn256;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
-use proofwarp::field::{DeviceVector, NttField, as_bytes, as_bytes_mut};
+use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
 use proofwarp::matrix::{self, Csr, CsrOnDevice, DeviceVectors, Kernel};
-use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::program::Program;
 use proofwarp::{Accelerator, Report, msm};
 use rand::{Rng, SeedableRng};
@@ -101,8 +101,8 @@ fn main() -> Result<(), Failure> {
     println!("operation                                                log n     total ms   upload ms  kernels ms");
     products(&accelerator, &options)?;
     for &log_n in &sizes {
-        ntt::<Scalar>(&accelerator, &options, log_n)?;
-        ntt::<bn256::Fr>(&accelerator, &options, log_n)?;
+        ntt::rows::<Scalar>(&accelerator, &options, log_n)?;
+        ntt::rows::<bn256::Fr>(&accelerator, &options, log_n)?;
     }
     matrices::<Scalar>(&accelerator, &options, &sizes)?;
     matrices::<bn256::Fr>(&accelerator, &options, &sizes)?;
@@ -125,49 +125,6 @@ fn row(options: &Options, log_n: u32, mut run: impl FnMut() -> Result<Report, Fa
     let traffic = &median.traffic;
     let [total, upload, kernels] = [median.total, traffic.upload, traffic.kernels].map(ms);
     println!("{:56} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
-    Ok(())
-}
-
-fn ntt<F: NttField>(accelerator: &Accelerator, options: &Options, log_n: u32) -> Result<(), Failure> {
-    if !format!("ntt {}", F::NAME).contains(&options.only) {
-        return Ok(());
-    }
-    let mut values: Vec<F> = inputs::coefficients(1 << log_n);
-    let domain = NttDomain::<F>::new(accelerator, log_n)?;
-    if options.wants("host") {
-        row(options, log_n, || Ok(domain.forward(&mut values)?))?;
-    }
-    if options.wants("resident") {
-        ntt_resident(accelerator, options, &domain, &values)?;
-    }
-    Ok(())
-}
-
-/// Transforms of every direction on the first device, `batch` vectors at once; the time of one by events.
-fn ntt_resident<F: NttField>(
-    accelerator: &Accelerator,
-    options: &Options,
-    domain: &NttDomain<F>,
-    values: &[F],
-) -> Result<(), Failure> {
-    let Some(device) = accelerator.devices().first() else { return Ok(()) };
-    let mut stream = device.stream()?;
-    let mut vectors = DeviceVector::upload(&mut stream, &values.repeat(options.batch as usize))?;
-    for direction in [Direction::Forward, Direction::Inverse, Direction::CosetForward, Direction::CosetInverse] {
-        let mut run = |calls: u32| -> Result<f64, Failure> {
-            let before = stream.traffic().kernels;
-            stream.mark_start()?;
-            (0..calls).try_for_each(|_| domain.enqueue(direction, &mut stream, &mut vectors))?;
-            stream.mark_end()?;
-            stream.wait(None)?;
-            Ok(stream.traffic().kernels.saturating_sub(before).as_secs_f64() * 1e3 / f64::from(calls * options.batch))
-        };
-        run(1)?;
-        let mut times = (0..options.repeat.max(1)).map(|_| run(8)).collect::<Result<Vec<_>, _>>()?;
-        times.sort_by(f64::total_cmp);
-        let name = format!("ntt {} {direction:?}, resident", F::NAME);
-        println!("{name:56} {:5} {:12} {:11} {:11.4}", domain.log_n(), "", "", times[times.len() / 2]);
-    }
     Ok(())
 }
 
