@@ -18,15 +18,23 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part<'a> {
     Host(&'a [[u8; 32]]),
-    /// From the start of a buffer on, so many.
-    Device(&'a Buffer, usize),
+    Device(OnDevice<'a>),
+}
+
+/// Scalars in a buffer, `count` from number `first` on, once the mark has been passed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnDevice<'a> {
+    pub buffer: &'a Buffer,
+    pub first: u32,
+    pub count: usize,
+    pub ready: Option<&'a Mark>,
 }
 
 impl Part<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Host(scalars) => scalars.len(),
-            Self::Device(_, count) => *count,
+            Self::Device(scalars) => scalars.count,
         }
     }
 }
@@ -115,6 +123,9 @@ impl Pipeline {
         let need = Need { points: job.scalars.len(), bits: job.bits, on_device };
         let plan = plan_for(device, &job.bases, need, options, parts)?;
         let mut pipeline = Self::new(device, &job, plan)?;
+        if let Part::Device(OnDevice { ready: Some(ready), .. }) = job.scalars {
+            pipeline.compute.wait_for(ready)?;
+        }
         let points = job.scalars.len();
         for (number, start) in (0..points).step_by(plan.chunk).enumerate() {
             pipeline.add_chunk(number, start..points.min(start + plan.chunk), &job, abort)?;
@@ -162,7 +173,7 @@ impl Pipeline {
                 self.compute.wait_for(&self.upload.mark()?)?;
                 (buffer, 0)
             }
-            (Part::Device(buffer, _), _) => (buffer, range.start as u32),
+            (Part::Device(scalars), _) => (scalars.buffer, scalars.first + range.start as u32),
             (Part::Host(_), None) => return Err(no_room("scalars")),
         };
         let (base, stride) = match job.bases {
