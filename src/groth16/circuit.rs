@@ -96,6 +96,12 @@ impl<F: NttField> Circuit<F> {
         self.constraints
     }
 
+    /// Numbers of bases in the query of A, of inputs in those of B, and of auxiliary variables in those of B.
+    pub fn query_lengths(&self) -> [usize; 3] {
+        let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
+        [self.a.len(), b_inputs, self.b.len() - b_inputs]
+    }
+
     /// A, B and C, where they are known.
     pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
         self.matrices.as_ref()

@@ -174,11 +174,7 @@ impl<'a, E: Engine> Prover<'a, E> {
     }
 
     /// The scalars of a, b and l.
-    fn selections(
-        &self,
-        stream: &mut Stream,
-        assignment: &DeviceVector<E::Fr>,
-    ) -> Result<[DeviceScalars; 3]> {
+    fn selections(&self, stream: &mut Stream, assignment: &DeviceVector<E::Fr>) -> Result<[DeviceScalars; 3]> {
         let circuit = self.circuit;
         let a = select(stream, self.part.a.as_ref(), assignment)?;
         let b = select(stream, self.part.b.as_ref(), assignment)?;

@@ -154,7 +154,10 @@ fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Arc<Vec<C>>, reserve: u
     let bytes = (bases.len() * C::AFFINE_BYTES) as u64;
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
     if bytes.saturating_add(reserve.min(free / 2)) > free {
-        log::warn!("groth16 {}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs", C::NAME);
+        log::warn!(
+            "groth16 {}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs",
+            C::NAME
+        );
         return Ok(Msm::streamed(accelerator, bases.clone()));
     }
     Msm::shared(accelerator, bases.clone(), Options::default())

@@ -78,7 +78,9 @@ pub fn prove<E: Engine>(
     let results = Results::new(witnesses.len());
     let (sums, report) = key.accelerator().run(
         call,
-        |devices| gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic)),
+        |devices| {
+            gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
+        },
         || {
             for number in results.missing() {
                 results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?);

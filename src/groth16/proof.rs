@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{Engine, Parameters};
 
 /// A proof.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Proof<E: Engine> {
     /// A in G1.
     pub a: E::G1Affine,
@@ -16,6 +16,14 @@ pub struct Proof<E: Engine> {
     /// C in G1.
     pub c: E::G1Affine,
 }
+
+impl<E: Engine> PartialEq for Proof<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.a == other.a && self.b == other.b && self.c == other.c
+    }
+}
+
+impl<E: Engine> Eq for Proof<E> {}
 
 /// The sums of an assignment over a key's queries.
 #[derive(Debug)]
