@@ -289,6 +289,7 @@ fn failures_on_a_device() {
         let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
         let (r, s) = ([Scalar::from(8); 3], [Scalar::from(9); 3]);
         let run = || prove(prover.key(), prover.circuit(), &[witness; 3], &r, &s, None);
+        run().expect("proofs, and tables for all later ones");
         let (expected, report) = run().expect("proofs");
         let launches = report.traffic.launches;
         for fuse in (0..launches).step_by(launches as usize / 6) {
@@ -305,9 +306,8 @@ fn failures_on_a_device() {
 fn fallback_to_the_cpu() {
     let key = setup(5, Kind::Plain);
     stock_on_cpu();
-    for forced in accelerators_with_devices() {
-        let device = proofwarp::backend::Device::new(common::fresh_driver(&forced.devices()[0]), None);
-        let accelerator = Accelerator::automatic().on_devices(vec![device.clone()]);
+    for accelerator in capped(None) {
+        let device = &accelerator.devices()[0];
         let (prover, inputs, aux) = prover(&accelerator, &key);
         let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
         let (r, s) = ([Scalar::from(8); 4], [Scalar::from(9); 4]);
@@ -324,14 +324,97 @@ fn fallback_to_the_cpu() {
     }
 }
 
-/// Bases that do not fit are streamed: the proof is the same.
+/// An accelerator of a device with a cap on its memory that may fall back to the CPU, for each device that there is.
+fn capped(limit: Option<u64>) -> Vec<Accelerator> {
+    let capped = |forced: &Accelerator| {
+        let device = proofwarp::backend::Device::new(common::fresh_driver(&forced.devices()[0]), limit);
+        Accelerator::automatic().on_devices(vec![device])
+    };
+    accelerators_with_devices().iter().map(capped).collect()
+}
+
+/// Bases that do not fit are streamed, and sums that do not fit side by side are made in turn; devices that need more
+/// memory even for that fall back.
 #[test]
 fn keys_larger_than_the_memory() {
-    let key = setup(300, Kind::Plain);
-    let (circuits, r, s) = batch(2, 300, Kind::Plain);
-    let expected = bytes(&stock(&circuits, &key, &r, &s));
-    for accelerator in alone(Some(12 << 20)) {
-        let (proofs, report) = prove_evaluated(&accelerator, circuits.clone(), &&key, &r, &s).expect("proofs");
-        assert_eq!(bytes(&proofs), expected, "{report}");
+    for (links, kind, limit) in [(300, Kind::Dense, 6_000_000), (16_000, Kind::NoAuxInB, 8_500_000)] {
+        let key = setup(links, kind);
+        let (circuits, r, s) = batch(2, links, kind);
+        let expected = stock(&circuits, &key, &r, &s);
+        for accelerator in capped(Some(limit)) {
+            let (prover, first) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+            let second = prover.assign(circuits[1..].to_vec()).expect("assignment").remove(0);
+            let (proofs, report) = prover.prove(&[first, second], &r, &s, None).expect("proofs");
+            assert!(proofs == expected, "{report}");
+            let [h, l, a] = [&key.h, &key.l, &key.a].map(|bases| 96 * bases.len() as u64);
+            let all = h + l + a + 288 * key.b_g1.len() as u64;
+            assert_eq!(prover.key().bytes() < all, kind == Kind::NoAuxInB, "{} of {all}", prover.key().bytes());
+            if accelerator.devices()[0].info().is_cpu {
+                assert_ne!(report.backend, BackendKind::Cpu, "{report}");
+            }
+        }
     }
+}
+
+/// The circuits of a batch are spread over the devices, each of which gets the key.
+#[test]
+fn several_devices() {
+    let key = setup(6, Kind::Plain);
+    let (circuits, r, s) = batch(5, 6, Kind::Plain);
+    let expected = stock(&circuits, &key, &r, &s);
+    for (one, two) in alone(None).iter().zip(alone(None)) {
+        let both = one.on_devices([one.devices(), two.devices()].concat());
+        let (prover, _) = Prover::<Bls12>::new(&both, circuits[0], &&key).expect("prover");
+        let bytes = prover.key().bytes();
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let (proofs, _) = prover.prove(&assignments, &r, &s, None).expect("proofs");
+        assert_eq!(proofs, expected);
+        assert_eq!(prover.key().bytes(), 2 * bytes);
+        assert!(prover.circuit().bytes() > 0);
+    }
+}
+
+/// BN254, which bellperson does not know: both forms of witnesses on every backend agree with the CPU.
+#[test]
+fn bn254() {
+    use halo2curves::bn256::{Bn256, Fr, G1Affine, G2Affine};
+    let mut rng = rng(254);
+    let rows = |coefficient: u64| (0..13).map(move |row| vec![(row % 7, Fr::from(coefficient)), (2, Fr::ONE)]);
+    let matrices = [3, 4, 5].map(|coefficient| Arc::new(Csr::from_rows(7, rows(coefficient)).expect("matrix")));
+    let z: Vec<Fr> = (0..7).map(|_| Fr::random(&mut rng)).collect();
+    let product = |matrix: &Csr<Fr>| -> Vec<Fr> {
+        (0..13).map(|row| matrix.row(row).map(|(column, value)| value * z[column]).sum()).collect()
+    };
+    let vectors = matrices.each_ref().map(|matrix| product(matrix));
+    let circuit = groth16::Circuit::from_matrices(2, matrices).expect("circuit");
+    let mut points = |count: usize| {
+        let scalars: Vec<Fr> = (0..count).map(|_| Fr::random(&mut rng)).collect();
+        let g1: Vec<G1Affine> = scalars.iter().map(|scalar| (G1Affine::generator() * scalar).into()).collect();
+        let g2: Vec<G2Affine> = scalars.iter().map(|scalar| (G2Affine::generator() * scalar).into()).collect();
+        (Arc::new(g1), Arc::new(g2))
+    };
+    let (some, some_g2) = points(3);
+    let (b_g1, b_g2) = points(7);
+    let parameters = groth16::Parameters::<Bn256> {
+        alpha_g1: some[0],
+        beta_g1: some[1],
+        beta_g2: some_g2[1],
+        delta_g1: some[2],
+        delta_g2: some_g2[2],
+        h: points(15).0,
+        l: points(5).0,
+        a: points(7).0,
+        b_g1,
+        b_g2,
+    };
+    let (inputs, aux) = z.split_at(2);
+    let witnesses =
+        [None, Some(vectors.each_ref().map(Vec::as_slice))].map(|evaluations| Witness { inputs, aux, evaluations });
+    let (r, s) = ([Fr::from(5); 2], [Fr::from(6); 2]);
+    let proofs = accelerators_and_cpu().into_iter().map(|accelerator| {
+        let key = ProvingKeyOnDevice::new(&accelerator, parameters.clone()).expect("key");
+        prove(&key, &circuit, &witnesses, &r, &s, None).expect("proofs").0
+    });
+    let proofs: Vec<_> = proofs.flatten().collect();
+    assert!(proofs.iter().all(|proof| *proof == proofs[0]));
 }

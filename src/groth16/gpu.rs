@@ -2,16 +2,17 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::circuit::OnDevice;
 use super::key::Tables;
 use super::proof::Sums;
 use super::quotient::{Vectors, gather};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Results, Witness};
-use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic, lock};
+use crate::curve::MsmCurve;
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::msm::{DeviceScalars, Form, Queued};
+use crate::msm::{DeviceScalars, Form, Msm, Queued};
 use crate::ntt::NttDomain;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
@@ -68,14 +69,69 @@ impl Lane {
     }
 }
 
+/// How the sums of proofs under way share a device's free memory.
+#[derive(Debug, Clone, Copy)]
+enum Sharing {
+    /// All at once, of so many proofs.
+    AtOnce(usize),
+    /// One sum after the other, where there is too little for that.
+    InTurn,
+}
+
+impl Sharing {
+    /// Equal parts, of which the sum of a number takes one, and one is left to what transforms take beside.
+    fn parts(self, sum: usize) -> usize {
+        match self {
+            Self::AtOnce(proofs) => SUMS * proofs + 1 - sum,
+            Self::InTurn => 2,
+        }
+    }
+}
+
+/// A sum under way, or done.
+enum Sum<'a, C: MsmCurve> {
+    Queued(Queued<'a, C>),
+    Done(C::Curve, Traffic),
+}
+
+impl<C: MsmCurve> Sum<'_, C> {
+    fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        match self {
+            Self::Queued(sum) => sum.finish(abort),
+            Self::Done(sum, traffic) => Ok((sum, traffic)),
+        }
+    }
+}
+
+/// Queues sums as they share the memory.
+struct Queue<'a> {
+    sharing: Sharing,
+    turn: Mutex<()>,
+    abort: Abort<'a>,
+}
+
+impl Queue<'_> {
+    fn add<'m, C: MsmCurve>(&self, number: usize, msm: &'m Msm<'_, C>, scalars: &DeviceScalars) -> Result<Sum<'m, C>> {
+        let parts = self.sharing.parts(number);
+        match self.sharing {
+            Sharing::AtOnce(_) => msm.queue(scalars, parts, self.abort).map(Sum::Queued),
+            Sharing::InTurn => {
+                let _turn = lock(&self.turn);
+                let (sum, traffic) = msm.queue(scalars, parts, self.abort)?.finish(self.abort)?;
+                Ok(Sum::Done(sum, traffic))
+            }
+        }
+    }
+}
+
 /// A proof under way. Dropped from top to bottom: multiplications run to their end before streams, and streams before
 /// the assignment goes.
 struct UnderWay<'a, E: Engine> {
     number: usize,
-    b_g2: Queued<'a, E::G2Affine>,
+    b_g2: Sum<'a, E::G2Affine>,
     /// a, b_g1 and l.
-    g1: [Queued<'a, E::G1Affine>; 3],
-    h: Queued<'a, E::G1Affine>,
+    g1: [Sum<'a, E::G1Affine>; 3],
+    h: Sum<'a, E::G1Affine>,
     lane: Lane,
     _assignment: DeviceVector<E::Fr>,
 }
@@ -104,7 +160,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         put: &dyn Fn(usize, Sums<E>),
         abort: Abort<'_>,
     ) -> Result<Traffic> {
-        let at_once = self.at_once(witnesses.len())?;
+        let mut at_once = self.at_once(witnesses.len())?;
         let mut running = VecDeque::new();
         let mut total = Traffic::default();
         let mut finish = |proof: UnderWay<'_, E>| {
@@ -115,11 +171,23 @@ impl<'a, E: Engine> Prover<'a, E> {
             Ok::<_, Error>(())
         };
         for (number, witness) in witnesses.iter().enumerate() {
-            if running.len() == at_once {
+            if running.len() >= at_once.max(1) {
                 running.pop_front().map_or(Ok(()), &mut finish)?;
             }
-            let places = at_once - running.len();
-            running.push_back(self.start(number, witness, places, abort)?);
+            if at_once > 0 {
+                match self.start(number, witness, Sharing::AtOnce(at_once - running.len()), abort) {
+                    Err(Error::OutOfMemory { requested, available, .. }) => {
+                        log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
+                        at_once = 0;
+                        running.drain(..).try_for_each(&mut finish)?;
+                    }
+                    started => {
+                        running.push_back(started?);
+                        continue;
+                    }
+                }
+            }
+            running.push_back(self.start(number, witness, Sharing::InTurn, abort)?);
         }
         running.into_iter().try_for_each(finish)?;
         Ok(total)
@@ -132,7 +200,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         Ok(if fits { IN_FLIGHT.min(witnesses).max(1) } else { 1 })
     }
 
-    /// Queues a proof; `places` proofs, with this one, share the free memory.
+    /// Queues a proof.
     ///
     /// The sums that need the assignment alone are queued by threads of their own, since large ones go in chunks that
     /// wait for each other, while a, b and c go up and are transformed.
@@ -140,7 +208,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         &self,
         number: usize,
         witness: &Witness<'_, E::Fr>,
-        places: usize,
+        sharing: Sharing,
         abort: Abort<'_>,
     ) -> Result<UnderWay<'_, E>> {
         check(abort)?;
@@ -153,19 +221,16 @@ impl<'a, E: Engine> Prover<'a, E> {
         lane.allocated()?;
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
         let [a, b, l] = self.selections(&mut lane.compute, &assignment)?;
-        // What is left is shared equally, with a part for what transforms take beside.
-        let parts = SUMS * places + 1;
+        let queue = Queue { sharing, turn: Mutex::default(), abort };
         std::thread::scope(|scope| {
-            let g2 = scope.spawn(|| tables.b_g2.queue(&b, parts, abort));
+            let g2 = scope.spawn(|| queue.add(0, &tables.b_g2, &b));
             let g1 = scope.spawn(|| {
-                let b_g1 = tables.b_g1.queue(&b, parts - 1, abort)?;
-                Ok([tables.a.queue(&a, parts - 2, abort)?, b_g1, tables.l.queue(&l, parts - 3, abort)?])
+                Ok([queue.add(1, &tables.a, &a)?, queue.add(2, &tables.b_g1, &b)?, queue.add(3, &tables.l, &l)?])
             });
             let h = vectors.quotient(&mut lane, &self.domain, &self.part, witness, &assignment);
             let h = h.and_then(|h| {
                 let ready = Arc::new(lane.compute.mark()?);
-                let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
-                tables.h.queue(&h, parts - 4, abort)
+                queue.add(4, &tables.h, &self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?)
             });
             let panicked = |_| Error::panicked("groth16");
             let (b_g2, g1) = (g2.join().map_err(panicked)?, g1.join().map_err(panicked)?);

@@ -11,7 +11,7 @@ use crate::curve::MsmCurve;
 use crate::msm::{Msm, Options};
 use crate::{Accelerator, Error, Result};
 
-/// Of a device's memory, one part in so many is left to proofs, beside their vectors.
+/// Of a device's free memory, one part in so many is left to proofs, beside their vectors.
 const WORKSPACE_SHARE: u64 = 8;
 /// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections.
 const VECTORS: u64 = 6;
@@ -131,9 +131,9 @@ impl<E: Engine> Parameters<E> {
 impl<E: Engine> Tables<E> {
     /// The tables on the accelerator's only device, those first that streaming would cost most.
     fn new(accelerator: &Accelerator, parameters: &Parameters<E>) -> Result<Self> {
-        let vector = 32 * (parameters.h.len() + 1).max(parameters.l.len()) as u64;
-        let device = accelerator.devices().first();
-        let reserve = device.map_or(0, |device| device.info().memory / WORKSPACE_SHARE) + VECTORS * vector;
+        let vectors = VECTORS * 32 * (parameters.h.len() + 1).max(parameters.l.len()) as u64;
+        let free = accelerator.devices().first().map_or(Ok(0), |device| device.free_memory())?;
+        let reserve = (free / WORKSPACE_SHARE + vectors).min(free / 2);
         Ok(Self {
             b_g2: table(accelerator, &parameters.b_g2, reserve)?,
             h: table(accelerator, &parameters.h, reserve)?,
@@ -149,15 +149,13 @@ impl<E: Engine> Tables<E> {
     }
 }
 
-/// Bases on the device if they leave `reserve` bytes, or at least half of what is free.
+/// Bases on the device if they leave `reserve` bytes there.
 fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Arc<Vec<C>>, reserve: u64) -> Result<Msm<'static, C>> {
     let bytes = (bases.len() * C::AFFINE_BYTES) as u64;
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
-    if bytes.saturating_add(reserve.min(free / 2)) > free {
-        log::warn!(
-            "groth16 {}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs",
-            C::NAME
-        );
+    if bytes.saturating_add(reserve) > free {
+        let name = C::NAME;
+        log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
         return Ok(Msm::streamed(accelerator, bases.clone()));
     }
     Msm::shared(accelerator, bases.clone(), Options::default())
