@@ -109,7 +109,9 @@ fn stock(circuits: &[Chain], key: &Parameters<Bls12>, r: &[Scalar], s: &[Scalar]
 
 fn bytes(proofs: &[Proof<Bls12>]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    proofs.iter().for_each(|proof| proof.write(&mut bytes).expect("memory"));
+    for proof in proofs {
+        proof.write(&mut bytes).expect("memory");
+    }
     bytes
 }
 
@@ -134,18 +136,24 @@ fn equals_stock(count: usize, links: usize, kind: Kind) {
 
 #[test]
 fn circuits_of_every_kind() {
-    KINDS.into_iter().for_each(|kind| equals_stock(2, 5, kind));
+    for kind in KINDS {
+        equals_stock(2, 5, kind);
+    }
 }
 
 #[test]
 fn batches() {
-    [1, 3, 10].into_iter().for_each(|count| equals_stock(count, 9, Kind::Plain));
+    for count in [1, 3, 10] {
+        equals_stock(count, 9, Kind::Plain);
+    }
 }
 
 #[test]
 fn domains() {
     // No link at all, and one constraint below, at and above a power of two.
-    [0, 1, 2, 6, 30].into_iter().for_each(|links| equals_stock(1, links, Kind::NoAuxInB));
+    for links in [0, 1, 2, 6, 30] {
+        equals_stock(1, links, Kind::NoAuxInB);
+    }
     equals_stock(2, 300, Kind::Plain);
 }
 
@@ -337,7 +345,7 @@ fn capped(limit: Option<u64>) -> Vec<Accelerator> {
 /// memory even for that fall back.
 #[test]
 fn keys_larger_than_the_memory() {
-    for (links, kind, limit) in [(300, Kind::Dense, 6_000_000), (16_000, Kind::NoAuxInB, 8_500_000)] {
+    for (links, kind, limit) in [(300, Kind::Dense, 7 << 20), (3000, Kind::NoAuxInB, 12 << 20)] {
         let key = setup(links, kind);
         let (circuits, r, s) = batch(2, links, kind);
         let expected = stock(&circuits, &key, &r, &s);
@@ -348,7 +356,7 @@ fn keys_larger_than_the_memory() {
             assert!(proofs == expected, "{report}");
             let [h, l, a] = [&key.h, &key.l, &key.a].map(|bases| 96 * bases.len() as u64);
             let all = h + l + a + 288 * key.b_g1.len() as u64;
-            assert_eq!(prover.key().bytes() < all, kind == Kind::NoAuxInB, "{} of {all}", prover.key().bytes());
+            assert!(prover.key().bytes() < all, "{} of {all}", prover.key().bytes());
             if accelerator.devices()[0].info().is_cpu {
                 assert_ne!(report.backend, BackendKind::Cpu, "{report}");
             }

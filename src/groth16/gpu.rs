@@ -74,7 +74,7 @@ impl Lane {
 enum Sharing {
     /// All at once, of so many proofs.
     AtOnce(usize),
-    /// One sum after the other, where there is too little for that.
+    /// Transforms and each sum one after the other, where there is too little for that.
     InTurn,
 }
 
@@ -83,7 +83,7 @@ impl Sharing {
     fn parts(self, sum: usize) -> usize {
         match self {
             Self::AtOnce(proofs) => SUMS * proofs + 1 - sum,
-            Self::InTurn => 2,
+            Self::InTurn => 1,
         }
     }
 }
@@ -119,6 +119,19 @@ impl Queue<'_> {
                 let _turn = lock(&self.turn);
                 let (sum, traffic) = msm.queue(scalars, parts, self.abort)?.finish(self.abort)?;
                 Ok(Sum::Done(sum, traffic))
+            }
+        }
+    }
+
+    /// Queues transforms.
+    fn transforms<T>(&self, lane: &mut Lane, work: impl FnOnce(&mut Lane) -> Result<T>) -> Result<T> {
+        match self.sharing {
+            Sharing::AtOnce(_) => work(lane),
+            Sharing::InTurn => {
+                let _turn = lock(&self.turn);
+                let result = work(lane)?;
+                lane.compute.wait(self.abort)?;
+                Ok(result)
             }
         }
     }
@@ -227,7 +240,8 @@ impl<'a, E: Engine> Prover<'a, E> {
             let g1 = scope.spawn(|| {
                 Ok([queue.add(1, &tables.a, &a)?, queue.add(2, &tables.b_g1, &b)?, queue.add(3, &tables.l, &l)?])
             });
-            let h = vectors.quotient(&mut lane, &self.domain, &self.part, witness, &assignment);
+            let quotient = |lane: &mut _| vectors.quotient(lane, &self.domain, &self.part, witness, &assignment);
+            let h = queue.transforms(&mut lane, quotient);
             let h = h.and_then(|h| {
                 let ready = Arc::new(lane.compute.mark()?);
                 queue.add(4, &tables.h, &self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?)
