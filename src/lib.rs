@@ -18,6 +18,7 @@ pub mod backend;
 pub mod curve;
 mod error;
 pub mod field;
+pub mod groth16;
 pub mod kernels;
 pub mod matrix;
 pub mod msm;

@@ -32,6 +32,8 @@ pub enum Family {
     Ntt,
     /// Sparse matrices times vectors.
     Csr,
+    /// What Groth16 needs between transforms and multiplications.
+    Groth16,
     /// Multi-scalar multiplication.
     Msm,
     /// Element-wise point operations: what tests call.
@@ -95,6 +97,8 @@ const CURVES: [(&str, &str, bool, &str); 6] = [
 
 /// Fields with a large power of two dividing p − 1, on which transforms are defined.
 const NTT_FIELDS: [&str; 4] = [name::BLS12_381_FR, name::BN254_FR, name::PASTA_FP, name::PASTA_FQ];
+/// Scalar fields of curves with a pairing.
+const PAIRING_FIELDS: [&str; 2] = [name::BLS12_381_FR, name::BN254_FR];
 
 /// Every module, in a fixed order.
 pub fn modules() -> Vec<Module> {
@@ -115,8 +119,13 @@ pub fn modules() -> Vec<Module> {
             .filter_map(|n| by_name(n))
             .map(|f| of_field(Family::Vector, "vector", &f, true)),
     );
-    for (family, prefix) in [(Family::Ntt, "ntt"), (Family::Csr, "csr")] {
-        modules.extend(NTT_FIELDS.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, prefix, &f, false)));
+    let families = [
+        (Family::Ntt, "ntt", &NTT_FIELDS[..]),
+        (Family::Csr, "csr", &NTT_FIELDS[..]),
+        (Family::Groth16, "groth16", &PAIRING_FIELDS[..]),
+    ];
+    for (family, prefix, names) in families {
+        modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, prefix, &f, false)));
     }
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
@@ -151,6 +160,7 @@ const NTT: &[&str] = &[
     include_str!("../../cl/ntt_vectors.cl"),
 ];
 const CSR: &str = include_str!("../../cl/csr.cl");
+const GROTH16: &str = include_str!("../../cl/groth16.cl");
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
     include_str!("../../cl/quad.cl"),
@@ -199,6 +209,7 @@ impl Module {
             Family::Vector => text.push_str(VECTOR),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
+            Family::Groth16 => text.push_str(GROTH16),
             Family::Msm => {
                 text.push_str(CURVE);
                 for part in MSM {

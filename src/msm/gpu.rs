@@ -6,7 +6,7 @@ use std::sync::Arc;
 use group::Group;
 
 use super::options::{DeviceScalars, Options, Place, Scalars};
-use super::pipeline::{Job, Part, Pipeline};
+use super::pipeline::{Job, OnDevice, Part, Pipeline};
 use super::table::Table;
 use crate::backend::{Abort, Buffer, Device, Traffic};
 use crate::curve::MsmCurve;
@@ -102,7 +102,9 @@ pub(super) fn start<C: MsmCurve>(
         }
         Place::Devices(scalars) => {
             let left = scalars.count - (number * work.share).min(scalars.count);
-            Part::Device(shard(scalars, device, number, &work)?, left.min(work.share))
+            let buffer = shard(scalars, device, number, &work)?;
+            let (count, ready) = (left.min(work.share), scalars.ready.as_deref());
+            Part::Device(OnDevice { buffer, first: scalars.first as u32, count, ready })
         }
     };
     let job = Job { bases: work.bases[number], scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) };

@@ -10,11 +10,13 @@ mod gpu;
 mod options;
 mod pipeline;
 mod plan;
+mod queued;
 mod resident;
 mod table;
 
 pub use explain::Explanation;
 pub use options::{DeviceScalars, Form, Options, Scalars};
+pub(crate) use queued::Queued;
 pub use resident::{Msm, Running};
 
 use group::Group;

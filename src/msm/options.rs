@@ -1,6 +1,7 @@
 //! What a caller may settle about a multiplication, and what scalars it may give.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ff::PrimeField;
@@ -8,7 +9,7 @@ use rayon::prelude::*;
 
 use super::gpu;
 use super::plan::MAX_WINDOW;
-use crate::backend::{Buffer, Device};
+use crate::backend::{Buffer, Device, Mark};
 use crate::curve::scalar_from_bytes;
 use crate::field::{NttField, as_bytes};
 use crate::{Accelerator, Error, Result};
@@ -142,6 +143,10 @@ pub struct DeviceScalars {
     pub(super) share: usize,
     pub(super) count: usize,
     pub(super) form: Form,
+    /// Scalars in a buffer before the first one of these.
+    pub(super) first: usize,
+    /// The point of the stream that writes them after which they are there.
+    pub(super) ready: Option<Arc<Mark>>,
 }
 
 impl DeviceScalars {
@@ -163,7 +168,8 @@ impl DeviceScalars {
             stream.wait(None)?;
             Ok((device.clone(), Arc::new(buffer)))
         });
-        Ok(Self { shards: shards.collect::<Result<_>>()?, share, count: scalars.len(), form })
+        let shards = shards.collect::<Result<_>>()?;
+        Ok(Self { shards, share, count: scalars.len(), form, first: 0, ready: None })
     }
 
     /// Scalars that another operation left in a buffer of a device, the only one of a [`super::Msm`], from its
@@ -172,21 +178,52 @@ impl DeviceScalars {
     /// # Errors
     /// The buffer is shorter, or of another device.
     pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: Form) -> Result<Self> {
+        Self::from_range(device, buffer, 0..count, form)
+    }
+
+    /// As [`Self::from_buffer`], of those that are in a range of the buffer.
+    ///
+    /// # Errors
+    /// As [`Self::from_buffer`].
+    pub fn from_range(device: &Arc<Device>, buffer: Arc<Buffer>, range: Range<usize>, form: Form) -> Result<Self> {
         if !device.owns(&buffer) {
             let expected = format!("one of {}", device.info().name);
             return Err(Error::invalid("msm", "buffer of scalars", expected, "one of another device"));
         }
-        if buffer.bytes() / 32 < count {
-            let expected = format!("{} bytes", count.saturating_mul(32));
+        if buffer.bytes() / 32 < range.end || u32::try_from(range.end).is_err() {
+            let expected = format!("{} bytes", range.end.saturating_mul(32));
             return Err(Error::invalid("msm", "buffer of scalars", expected, buffer.bytes()));
         }
-        Ok(Self { shards: vec![(device.clone(), buffer)], share: count.max(1), count, form })
+        let count = range.len();
+        let shards = vec![(device.clone(), buffer)];
+        Ok(Self { shards, share: count.max(1), count, form, first: range.start, ready: None })
+    }
+
+    /// The same, for scalars that are there once a stream of their device has passed a mark, which multiplications
+    /// then wait for on the device.
+    #[must_use]
+    pub fn after(self, mark: Arc<Mark>) -> Self {
+        Self { ready: Some(mark), ..self }
+    }
+
+    /// Their number.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     fn download(&self) -> Result<Vec<[u8; 32]>> {
         let mut scalars = vec![[0; 32]; self.count];
         for ((device, buffer), scalars) in self.shards.iter().zip(scalars.chunks_mut(self.share)) {
-            device.stream()?.download(scalars.as_flattened_mut(), buffer)?;
+            let mut stream = device.stream()?;
+            self.ready.iter().try_for_each(|ready| stream.wait_for(ready))?;
+            let mut all = vec![[0; 32]; self.first + scalars.len()];
+            stream.download(all.as_flattened_mut(), buffer)?;
+            scalars.copy_from_slice(&all[self.first..]);
         }
         Ok(scalars)
     }

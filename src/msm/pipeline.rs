@@ -19,15 +19,23 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part<'a> {
     Host(&'a [[u8; 32]]),
-    /// From the start of a buffer on, so many.
-    Device(&'a Buffer, usize),
+    Device(OnDevice<'a>),
+}
+
+/// Scalars in a buffer, `count` from number `first` on, once the mark has been passed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnDevice<'a> {
+    pub buffer: &'a Buffer,
+    pub first: u32,
+    pub count: usize,
+    pub ready: Option<&'a Mark>,
 }
 
 impl Part<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Host(scalars) => scalars.len(),
-            Self::Device(_, count) => *count,
+            Self::Device(scalars) => scalars.count,
         }
     }
 }
@@ -77,7 +85,7 @@ impl Slot {
                 compute.wait_for(&upload.mark()?)?;
                 Ok((buffer, 0))
             }
-            (Part::Device(buffer, _), _) => Ok((buffer, range.start as u32)),
+            (Part::Device(scalars), _) => Ok((scalars.buffer, scalars.first + range.start as u32)),
             (Part::Host(_), None) => Err(no_room("scalars")),
         }
     }
@@ -176,6 +184,9 @@ impl Pipeline {
         let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once };
         let plan = plan_for(device, &job.bases, need, options)?;
         let mut pipeline = Self::new(device, &job, plan)?;
+        if let Part::Device(OnDevice { ready: Some(ready), .. }) = job.scalars {
+            pipeline.compute.stream.wait_for(ready)?;
+        }
         for (number, range) in plan.chunks().enumerate() {
             pipeline.add_chunk(number, range, &job, abort)?;
         }

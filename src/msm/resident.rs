@@ -6,8 +6,9 @@ use group::Group;
 
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
-use super::options::{Options, Scalars, on_host};
+use super::options::{DeviceScalars, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
+use super::queued::Queued;
 use super::table::Table;
 use super::{call, check, check_lengths, on_cpu};
 use crate::backend::{Abort, Buffer, Device, Traffic};
@@ -22,10 +23,45 @@ use crate::{Accelerator, Error, Report, Result};
 pub struct Msm<'a, C> {
     accelerator: Accelerator,
     options: Options,
-    bases: &'a [C],
+    bases: Held<'a, C>,
     /// One a device, in order of the bases; empty where they are on the host only.
     tables: Vec<Table>,
     share: usize,
+}
+
+/// Bases in host memory.
+#[derive(Debug)]
+enum Held<'a, C> {
+    Borrowed(&'a [C]),
+    Shared(Arc<Vec<C>>),
+}
+
+impl<C> std::ops::Deref for Held<'_, C> {
+    type Target = [C];
+
+    fn deref(&self) -> &[C] {
+        match self {
+            Self::Borrowed(bases) => bases,
+            Self::Shared(bases) => bases,
+        }
+    }
+}
+
+impl<C: MsmCurve> Msm<'static, C> {
+    /// As [`Self::with_options`], for bases that it keeps alive itself.
+    ///
+    /// # Errors
+    /// As [`Self::with_options`].
+    pub fn shared(accelerator: &Accelerator, bases: Arc<Vec<C>>, options: Options) -> Result<Self> {
+        Self::upload(accelerator, Held::Shared(bases), options)
+    }
+
+    /// As [`Self::shared`], with bases that stay on the host: every call streams them.
+    pub(crate) fn streamed(accelerator: &Accelerator, bases: Arc<Vec<C>>) -> Self {
+        let share = gpu::share(bases.len(), accelerator.devices().len());
+        let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
+        Self { accelerator, options, bases: Held::Shared(bases), tables, share }
+    }
 }
 
 impl<'a, C: MsmCurve> Msm<'a, C> {
@@ -48,6 +84,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// As [`Self::new`], or an option is out of its range.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
+        Self::upload(accelerator, Held::Borrowed(bases), options)
+    }
+
+    fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options) -> Result<Self> {
         options.check()?;
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let share = gpu::share(bases.len(), accelerator.devices().len());
@@ -106,7 +146,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         self.accelerator.run(
             call::<C>(elements),
             |devices| gpu::msm(devices, work, abort),
-            || vectors.iter().map(|scalars| on_cpu(self.bases, &on_host::<C::Scalar>(scalars)?, abort)).collect(),
+            || vectors.iter().map(|scalars| on_cpu(&self.bases, &on_host::<C::Scalar>(scalars)?, abort)).collect(),
         )
     }
 
@@ -123,6 +163,21 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
         let pipelines = devices.map(|(number, device)| gpu::start(device, number, work, &scalars, 1, None)).collect();
         Ok(Running { msm: self, scalars, pipelines })
+    }
+
+    /// Queues a sum of scalars on the devices, with one of `parts` equal parts of their free memory. Unlike
+    /// [`Self::start`] it leaves a failure to the caller.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(crate) fn queue(&self, scalars: &DeviceScalars, parts: usize, abort: Abort<'_>) -> Result<Queued<'_, C>> {
+        check_lengths(self.bases.len(), scalars.len())?;
+        let bases = self.shares();
+        let vector = Scalars::from(scalars);
+        let work = Work { bases: &bases, vectors: &[vector], share: self.share, options: self.options };
+        let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
+        let pipelines = devices.map(|(number, device)| gpu::start(device, number, work, &vector, parts, abort));
+        Ok(Queued::new(pipelines.collect::<Result<_>>()?, scalars))
     }
 
     /// How a multiplication by such scalars would be done: windows, rows, kernels, bytes. With scalars in host
@@ -168,7 +223,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
         msm.accelerator.run(
             call::<C>(scalars.len()),
             |_| finish(pipelines),
-            || on_cpu(msm.bases, &on_host::<C::Scalar>(&scalars)?, abort),
+            || on_cpu(&msm.bases, &on_host::<C::Scalar>(&scalars)?, abort),
         )
     }
 

@@ -1,0 +1,147 @@
+//! Constraint systems that take down what a proof needs of a circuit: its assignment, and with it its constraints'
+//! matrices, or their values, or nothing but their number.
+
+use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use ff::PrimeField;
+
+/// What is kept of constraints.
+pub trait Record<F: PrimeField>: Default + Send {
+    /// Whether it wants to see constraints' terms; else circuits are not asked for them.
+    const TERMS: bool;
+
+    /// Notes a constraint A·B = C; the combinations are empty where terms are not wanted.
+    fn constrain(&mut self, values: Values<'_, F>, terms: [&LinearCombination<F>; 3]);
+
+    /// Appends the constraints of another part of the circuit, whose variables come after these.
+    fn extend(&mut self, values: Values<'_, F>, other: &Self);
+
+    /// Notes a new input.
+    fn allocated_input(&mut self) {}
+
+    /// Notes a new auxiliary variable.
+    fn allocated_aux(&mut self) {}
+}
+
+/// The values that variables have so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'a, F> {
+    /// Of inputs, the first of which is one.
+    pub inputs: &'a [F],
+    /// Of auxiliary variables.
+    pub aux: &'a [F],
+}
+
+/// A circuit's assignment, and what is kept of its constraints.
+#[derive(Debug, Default)]
+pub struct Capture<F, R> {
+    /// Values of inputs, the first of which is one.
+    pub inputs: Vec<F>,
+    /// Values of auxiliary variables.
+    pub aux: Vec<F>,
+    /// Of the constraints.
+    pub record: R,
+}
+
+impl<F: PrimeField, R: Record<F>> Capture<F, R> {
+    /// Runs a circuit as provers do: behind the constant one, and with a constraint input·0 = 0 for each input at the
+    /// end, which makes the inputs' polynomials independent.
+    ///
+    /// # Errors
+    /// The circuit's.
+    pub fn of(circuit: impl Circuit<F>) -> Result<Self, SynthesisError> {
+        let mut capture = Self::new();
+        capture.alloc_input(|| "", || Ok(F::ONE))?;
+        circuit.synthesize(&mut capture)?;
+        for i in 0..capture.inputs.len() {
+            capture.enforce(|| "", |lc| lc + Variable::new_unchecked(Index::Input(i)), |lc| lc, |lc| lc);
+        }
+        Ok(capture)
+    }
+}
+
+impl<F: PrimeField, R: Record<F>> ConstraintSystem<F> for Capture<F, R> {
+    type Root = Self;
+
+    fn new() -> Self {
+        Self { inputs: Vec::new(), aux: Vec::new(), record: R::default() }
+    }
+
+    fn alloc<V, A, AR>(&mut self, _: A, value: V) -> Result<Variable, SynthesisError>
+    where
+        V: FnOnce() -> Result<F, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.aux.push(value()?);
+        self.record.allocated_aux();
+        Ok(Variable::new_unchecked(Index::Aux(self.aux.len() - 1)))
+    }
+
+    fn alloc_input<V, A, AR>(&mut self, _: A, value: V) -> Result<Variable, SynthesisError>
+    where
+        V: FnOnce() -> Result<F, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.inputs.push(value()?);
+        self.record.allocated_input();
+        Ok(Variable::new_unchecked(Index::Input(self.inputs.len() - 1)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<F>) -> LinearCombination<F>,
+        LB: FnOnce(LinearCombination<F>) -> LinearCombination<F>,
+        LC: FnOnce(LinearCombination<F>) -> LinearCombination<F>,
+    {
+        let values = Values { inputs: &self.inputs, aux: &self.aux };
+        let zero = LinearCombination::zero;
+        if R::TERMS {
+            self.record.constrain(values, [&a(zero()), &b(zero()), &c(zero())]);
+        } else {
+            self.record.constrain(values, [&zero(), &zero(), &zero()]);
+        }
+    }
+
+    fn push_namespace<NR, N>(&mut self, _: N)
+    where
+        NR: Into<String>,
+        N: FnOnce() -> NR,
+    {
+    }
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self::Root {
+        self
+    }
+
+    fn is_extensible() -> bool {
+        true
+    }
+
+    fn extend(&mut self, other: &Self) {
+        self.record.extend(Values { inputs: &self.inputs, aux: &self.aux }, &other.record);
+        // The other's first input is the constant one again.
+        self.inputs.extend(other.inputs.iter().skip(1));
+        self.aux.extend(&other.aux);
+    }
+}
+
+/// The number of constraints.
+#[derive(Debug, Default)]
+pub struct Count(pub usize);
+
+impl<F: PrimeField> Record<F> for Count {
+    const TERMS: bool = false;
+
+    fn constrain(&mut self, _: Values<'_, F>, _: [&LinearCombination<F>; 3]) {
+        self.0 += 1;
+    }
+
+    fn extend(&mut self, _: Values<'_, F>, other: &Self) {
+        self.0 += other.0;
+    }
+}

@@ -1,0 +1,71 @@
+//! Constraints by their values at an assignment, as bellperson's own prover keeps them.
+
+use bellperson::LinearCombination;
+use ff::{Field, PrimeField};
+use proofwarp::field::NttField;
+use proofwarp::groth16::{Circuit, Densities};
+
+use crate::capture::{Record, Values};
+
+/// A·z, B·z and C·z for the assignment z, and which variables occur in A and B.
+#[derive(Debug, Default)]
+pub struct Evaluations<F> {
+    /// The values.
+    pub vectors: [Vec<F>; 3],
+    a_aux: Vec<bool>,
+    b_inputs: Vec<bool>,
+    b_aux: Vec<bool>,
+}
+
+impl<F: NttField> Evaluations<F> {
+    /// The values as a witness has them.
+    pub fn slices(&self) -> [&[F]; 3] {
+        self.vectors.each_ref().map(Vec::as_slice)
+    }
+
+    /// The circuit without matrices.
+    ///
+    /// # Errors
+    /// It is too large.
+    pub fn circuit(&self) -> proofwarp::Result<Circuit<F>> {
+        let densities = Densities { a_aux: &self.a_aux, b_inputs: &self.b_inputs, b_aux: &self.b_aux };
+        Circuit::new(self.vectors[0].len(), densities)
+    }
+}
+
+impl<F: PrimeField> Record<F> for Evaluations<F> {
+    const TERMS: bool = true;
+
+    fn constrain(&mut self, values: Values<'_, F>, terms: [&LinearCombination<F>; 3]) {
+        let vectors = self.vectors.iter_mut();
+        vectors.zip(terms).for_each(|(vector, terms)| vector.push(terms.eval(values.inputs, values.aux)));
+        note(terms[0].iter_aux(), &mut self.a_aux);
+        note(terms[1].iter_inputs(), &mut self.b_inputs);
+        note(terms[1].iter_aux(), &mut self.b_aux);
+    }
+
+    fn extend(&mut self, _: Values<'_, F>, other: &Self) {
+        self.vectors.iter_mut().zip(&other.vectors).for_each(|(vector, other)| vector.extend(other));
+        self.a_aux.extend(&other.a_aux);
+        self.b_aux.extend(&other.b_aux);
+        // The constant one is the first input of both.
+        if let (Some(one), Some(other)) = (self.b_inputs.first_mut(), other.b_inputs.first()) {
+            *one |= other;
+        }
+        self.b_inputs.extend(other.b_inputs.iter().skip(1));
+    }
+
+    fn allocated_input(&mut self) {
+        self.b_inputs.push(false);
+    }
+
+    fn allocated_aux(&mut self) {
+        self.a_aux.push(false);
+        self.b_aux.push(false);
+    }
+}
+
+/// Notes the variables whose coefficient is not zero.
+fn note<'a, F: Field>(terms: impl Iterator<Item = (&'a usize, &'a F)>, density: &mut [bool]) {
+    terms.filter(|(_, coefficient)| !coefficient.is_zero_vartime()).for_each(|(variable, _)| density[*variable] = true);
+}

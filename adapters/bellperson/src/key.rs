@@ -1,0 +1,60 @@
+//! Parameters of bellperson as a proving key.
+
+use std::sync::Arc;
+
+use bellperson::SynthesisError;
+use bellperson::groth16::ParameterSource;
+use ec_gpu_gen::multiexp_cpu::SourceBuilder;
+use group::prime::PrimeCurveAffine;
+use pairing::MultiMillerLoop;
+use proofwarp::groth16::{Circuit, Engine, Parameters};
+
+/// The key of a circuit from bellperson's parameters in memory or in a file. Those in memory are shared, not copied.
+///
+/// # Errors
+/// The source's, or it has too few points.
+pub fn parameters<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    P: ParameterSource<E>,
+{
+    let (inputs, [a, b_inputs, b_aux]) = (circuit.inputs(), circuit.query_lengths());
+    let vk = source.get_vk(inputs)?;
+    let h = circuit.constraints().next_power_of_two() - 1;
+    Ok(Parameters {
+        alpha_g1: vk.alpha_g1,
+        beta_g1: vk.beta_g1,
+        beta_g2: vk.beta_g2,
+        delta_g1: vk.delta_g1,
+        delta_g2: vk.delta_g2,
+        h: points(source.get_h(h)?, h)?,
+        l: points(source.get_l(circuit.aux())?, circuit.aux())?,
+        a: joined(source.get_a(inputs, a - inputs)?, [inputs, a - inputs])?,
+        b_g1: joined(source.get_b_g1(b_inputs, b_aux)?, [b_inputs, b_aux])?,
+        b_g2: joined(source.get_b_g2(b_inputs, b_aux)?, [b_inputs, b_aux])?,
+    })
+}
+
+/// So many points of a source.
+fn points<C: PrimeCurveAffine>(source: impl SourceBuilder<C>, count: usize) -> Result<Arc<Vec<C>>, SynthesisError> {
+    let (points, skip) = source.get();
+    match points.get(skip..skip + count) {
+        Some(all) if all.len() == points.len() => Ok(points),
+        Some(some) => Ok(Arc::new(some.to_vec())),
+        None => Err(SynthesisError::MalformedSrs),
+    }
+}
+
+/// The points of inputs and those of auxiliary variables in one vector, which they are parts of already if they come
+/// from bellperson's own sources.
+fn joined<C: PrimeCurveAffine, S: SourceBuilder<C>>(
+    (inputs, aux): (S, S),
+    counts: [usize; 2],
+) -> Result<Arc<Vec<C>>, SynthesisError> {
+    let ((first, skip), (second, skip_aux)) = (inputs.clone().get(), aux.clone().get());
+    if Arc::ptr_eq(&first, &second) && skip_aux == skip + counts[0] {
+        return points(inputs, counts[0] + counts[1]);
+    }
+    let parts = [points(inputs, counts[0])?, points(aux, counts[1])?];
+    Ok(Arc::new(parts.iter().flat_map(|part| part.iter().copied()).collect()))
+}

@@ -1,0 +1,120 @@
+//! Constraints as matrices, coefficients in a dictionary so that a term takes 8 bytes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bellperson::{Index, LinearCombination};
+use ff::PrimeField;
+use proofwarp::field::NttField;
+use proofwarp::groth16::Circuit;
+use proofwarp::matrix::Csr;
+
+use crate::capture::{Record, Values};
+
+/// The matrices A, B and C of a circuit's constraints.
+#[derive(Debug)]
+pub struct Matrices<F> {
+    rows: [Rows; 3],
+    dictionary: Dictionary<F>,
+}
+
+/// Terms row by row. A variable is twice its number, and one more where it is an auxiliary one: how many inputs come
+/// before those is not known yet.
+#[derive(Debug, Default)]
+struct Rows {
+    ends: Vec<usize>,
+    terms: Vec<(u64, u32)>,
+}
+
+/// Distinct coefficients, the first of which is 1.
+#[derive(Debug)]
+struct Dictionary<F> {
+    values: Vec<F>,
+    places: HashMap<Vec<u8>, u32>,
+}
+
+impl<F: NttField> Matrices<F> {
+    /// The circuit with its matrices, which has so many inputs and auxiliary variables.
+    ///
+    /// # Errors
+    /// It is too large.
+    pub fn circuit(&self, inputs: usize, aux: usize) -> proofwarp::Result<Circuit<F>> {
+        let matrix =
+            |rows: &Rows| Csr::from_rows(inputs + aux, rows.iter(inputs, &self.dictionary.values)).map(Arc::new);
+        let [a, b, c] = &self.rows;
+        Circuit::from_matrices(inputs, [matrix(a)?, matrix(b)?, matrix(c)?])
+    }
+}
+
+impl Rows {
+    /// Each row's columns and coefficients.
+    fn iter<'a, F: NttField>(
+        &'a self,
+        inputs: usize,
+        values: &'a [F],
+    ) -> impl Iterator<Item = impl Iterator<Item = (usize, F)> + 'a> + 'a {
+        let column = move |variable: u64| (variable >> 1) as usize + if variable & 1 == 1 { inputs } else { 0 };
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(move |(start, end)| {
+            let terms = self.terms[start..*end].iter();
+            terms.map(move |(variable, place)| (column(*variable), values[*place as usize]))
+        })
+    }
+
+    /// Appends rows whose coefficients are elsewhere in the dictionary, after so many inputs, of which the first is
+    /// shared, and auxiliary variables.
+    fn extend(&mut self, other: &Self, inputs: u64, aux: u64, places: &[u32]) {
+        let start = self.terms.len();
+        let shifted = |variable: u64| match variable {
+            0 => 0,
+            _ if variable & 1 == 1 => variable + 2 * aux,
+            _ => variable + 2 * inputs.saturating_sub(1),
+        };
+        self.terms.extend(other.terms.iter().map(|(variable, place)| (shifted(*variable), places[*place as usize])));
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+    }
+}
+
+impl<F: PrimeField> Dictionary<F> {
+    fn place(&mut self, value: F) -> u32 {
+        if value == F::ONE {
+            return 0;
+        }
+        let next = self.values.len() as u32;
+        let place = *self.places.entry(value.to_repr().as_ref().to_vec()).or_insert(next);
+        if place == next {
+            self.values.push(value);
+        }
+        place
+    }
+}
+
+impl<F: PrimeField> Default for Matrices<F> {
+    fn default() -> Self {
+        let dictionary = Dictionary { values: vec![F::ONE], places: HashMap::new() };
+        Self { rows: Default::default(), dictionary }
+    }
+}
+
+impl<F: PrimeField> Record<F> for Matrices<F> {
+    const TERMS: bool = true;
+
+    fn constrain(&mut self, _: Values<'_, F>, terms: [&LinearCombination<F>; 3]) {
+        for (rows, terms) in self.rows.iter_mut().zip(terms) {
+            for (variable, coefficient) in terms.iter().filter(|(_, value)| !value.is_zero_vartime()) {
+                let number = match variable.get_unchecked() {
+                    Index::Input(i) => 2 * i as u64,
+                    Index::Aux(i) => 2 * i as u64 + 1,
+                };
+                rows.terms.push((number, self.dictionary.place(*coefficient)));
+            }
+            rows.ends.push(rows.terms.len());
+        }
+    }
+
+    fn extend(&mut self, values: Values<'_, F>, other: &Self) {
+        let places: Vec<u32> = other.dictionary.values.iter().map(|value| self.dictionary.place(*value)).collect();
+        let (inputs, aux) = (values.inputs.len() as u64, values.aux.len() as u64);
+        self.rows.iter_mut().zip(&other.rows).for_each(|(rows, other)| rows.extend(other, inputs, aux, &places));
+    }
+}

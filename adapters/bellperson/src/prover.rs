@@ -1,0 +1,129 @@
+//! A circuit with its key, ready to prove.
+
+use bellperson::groth16::{ParameterSource, Proof};
+use bellperson::{Circuit, SynthesisError};
+use pairing::MultiMillerLoop;
+use proofwarp::backend::Abort;
+use proofwarp::groth16::{self, Engine, ProvingKeyOnDevice, Witness, prove};
+use proofwarp::{Accelerator, Report};
+use rayon::prelude::*;
+
+use crate::capture::{Capture, Count};
+use crate::evaluations::Evaluations;
+use crate::failed;
+use crate::key::parameters;
+use crate::matrices::Matrices;
+
+/// A circuit's matrices and its key on the devices: from then on a proof takes a circuit's assignment only, and
+/// circuits are not asked for the terms of their constraints.
+#[derive(Debug)]
+pub struct Prover<E: Engine> {
+    key: ProvingKeyOnDevice<E>,
+    circuit: groth16::Circuit<E::Fr>,
+}
+
+/// A circuit's assignment.
+pub type Assignment<F> = Capture<F, Count>;
+
+impl<E: Engine + MultiMillerLoop> Prover<E> {
+    /// Takes down the matrices of a circuit that has an assignment, and gives that too.
+    ///
+    /// # Errors
+    /// The circuit's or the parameters', or these do not belong to the circuit, or a forced backend failed.
+    pub fn new<P: ParameterSource<E>>(
+        accelerator: &Accelerator,
+        circuit: impl Circuit<E::Fr>,
+        source: &P,
+    ) -> Result<(Self, Assignment<E::Fr>), SynthesisError> {
+        let Capture { inputs, aux, record } = Capture::<_, Matrices<E::Fr>>::of(circuit)?;
+        let circuit = record.circuit(inputs.len(), aux.len()).map_err(failed)?;
+        let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
+        let record = Count(circuit.constraints());
+        Ok((Self { key, circuit }, Assignment { inputs, aux, record }))
+    }
+
+    /// The key.
+    pub fn key(&self) -> &ProvingKeyOnDevice<E> {
+        &self.key
+    }
+
+    /// The circuit.
+    pub fn circuit(&self) -> &groth16::Circuit<E::Fr> {
+        &self.circuit
+    }
+
+    /// The assignments of circuits that differ from this one in nothing else.
+    ///
+    /// # Errors
+    /// The circuits', or one has another number of constraints.
+    pub fn assign<C>(&self, circuits: Vec<C>) -> Result<Vec<Assignment<E::Fr>>, SynthesisError>
+    where
+        C: Circuit<E::Fr> + Send,
+    {
+        circuits.into_par_iter().map(Capture::of).collect()
+    }
+
+    /// A proof for each assignment, with its r and s.
+    ///
+    /// # Errors
+    /// Lengths differ, the hook aborted, or a forced backend failed.
+    pub fn prove(
+        &self,
+        assignments: &[Assignment<E::Fr>],
+        r: &[E::Fr],
+        s: &[E::Fr],
+        abort: Abort<'_>,
+    ) -> Result<(Vec<Proof<E>>, Report), SynthesisError> {
+        for (number, assignment) in assignments.iter().enumerate() {
+            let (expected, actual) = (self.circuit.constraints(), assignment.record.0);
+            if expected != actual {
+                let what = format!("constraints of circuit {number}");
+                return Err(failed(proofwarp::Error::invalid("groth16", what, expected, actual)));
+            }
+        }
+        let witnesses: Vec<_> =
+            assignments.iter().map(|Capture { inputs, aux, .. }| Witness { inputs, aux, evaluations: None }).collect();
+        let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(failed)?;
+        Ok((proofs.into_iter().map(proof).collect(), report))
+    }
+}
+
+/// Proofs of circuits whose constraints are evaluated on the host while they are run, as bellperson does it: nothing is
+/// taken down for later proofs.
+///
+/// # Errors
+/// As those of [`Prover`].
+pub fn prove_evaluated<E, C, P>(
+    accelerator: &Accelerator,
+    circuits: Vec<C>,
+    source: &P,
+    r: &[E::Fr],
+    s: &[E::Fr],
+) -> Result<(Vec<Proof<E>>, Report), SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    let captures: Vec<Capture<E::Fr, Evaluations<E::Fr>>> =
+        circuits.into_par_iter().map(Capture::of).collect::<Result<_, _>>()?;
+    let Some(first) = captures.first() else {
+        return Err(SynthesisError::IncompatibleLengthVector("no circuits to prove".to_owned()));
+    };
+    let circuit = first.record.circuit().map_err(failed)?;
+    let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
+    let witnesses: Vec<_> = captures
+        .iter()
+        .map(|capture| Witness {
+            inputs: &capture.inputs,
+            aux: &capture.aux,
+            evaluations: Some(capture.record.slices()),
+        })
+        .collect();
+    let (proofs, report) = prove(&key, &circuit, &witnesses, r, s, None).map_err(failed)?;
+    Ok((proofs.into_iter().map(proof).collect(), report))
+}
+
+fn proof<E: Engine + MultiMillerLoop>(proof: groth16::Proof<E>) -> Proof<E> {
+    Proof { a: proof.a, b: proof.b, c: proof.c }
+}

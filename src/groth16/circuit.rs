@@ -1,0 +1,178 @@
+//! What proofs of one circuit have in common: its variables' numbers and places in the key, its matrices.
+
+use std::sync::Arc;
+
+use ff::Field;
+
+use super::per_device::PerDevice;
+use super::{Engine, PLACE, Parameters, equal};
+use crate::backend::{Buffer, Device, Stream};
+use crate::field::NttField;
+use crate::matrix::{Csr, CsrOnDevice, Options};
+use crate::{Error, Result};
+
+/// Variables that have bases in the queries of A and B: those that occur in a constraint's A or B. All inputs have one
+/// in A.
+#[derive(Debug, Clone, Copy)]
+pub struct Densities<'a> {
+    /// One for each auxiliary variable.
+    pub a_aux: &'a [bool],
+    /// One for each input.
+    pub b_inputs: &'a [bool],
+    /// One for each auxiliary variable.
+    pub b_aux: &'a [bool],
+}
+
+/// A circuit as a prover sees it. Variables are the inputs, the first of which is one, then the auxiliary ones.
+#[derive(Debug)]
+pub struct Circuit<F> {
+    pub(super) inputs: usize,
+    pub(super) aux: usize,
+    pub(super) constraints: usize,
+    /// The variables that have bases in the query of A, and in those of B.
+    pub(super) a: Vec<u32>,
+    pub(super) b: Vec<u32>,
+    matrices: Option<[Arc<Csr<F>>; 3]>,
+    on_devices: PerDevice<OnDevice<F>>,
+}
+
+/// A circuit's part on one device.
+#[derive(Debug)]
+pub(super) struct OnDevice<F> {
+    /// `None` where all variables are chosen.
+    pub a: Option<Buffer>,
+    pub b: Option<Buffer>,
+    pub matrices: Option<[CsrOnDevice<F>; 3]>,
+}
+
+impl<F: NttField> Circuit<F> {
+    /// A circuit of so many constraints, whose witnesses come with a, b and c evaluated.
+    ///
+    /// # Errors
+    /// Lengths of densities differ, or there are more than 2^31 variables or constraints.
+    pub fn new(constraints: usize, densities: Densities<'_>) -> Result<Self> {
+        let Densities { a_aux, b_inputs, b_aux } = densities;
+        equal("length of the density of b_aux", a_aux.len(), b_aux.len())?;
+        let (inputs, aux) = (b_inputs.len(), a_aux.len());
+        limit("variables", inputs + aux)?;
+        limit("constraints", constraints)?;
+        let a = (0..inputs as u32).chain(chosen(a_aux, inputs)).collect();
+        let b = chosen(b_inputs, 0).chain(chosen(b_aux, inputs)).collect();
+        Ok(Self { inputs, aux, constraints, a, b, matrices: None, on_devices: PerDevice::default() })
+    }
+
+    /// A circuit by its matrices A, B and C, of which the first `inputs` columns are inputs, so that witnesses are
+    /// assignments only.
+    ///
+    /// # Errors
+    /// Rows or columns of the matrices differ in number, or there are more inputs than columns.
+    pub fn from_matrices(inputs: usize, matrices: [Arc<Csr<F>>; 3]) -> Result<Self> {
+        let [a, b, c] = &matrices;
+        let (rows, columns) = (a.rows(), a.columns());
+        for (name, matrix) in [("B", b), ("C", c)] {
+            equal(format!("rows of {name}"), rows, matrix.rows())?;
+            equal(format!("columns of {name}"), columns, matrix.columns())?;
+        }
+        if inputs > columns {
+            return Err(Error::invalid(PLACE, "number of inputs", format!("at most {columns}"), inputs));
+        }
+        let (in_a, in_b) = (occurring(a), occurring(b));
+        let densities = Densities { a_aux: &in_a[inputs..], b_inputs: &in_b[..inputs], b_aux: &in_b[inputs..] };
+        Ok(Self { matrices: Some(matrices), ..Self::new(rows, densities)? })
+    }
+
+    /// Number of inputs, with the constant one.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Number of auxiliary variables.
+    pub fn aux(&self) -> usize {
+        self.aux
+    }
+
+    /// Number of constraints.
+    pub fn constraints(&self) -> usize {
+        self.constraints
+    }
+
+    /// Numbers of bases in the query of A, of inputs in those of B, and of auxiliary variables in those of B.
+    pub fn query_lengths(&self) -> [usize; 3] {
+        let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
+        [self.a.len(), b_inputs, self.b.len() - b_inputs]
+    }
+
+    /// A, B and C, where they are known.
+    pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
+        self.matrices.as_ref()
+    }
+
+    /// Bytes that it takes on the devices, all together.
+    pub fn bytes(&self) -> u64 {
+        self.on_devices.all().iter().map(|part| part.bytes()).sum()
+    }
+
+    pub(super) fn variables(&self) -> usize {
+        self.inputs + self.aux
+    }
+
+    /// Whether a key is one of this circuit, by the numbers of its bases.
+    pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &Parameters<E>) -> Result<()> {
+        equal("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
+        equal("bases of l", self.aux, key.l.len())?;
+        equal("bases of a", self.a.len(), key.a.len())?;
+        equal("bases of b", self.b.len(), key.b_g1.len())
+    }
+
+    /// The part on a device, uploaded now if it has none.
+    pub(super) fn on_device(&self, device: &Arc<Device>) -> Result<Arc<OnDevice<F>>> {
+        self.on_devices.get(device, || {
+            let mut stream = device.stream()?;
+            let (a, b) = (self.upload(&mut stream, &self.a)?, self.upload(&mut stream, &self.b)?);
+            stream.wait(None)?;
+            let upload = |[a, b, c]: &[Arc<Csr<F>>; 3]| {
+                let on_device = |csr| CsrOnDevice::new(device, csr, Options::default());
+                Ok::<_, Error>([on_device(a)?, on_device(b)?, on_device(c)?])
+            };
+            Ok(OnDevice { a, b, matrices: self.matrices.as_ref().map(upload).transpose()? })
+        })
+    }
+
+    fn upload(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
+        if indices.len() == self.variables() {
+            return Ok(None);
+        }
+        let buffer = stream.allocate(4 * indices.len())?;
+        stream.upload(&buffer, bytemuck::cast_slice(indices))?;
+        Ok(Some(buffer))
+    }
+}
+
+impl<F: NttField> OnDevice<F> {
+    fn bytes(&self) -> u64 {
+        let indices = [&self.a, &self.b].into_iter().flatten().map(|buffer| buffer.bytes() as u64);
+        let matrices = self.matrices.iter().flatten().map(CsrOnDevice::bytes);
+        indices.chain(matrices).sum()
+    }
+}
+
+/// Numbers of the chosen variables, the first of which is `first`.
+fn chosen(density: &[bool], first: usize) -> impl Iterator<Item = u32> + '_ {
+    let places = density.iter().enumerate().filter(|(_, chosen)| **chosen);
+    places.map(move |(place, _)| (first + place) as u32)
+}
+
+/// Which columns have a coefficient other than zero.
+fn occurring<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
+    let mut occurs = vec![false; matrix.columns()];
+    let zero: Vec<bool> = matrix.dictionary().iter().map(Field::is_zero_vartime).collect();
+    for (column, coefficient) in matrix.column_indices().iter().zip(matrix.coefficient_indices()) {
+        occurs[*column as usize] |= !zero[*coefficient as usize];
+    }
+    occurs
+}
+
+fn limit(what: &'static str, number: usize) -> Result<()> {
+    const MOST: usize = 1 << 31;
+    if number <= MOST { Ok(()) } else { Err(Error::invalid(PLACE, what, format!("at most {MOST}"), number)) }
+}

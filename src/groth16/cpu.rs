@@ -1,0 +1,96 @@
+//! A proof's sums on the host's cores.
+
+use rayon::prelude::*;
+
+use super::proof::Sums;
+use super::quotient::coset_inverse;
+use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
+use crate::backend::Abort;
+use crate::curve::MsmCurve;
+use crate::field::NttField;
+use crate::matrix::SparseMatrix;
+use crate::msm::msm;
+use crate::ntt::{Direction, NttDomain};
+use crate::{Accelerator, Error, Result};
+
+pub(super) fn prove<E: Engine>(
+    key: &ProvingKeyOnDevice<E>,
+    circuit: &Circuit<E::Fr>,
+    witness: &Witness<'_, E::Fr>,
+    abort: Abort<'_>,
+) -> Result<Sums<E>> {
+    let (host, parameters) = (key.accelerator().on_devices(Vec::new()), key.parameters());
+    let assignment = [witness.inputs, witness.aux].concat();
+    let h = canonical(quotient(&host, key.domain(), circuit, witness, &assignment, abort)?.par_iter().copied());
+    let select = |chosen: &[u32]| canonical(chosen.par_iter().map(|i| assignment[*i as usize]));
+    let (l, a, b) = (canonical(witness.aux.par_iter().copied()), select(&circuit.a), select(&circuit.b));
+    Ok(Sums {
+        h: sum(&host, &parameters.h, &h[..parameters.h.len()], abort)?,
+        l: sum(&host, &parameters.l, &l, abort)?,
+        a: sum(&host, &parameters.a, &a, abort)?,
+        b_g1: sum(&host, &parameters.b_g1, &b, abort)?,
+        b_g2: sum(&host, &parameters.b_g2, &b, abort)?,
+    })
+}
+
+fn sum<C: MsmCurve>(host: &Accelerator, bases: &[C], scalars: &[[u8; 32]], abort: Abort<'_>) -> Result<C::Curve> {
+    msm(host, bases, scalars, abort).map(|(sum, _)| sum)
+}
+
+/// Scalars as little-endian numbers.
+fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> Vec<[u8; 32]> {
+    let bytes = |scalar: F| {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(scalar.to_repr().as_ref());
+        bytes
+    };
+    scalars.map(bytes).collect()
+}
+
+/// The coefficients of h.
+fn quotient<F: NttField>(
+    host: &Accelerator,
+    domain: usize,
+    circuit: &Circuit<F>,
+    witness: &Witness<'_, F>,
+    assignment: &[F],
+    abort: Abort<'_>,
+) -> Result<Vec<F>> {
+    let mut vectors = [(); 3].map(|()| vec![F::ZERO; domain]);
+    evaluate(host, circuit, witness, assignment, &mut vectors, abort)?;
+    let [mut a, mut b, mut c] = vectors;
+    let ntt = NttDomain::<F>::new(host, domain.trailing_zeros())?;
+    ntt.run(Direction::Inverse, &mut [&mut a, &mut b, &mut c], abort)?;
+    ntt.run(Direction::CosetForward, &mut [&mut a, &mut b], abort)?;
+    let factor = coset_inverse(&ntt)?;
+    a.par_iter_mut().zip(&b).for_each(|(a, b)| *a *= *b * factor);
+    ntt.run(Direction::CosetInverse, &mut [&mut a], abort)?;
+    a.par_iter_mut().zip(&c).for_each(|(a, c)| *a -= *c * factor);
+    Ok(a)
+}
+
+/// a, b and c at the start of vectors of zeros.
+fn evaluate<F: NttField>(
+    host: &Accelerator,
+    circuit: &Circuit<F>,
+    witness: &Witness<'_, F>,
+    assignment: &[F],
+    vectors: &mut [Vec<F>; 3],
+    abort: Abort<'_>,
+) -> Result<()> {
+    if let Some(evaluations) = &witness.evaluations {
+        let pairs = vectors.iter_mut().zip(evaluations);
+        pairs.for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
+        return Ok(());
+    }
+    let matrices = circuit.matrices().ok_or_else(no_matrices)?;
+    for (to, matrix) in vectors.iter_mut().zip(matrices) {
+        let matrix = SparseMatrix::new(host, matrix.clone())?;
+        matrix.multiply(assignment, &mut to[..circuit.constraints], abort)?;
+    }
+    Ok(())
+}
+
+pub(super) fn no_matrices() -> Error {
+    Error::invalid(super::PLACE, "evaluations", "some, or a circuit with its matrices", "neither")
+}

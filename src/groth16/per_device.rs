@@ -1,0 +1,55 @@
+//! What each device holds of something, put there when it is asked for first.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use crate::Result;
+use crate::backend::{Device, lock};
+
+/// A device and its part, which may be being made.
+type Slot<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
+
+/// One value a device.
+pub(super) struct PerDevice<T>(Mutex<Vec<Slot<T>>>);
+
+impl<T> Default for PerDevice<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> fmt::Debug for PerDevice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PerDevice of {}", lock(&self.0).len())
+    }
+}
+
+impl<T> PerDevice<T> {
+    /// The value of a device, made now if it has none. Those of several devices are made at the same time.
+    pub fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let slot = self.slot(device);
+        let mut place = lock(&slot);
+        if let Some(value) = &*place {
+            return Ok(value.clone());
+        }
+        let value = Arc::new(make()?);
+        *place = Some(value.clone());
+        Ok(value)
+    }
+
+    /// The values that there are.
+    pub fn all(&self) -> Vec<Arc<T>> {
+        let slots: Vec<_> = lock(&self.0).iter().map(|(_, slot)| slot.clone()).collect();
+        slots.iter().filter_map(|slot| lock(slot).clone()).collect()
+    }
+
+    fn slot(&self, device: &Arc<Device>) -> Arc<Mutex<Option<Arc<T>>>> {
+        let mut slots = lock(&self.0);
+        if let Some((_, slot)) = slots.iter().find(|(owner, _)| Arc::ptr_eq(owner, device)) {
+            return slot.clone();
+        }
+        let slot = Arc::new(Mutex::new(None));
+        slots.push((device.clone(), slot.clone()));
+        slot
+    }
+}

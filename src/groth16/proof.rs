@@ -1,0 +1,52 @@
+//! Proofs, put together from sums on the host.
+
+use group::Curve;
+use group::prime::PrimeCurveAffine;
+use rayon::prelude::*;
+
+use super::{Engine, Parameters};
+
+/// A proof.
+#[derive(Debug, Clone)]
+pub struct Proof<E: Engine> {
+    /// A in G1.
+    pub a: E::G1Affine,
+    /// B in G2.
+    pub b: E::G2Affine,
+    /// C in G1.
+    pub c: E::G1Affine,
+}
+
+impl<E: Engine> PartialEq for Proof<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.a == other.a && self.b == other.b && self.c == other.c
+    }
+}
+
+impl<E: Engine> Eq for Proof<E> {}
+
+/// The sums of an assignment over a key's queries.
+#[derive(Debug)]
+pub(super) struct Sums<E: Engine> {
+    pub h: E::G1,
+    pub l: E::G1,
+    pub a: E::G1,
+    pub b_g1: E::G1,
+    pub b_g2: E::G2,
+}
+
+/// A proof of each witness's sums, blinded by its r and s.
+pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], r: &[E::Fr], s: &[E::Fr]) -> Vec<Proof<E>> {
+    sums.par_iter().zip(r.par_iter().zip(s)).map(|(sums, (r, s))| sums.proof(key, *r, *s)).collect()
+}
+
+impl<E: Engine> Sums<E> {
+    /// A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + rB − rsδ, written out in what is at hand.
+    fn proof(&self, key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Proof<E> {
+        let a = key.delta_g1 * r + key.alpha_g1.to_curve() + self.a;
+        let b = key.delta_g2 * s + key.beta_g2.to_curve() + self.b_g2;
+        let b_g1 = self.b_g1 + key.beta_g1.to_curve();
+        let c = a * s + b_g1 * r + self.h + self.l;
+        Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() }
+    }
+}

@@ -1,0 +1,128 @@
+//! The coefficients of h on a device, queued without waiting.
+
+use std::sync::Arc;
+
+use super::circuit::OnDevice;
+use super::cpu::no_matrices;
+use super::gpu::Lane;
+use super::{Circuit, PLACE, Witness};
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::matrix::DeviceVectors;
+use crate::ntt::{Direction, NttDomain};
+use crate::program::{Program, mem};
+use crate::{Error, Result};
+
+/// Work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`, and most groups, each of whose work-items then takes
+/// several elements.
+const GROUP: u32 = 128;
+const MAX_GROUPS: u64 = 1 << 16;
+
+/// 1/Z on the coset: Z = xᵐ − 1 is gᵐ − 1 on all of it.
+pub(super) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
+    let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
+    let inverse: Option<F> = (power - F::ONE).invert().into();
+    inverse.ok_or_else(|| Error::invalid(PLACE, "generator of the coset", "one outside the domain", "one in it"))
+}
+
+/// Room for a, b and c, zero behind the constraints.
+pub(super) struct Vectors<F>([DeviceVector<F>; 3]);
+
+impl<F: NttField> Vectors<F> {
+    pub fn allocate(stream: &mut Stream, domain: &NttDomain<F>, circuit: &Circuit<F>) -> Result<Self> {
+        let mut allocate = || {
+            let vector = DeviceVector::allocate(stream, 1 << domain.log_n())?;
+            if circuit.constraints() < vector.len() {
+                stream.zero(vector.buffer())?;
+            }
+            Ok::<_, Error>(vector)
+        };
+        Ok(Self([allocate()?, allocate()?, allocate()?]))
+    }
+
+    /// Queues the coefficients of h, of which there are as many as the domain has elements.
+    pub fn quotient(
+        self,
+        lane: &mut Lane,
+        domain: &NttDomain<F>,
+        part: &OnDevice<F>,
+        witness: &Witness<'_, F>,
+        assignment: &DeviceVector<F>,
+    ) -> Result<DeviceVector<F>> {
+        let Self([mut a, mut b, mut c]) = self;
+        let factor = factor(&mut lane.compute, coset_inverse(domain)?)?;
+        for (number, vector) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
+            evaluate(lane, part, witness, assignment, (number, vector))?;
+            let stream = &mut lane.compute;
+            stream.mark_start()?;
+            domain.enqueue(Direction::Inverse, stream, vector)?;
+            if number < 2 {
+                domain.enqueue(Direction::CosetForward, stream, vector)?;
+            }
+            stream.mark_end()?;
+        }
+        let stream = &mut lane.compute;
+        stream.mark_start()?;
+        combine(stream, "groth16_multiply", &factor, &a, &b)?;
+        domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
+        combine(stream, "groth16_subtract", &factor, &a, &c)?;
+        stream.mark_end()?;
+        Ok(a)
+    }
+}
+
+/// Queues a, b or c by its number: its upload or its product.
+fn evaluate<F: NttField>(
+    lane: &mut Lane,
+    part: &OnDevice<F>,
+    witness: &Witness<'_, F>,
+    assignment: &DeviceVector<F>,
+    (number, vector): (usize, &DeviceVector<F>),
+) -> Result<()> {
+    if let Some(evaluations) = &witness.evaluations {
+        return lane.upload(vector, &[evaluations[number]]);
+    }
+    let matrices = part.matrices.as_ref().ok_or_else(no_matrices)?;
+    let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
+    lane.compute.mark_start()?;
+    matrices[number].enqueue(&mut lane.compute, x, y, 1)?;
+    lane.compute.mark_end()
+}
+
+/// A constant for kernels.
+fn factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> {
+    let buffer = stream.allocate(size_of::<F>())?;
+    stream.upload(&buffer, as_bytes(&[factor]))?;
+    Ok(buffer)
+}
+
+fn combine<F: NttField>(
+    stream: &mut Stream,
+    kernel: &str,
+    factor: &Buffer,
+    to: &DeviceVector<F>,
+    with: &DeviceVector<F>,
+) -> Result<()> {
+    let args = [mem(factor), mem(to.buffer()), mem(with.buffer())];
+    launch::<F>(stream, kernel, to.len(), &args)
+}
+
+/// Queues the scalars of the chosen variables.
+pub(super) fn gather<F: NttField>(
+    stream: &mut Stream,
+    chosen: &Buffer,
+    assignment: &DeviceVector<F>,
+) -> Result<Arc<Buffer>> {
+    let count = chosen.bytes() / 4;
+    let scalars = DeviceVector::<F>::allocate(stream, count)?;
+    launch::<F>(stream, "groth16_gather", count, &[mem(chosen), mem(assignment.buffer()), mem(scalars.buffer())])?;
+    Ok(scalars.buffer().clone())
+}
+
+fn launch<F: NttField>(stream: &mut Stream, kernel: &str, count: usize, buffers: &[Arg]) -> Result<()> {
+    let number = u32::try_from(count).map_err(|_| Error::invalid(PLACE, "elements", "below 2^32", count))?;
+    let items = u64::from(number).min(MAX_GROUPS * u64::from(GROUP));
+    let args = [&[Arg::U32(number)], buffers].concat();
+    // SAFETY: callers pass the buffers that the kernel declares, each of `count` elements; indices are variables.
+    unsafe { Program::find("groth16", F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
+}

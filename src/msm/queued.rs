@@ -1,0 +1,40 @@
+//! A sum of scalars on the devices, queued by an operation that it is a part of.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use group::Group;
+
+use super::options::DeviceScalars;
+use super::pipeline::Pipeline;
+use crate::Result;
+use crate::backend::{Abort, Buffer, Traffic};
+use crate::curve::MsmCurve;
+
+/// A sum under way over the bases of a [`super::Msm`], which it borrows; it keeps its scalars. Dropped without waiting,
+/// it still runs to its end first: pipelines go before the scalars.
+pub(crate) struct Queued<'a, C> {
+    pipelines: Vec<Pipeline>,
+    _scalars: Vec<Arc<Buffer>>,
+    bases: PhantomData<&'a C>,
+}
+
+impl<C: MsmCurve> Queued<'_, C> {
+    pub(super) fn new(pipelines: Vec<Pipeline>, scalars: &DeviceScalars) -> Self {
+        let kept = scalars.shards.iter().map(|(_, buffer)| buffer.clone()).collect();
+        Self { pipelines, _scalars: kept, bases: PhantomData }
+    }
+
+    /// Waits for the sum.
+    ///
+    /// # Errors
+    /// The hook aborted, or a device failed.
+    pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        let mut total = (C::Curve::identity(), Traffic::default());
+        for pipeline in self.pipelines {
+            let (sum, traffic) = pipeline.finish::<C>(abort)?;
+            total = (total.0 + sum, total.1 + traffic);
+        }
+        Ok(total)
+    }
+}
