@@ -364,6 +364,45 @@ fn keys_larger_than_the_memory() {
     }
 }
 
+/// Threads prove by one key at the same time.
+#[test]
+fn several_threads() {
+    let key = setup(6, Kind::Plain);
+    let (circuits, r, s) = batch(4, 6, Kind::Plain);
+    let expected = &stock(&circuits, &key, &r, &s);
+    for accelerator in accelerators_and_cpu() {
+        let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let (prover, r, s) = (&prover, &r, &s);
+        std::thread::scope(|scope| {
+            for (number, assignment) in assignments.chunks(1).enumerate() {
+                scope.spawn(move || {
+                    let (r, s) = (&r[number..=number], &s[number..=number]);
+                    let (proofs, _) = prover.prove(assignment, r, s, None).expect("proofs");
+                    assert_eq!(proofs[0], expected[number]);
+                });
+            }
+        });
+    }
+}
+
+/// Parameters in a file, whose points are read anew for each use, prove as those in memory do.
+#[test]
+fn parameters_in_a_file() {
+    let key = setup(6, Kind::Dense);
+    let (circuits, r, s) = batch(2, 6, Kind::Dense);
+    let expected = stock(&circuits, &key, &r, &s);
+    let mut file = tempfile::NamedTempFile::new().expect("file");
+    key.write(&mut file).expect("written");
+    let mapped = Parameters::<Bls12>::build_mapped_parameters(file.path().to_owned(), false).expect("mapped");
+    for _ in 0..2 {
+        let proofs = proofwarp_bellperson::create_proof_batch(circuits.clone(), &mapped, r.clone(), s.clone());
+        assert_eq!(proofs.expect("proofs"), expected);
+    }
+    let proof = proofwarp_bellperson::create_proof(circuits[1], &key, r[1], s[1]);
+    assert_eq!(proof.expect("proof"), expected[1]);
+}
+
 /// The circuits of a batch are spread over the devices, each of which gets the key.
 #[test]
 fn several_devices() {
