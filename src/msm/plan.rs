@@ -307,8 +307,7 @@ impl Plan {
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
-    /// The largest cut, by which memory is allocated: of each number a chunk and band, however small, has at most
-    /// as many.
+    /// The largest cut, by which memory is allocated.
     pub fn room(&self) -> Cut {
         self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
     }
