@@ -28,6 +28,15 @@ pub enum Error {
         /// What it was.
         actual: String,
     },
+    /// The file's parameters cannot be used.
+    #[error("{}: {reason}", .path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What the engine says.
+        #[source]
+        reason: proofwarp::Error,
+    },
     /// An argument is not what it should be.
     #[error("{what}: expected {expected}, got {actual}")]
     Invalid {

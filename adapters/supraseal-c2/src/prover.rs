@@ -39,7 +39,8 @@ impl Prover {
     /// Reads parameters.
     pub fn read(accelerator: &Accelerator, path: &Path) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path)?;
-        let key = ProvingKeyOnDevice::new(accelerator, parameters)?;
+        let key = ProvingKeyOnDevice::new(accelerator, parameters)
+            .map_err(|reason| Error::Unusable { path: path.to_owned(), reason })?;
         Ok(Self { key, verifying_key, circuit: Mutex::default() })
     }
 
