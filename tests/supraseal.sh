@@ -37,5 +37,6 @@ for backend in "${backends[@]}"; do
     if grep -v " on $backend (" "$reports"; then fail "another backend than $backend ran"; fi
     echo "$(grep -c "^groth16 bls12_381_g1 of [0-9]* on $backend (.*): [0-9]" "$reports") batches on $backend"
 done
-PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" cargo test --quiet --features "$features" --test fallback -- --nocapture
+export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_BACKTRACE=0
+cargo test --quiet --features "$features" --test fallback -- --nocapture
 echo "bellperson 0.27.0 with cuda-supraseal: proofs equal its own on ${backends[*]}"

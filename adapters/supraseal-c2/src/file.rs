@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Vec<C>, Error> {
         let count = self.count(what)?;
         let start = self.take(&format!("{count} points of {what}"), (count * encoded::<C>()) as u64)?;
-        let mut points = vec![C::identity(); count];
+        let mut points: Vec<_> = (0..count).into_par_iter().map(|_| C::identity()).collect();
         points.par_chunks_mut(CHUNK).enumerate().try_for_each(|(number, chunk)| {
             self.decode(what, start + (number * CHUNK * encoded::<C>()) as u64, chunk, check)
         })?;
