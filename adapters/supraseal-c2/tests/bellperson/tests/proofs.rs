@@ -2,9 +2,10 @@
 
 mod common;
 
-use blstrs::Scalar;
+use bellperson::groth16::Proof;
+use blstrs::{Bls12, Scalar};
 use common::{equals_stock, open, panic_of, prove, verify};
-use supraseal_c2::{Assignment, SRS, generate_groth16_proofs};
+use supraseal_c2::{Assignment, SRS, generate_groth16_proof, generate_groth16_proofs};
 use supraseal_c2_tests::{BATCHES, CASES, Chain, Kind, batch, bytes, folder, parameter_file, parameters, proof_file};
 
 #[test]
@@ -111,6 +112,48 @@ fn vectors_that_do_not_fit_are_refused() {
     refused(Assignment { b_aux_bit_len: 2, b_aux_popcount: 2, ..good() }, "bits of a density", &srs);
     refused(good(), "bases of h", &srs);
     refused(good(), "an empty default", &SRS::default());
+}
+
+/// bellperson calls it no more: the circuit of one link by hand.
+#[test]
+fn the_call_with_shared_densities() {
+    let srs = SRS::try_new(parameter_file(&folder(), 0), false).expect("parameters");
+    let (circuits, r, s) = batch(Chain::new(CASES[0].0, CASES[0].1), 1);
+    let (x, result) = (circuits[0].secret, circuits[0].inputs()[0]);
+    let (one, zero, square) = (Scalar::from(1), Scalar::from(0), x * x);
+    let vectors = [
+        [x, square, result, one, result],
+        [x, x, one, zero, zero],
+        [square, square * x, result, zero, zero],
+        [one, result, zero, zero, zero],
+        [x, square, result, zero, zero],
+    ];
+    let [a, b, c, inputs, aux] = vectors.each_ref().map(|vector| [vector.as_ptr()]);
+    let [a_aux, b_inputs, b_aux] = [[0b111_u64], [0b01], [0b001]];
+    let point = blstrs::G1Affine::default();
+    let mut proofs = [Proof::<Bls12> { a: point, b: blstrs::G2Affine::default(), c: point }];
+    generate_groth16_proof(
+        &a,
+        &b,
+        &c,
+        5,
+        &inputs,
+        &aux,
+        2,
+        3,
+        &a_aux,
+        &b_inputs,
+        &b_aux,
+        3,
+        1,
+        1,
+        1,
+        &r,
+        &s,
+        &mut proofs,
+        &srs,
+    );
+    assert_eq!(bytes(&proofs), std::fs::read(proof_file(&folder(), 0, 1, 0)).expect("bellperson's proof"));
 }
 
 #[test]
