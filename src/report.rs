@@ -93,6 +93,13 @@ pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
     OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
 }
 
+/// Tells the log, and the file that `PROOFWARP_REPORT` names, of a failure that no operation noticed, such as a proof
+/// that does not verify.
+pub fn complain(line: &str) {
+    log::error!("{line}");
+    append_to_file(&line.replace('\n', " "));
+}
+
 /// Appends a line to the file that `PROOFWARP_REPORT` names: programs without a logger, and those that
 /// watch another program, read there what ran.
 fn append_to_file(line: &impl fmt::Display) {

@@ -17,49 +17,18 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 export CARGO_TARGET_DIR="$root/target/bellperson"
-# The package asks for a tool chain of its own; use the one that builds proofwarp.
-if command -v rustup >/dev/null; then
-    RUSTUP_TOOLCHAIN=${RUSTUP_TOOLCHAIN:-$(cd "$root" && rustup show active-toolchain | cut -d' ' -f1)}
-    export RUSTUP_TOOLCHAIN
-fi
 
 fail() {
     echo "bellperson.sh: $*" >&2
     exit 1
 }
 
-# Prints the folder of the published package, which cargo downloads if need be.
-find_package() {
-    mkdir -p "$temp/finder/src"
-    touch "$temp/finder/src/lib.rs"
-    cat >"$temp/finder/Cargo.toml" <<TOML
-[package]
-name = "finder"
-version = "0.0.0"
-edition = "2024"
-[dependencies]
-bellperson = "=$version"
-[workspace]
-TOML
-    cargo metadata --format-version 1 --manifest-path "$temp/finder/Cargo.toml" |
-        grep -o "\"manifest_path\":\"[^\"]*/bellperson-$version/Cargo.toml\"" | head -n 1 |
-        sed 's/^"manifest_path":"//; s|/Cargo.toml"$||'
-}
+source "$root/tests/published.sh"
 
-# Copies the package and adds the patch, nothing else. A copy is kept, so that cargo builds it once.
+# Copies the package and adds the patch.
 prepare() {
-    local package copy="$root/target/bellperson-$version"
-    if [ ! -d "$copy" ]; then
-        package=$(find_package)
-        [ -d "$package" ] || fail "bellperson $version was not found"
-        mkdir -p "$root/target"
-        rm -rf "$copy.part"
-        cp -r "$package" "$copy.part"
-        chmod -R u+w "$copy.part"
-        printf '\n[workspace]\n\n[patch.crates-io]\nec-gpu-gen = { path = "%s/adapters/ec-gpu-gen" }\n' "$root" \
-            >>"$copy.part/Cargo.toml"
-        mv "$copy.part" "$copy"
-    fi
+    local copy="$root/target/bellperson-$version"
+    copy_with_patch "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/ec-gpu-gen\" }"
     cd "$copy"
     cargo tree --features "$features" --invert ec-gpu-gen --depth 0 | grep -qF "$root/adapters/ec-gpu-gen" ||
         fail "cargo does not use the adapter"

@@ -1,0 +1,122 @@
+//! A circuit's assignment as bellperson hands it over, and the same as slices.
+
+use blstrs::Scalar;
+use proofwarp::groth16::Witness;
+
+use crate::error::{Error, equal};
+
+/// A circuit's assignment with its constraints evaluated, all of it memory of the caller's.
+///
+/// Densities say which variables occur in A or B, a bit each from the lowest of the first word on. Scalars are in
+/// Montgomery form.
+#[derive(Debug)]
+#[repr(C)]
+#[allow(missing_docs, reason = "names of the stock crate; the groups are described")]
+pub struct Assignment<Scalar> {
+    /// Auxiliary variables in A.
+    pub a_aux_density: *const usize,
+    pub a_aux_bit_len: usize,
+    pub a_aux_popcount: usize,
+
+    /// Inputs in B.
+    pub b_inp_density: *const usize,
+    pub b_inp_bit_len: usize,
+    pub b_inp_popcount: usize,
+
+    /// Auxiliary variables in B.
+    pub b_aux_density: *const usize,
+    pub b_aux_bit_len: usize,
+    pub b_aux_popcount: usize,
+
+    /// The constraints' values.
+    pub a: *const Scalar,
+    pub b: *const Scalar,
+    pub c: *const Scalar,
+    pub abc_size: usize,
+
+    /// Inputs, the first of which is one.
+    pub inp_assignment_data: *const Scalar,
+    pub inp_assignment_size: usize,
+
+    /// Auxiliary variables.
+    pub aux_assignment_data: *const Scalar,
+    pub aux_assignment_size: usize,
+}
+
+/// An assignment's vectors, of lengths that fit each other.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    pub densities: [Bits<'a>; 3],
+    pub witness: Witness<'a, Scalar>,
+    pub constraints: usize,
+}
+
+/// So many bits, in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Bits<'a> {
+    words: &'a [usize],
+    len: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// The parts of the batch's assignment of that number, `S` being the scalars' type.
+    pub fn new<S>(number: usize, assignment: &'a Assignment<S>) -> Result<Self, Error> {
+        let of = |what: &str| format!("{what} of assignment {number}");
+        let it = assignment;
+        let bits = |what, words, len, ones| Bits::new(of(what), words, len, ones);
+        let scalars = |what, data: *const S, len| slice(of(what), data.cast::<Scalar>(), len);
+        let densities = [
+            bits("a_aux_density", it.a_aux_density, it.a_aux_bit_len, it.a_aux_popcount)?,
+            bits("b_inp_density", it.b_inp_density, it.b_inp_bit_len, it.b_inp_popcount)?,
+            bits("b_aux_density", it.b_aux_density, it.b_aux_bit_len, it.b_aux_popcount)?,
+        ];
+        let inputs = scalars("inp_assignment", it.inp_assignment_data, it.inp_assignment_size)?;
+        let aux = scalars("aux_assignment", it.aux_assignment_data, it.aux_assignment_size)?;
+        for (density, expected) in densities.iter().zip([aux.len(), inputs.len(), aux.len()]) {
+            equal(of("bits of a density"), expected, density.len)?;
+        }
+        let vector = |what, data| scalars(what, data, it.abc_size);
+        let evaluations = Some([vector("a", it.a)?, vector("b", it.b)?, vector("c", it.c)?]);
+        Ok(Self { densities, witness: Witness { inputs, aux, evaluations }, constraints: it.abc_size })
+    }
+}
+
+impl<'a> Bits<'a> {
+    fn new(what: String, words: *const usize, len: usize, ones: usize) -> Result<Self, Error> {
+        let bits = Self { words: slice(what.clone(), words, len.div_ceil(usize::BITS as usize))?, len };
+        let actual = bits.words().map(|word| word.count_ones() as usize).sum();
+        equal(format!("ones in {what}"), ones, actual)?;
+        Ok(bits)
+    }
+
+    /// The words, zero behind the last bit, where callers have anything.
+    pub fn words(self) -> impl Iterator<Item = usize> + 'a {
+        let kept = move |number: usize| (self.len - number * usize::BITS as usize).min(usize::BITS as usize) as u32;
+        let mask = move |number| usize::MAX >> (usize::BITS - kept(number));
+        self.words.iter().enumerate().map(move |(number, word)| word & mask(number))
+    }
+
+    /// The bits one by one.
+    pub fn to_vec(self) -> Vec<bool> {
+        let bit = |i: usize| self.words[i / usize::BITS as usize] >> (i % usize::BITS as usize) & 1 == 1;
+        (0..self.len).map(bit).collect()
+    }
+
+    /// Number of bits.
+    pub fn len(self) -> usize {
+        self.len
+    }
+}
+
+/// The caller's memory as a slice.
+fn slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Error> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if data.is_null() || !data.is_aligned() {
+        return Err(Error::invalid(what, format!("an aligned pointer to {len} elements"), format!("{data:p}")));
+    }
+    // SAFETY: the pointer is neither null nor misaligned. That so many elements are there, and stay unchanged as long
+    // as the assignment is borrowed, is what the interface asks of its caller; the types were checked before.
+    Ok(unsafe { std::slice::from_raw_parts(data, len) })
+}

@@ -1,0 +1,155 @@
+//! Drop-in for the crate `supraseal-c2` 0.1: the same public interface, with proofwarp behind it, so that an unmodified
+//! bellperson with the feature `cuda-supraseal` makes its proofs there, on CUDA, OpenCL or the CPU.
+//!
+//! ```toml
+//! [patch.crates-io]
+//! supraseal-c2 = { path = "proofwarp/adapters/supraseal-c2" }
+//! ```
+//!
+//! Which devices are used is [`proofwarp::Accelerator`]'s choice; `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend.
+//!
+//! A proof is verified before it is returned. What fails, or gives a proof that does not verify for a witness that
+//! satisfies the circuit's constraints, is made again on the CPU, with an error in the log and a line in the file of
+//! `PROOFWARP_REPORT`. If that fails too, or a backend is forced, [`generate_groth16_proofs`] panics with the reason,
+//! as the stock crate does for every failure: it has no other way to say that there is no proof. Nothing is locked and
+//! nothing half done then, so later calls work. For a witness that does not satisfy the constraints the proof is
+//! returned with a warning, as the stock crate returns it without one.
+
+mod assignment;
+mod error;
+mod file;
+mod prover;
+mod srs;
+mod verify;
+
+use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
+use proofwarp::groth16::Proof;
+
+pub use assignment::Assignment;
+pub use error::Error;
+pub use srs::SRS;
+
+use assignment::Parts;
+
+/// A proof as bellperson has it in memory.
+#[repr(C)]
+struct ProofInMemory {
+    a: G1Affine,
+    b: G2Affine,
+    c: G1Affine,
+}
+
+/// A proof for each assignment, with its r and s, by the parameters of a circuit of which all of them are.
+///
+/// `S` has to be the scalars of BLS12-381, `PR` a structure of C's layout of a proof's A, B and C.
+///
+/// # Panics
+/// Lengths or types are not as they should be, the assignments do not belong to the parameters, or there is no proof:
+/// see the crate's documentation.
+pub fn generate_groth16_proofs<S, PR>(provers: &[Assignment<S>], r_s: &[S], s_s: &[S], proofs: &mut [PR], srs: &SRS) {
+    if let Err(error) = generate(provers, r_s, s_s, proofs, srs) {
+        log::error!("supraseal-c2: no proofs: {error}");
+        panic!("supraseal-c2: no proofs: {error}");
+    }
+}
+
+/// As [`generate_groth16_proofs`], with densities that all circuits share.
+///
+/// # Panics
+/// As [`generate_groth16_proofs`], or the bits' type is not of 64 bits.
+#[allow(clippy::too_many_arguments, reason = "the stock crate's interface")]
+pub fn generate_groth16_proof<S, D, PR>(
+    ntt_a_scalars: &[*const S],
+    ntt_b_scalars: &[*const S],
+    ntt_c_scalars: &[*const S],
+    ntt_scalars_actual_size: usize,
+    input_assignments: &[*const S],
+    aux_assignments: &[*const S],
+    input_assignments_size: usize,
+    aux_assignments_size: usize,
+    a_aux_density_bv: &[D],
+    b_g1_input_density_bv: &[D],
+    b_g1_aux_density_bv: &[D],
+    a_aux_total_density: usize,
+    b_g1_input_total_density: usize,
+    b_g1_aux_total_density: usize,
+    num_circuits: usize,
+    r_s: &[S],
+    s_s: &[S],
+    proofs: &mut [PR],
+    srs: &SRS,
+) {
+    assert_eq!(size_of::<D>(), size_of::<usize>(), "bits come in words of {} bytes", size_of::<usize>());
+    for vectors in [ntt_a_scalars, ntt_b_scalars, ntt_c_scalars, input_assignments, aux_assignments] {
+        assert_eq!(vectors.len(), num_circuits, "number of vectors");
+    }
+    let words = |bits: &[D], length: usize| {
+        let (expected, actual) = (length.div_ceil(usize::BITS as usize), bits.len());
+        assert!(actual >= expected, "words of a density: expected {expected}, got {actual}");
+        bits.as_ptr().cast::<usize>()
+    };
+    let provers: Vec<_> = (0..num_circuits)
+        .map(|number| Assignment {
+            a_aux_density: words(a_aux_density_bv, aux_assignments_size),
+            a_aux_bit_len: aux_assignments_size,
+            a_aux_popcount: a_aux_total_density,
+            b_inp_density: words(b_g1_input_density_bv, input_assignments_size),
+            b_inp_bit_len: input_assignments_size,
+            b_inp_popcount: b_g1_input_total_density,
+            b_aux_density: words(b_g1_aux_density_bv, aux_assignments_size),
+            b_aux_bit_len: aux_assignments_size,
+            b_aux_popcount: b_g1_aux_total_density,
+            a: ntt_a_scalars[number],
+            b: ntt_b_scalars[number],
+            c: ntt_c_scalars[number],
+            abc_size: ntt_scalars_actual_size,
+            inp_assignment_data: input_assignments[number],
+            inp_assignment_size: input_assignments_size,
+            aux_assignment_data: aux_assignments[number],
+            aux_assignment_size: aux_assignments_size,
+        })
+        .collect();
+    generate_groth16_proofs(&provers, r_s, s_s, proofs, srs);
+}
+
+fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR], srs: &SRS) -> Result<(), Error> {
+    error::equal("number of r", provers.len(), r.len())?;
+    error::equal("number of s", provers.len(), s.len())?;
+    error::equal("number of proofs", provers.len(), proofs.len())?;
+    check_types::<S, PR>()?;
+    if provers.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: S is the scalar type, or the one that it is a transparent wrapper of.
+    let [r, s] =
+        [r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) });
+    let numbered = provers.iter().enumerate();
+    let parts = numbered.map(|(number, prover)| Parts::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
+    let made = srs.prover()?.prove(&parts, r, s)?;
+    proofs.iter_mut().zip(made).for_each(|(place, proof)| put(place, proof));
+    Ok(())
+}
+
+/// Whether scalars and proofs are of the kind that there is memory for. Without bounds on the types, which the stock
+/// crate's signature has not, their names are all there is to tell fields apart by.
+fn check_types<S, PR>() -> Result<(), Error> {
+    use std::any::type_name;
+    let (scalar, proof) = (type_name::<S>(), type_name::<PR>());
+    let known = [type_name::<Scalar>(), type_name::<blst::blst_fr>()].contains(&scalar);
+    if !known || size_of::<S>() != size_of::<Scalar>() || align_of::<S>() != align_of::<Scalar>() {
+        return Err(Error::invalid("type of scalars", type_name::<Scalar>(), scalar));
+    }
+    if size_of::<PR>() != size_of::<ProofInMemory>() || align_of::<PR>() < align_of::<ProofInMemory>() {
+        let expected = format!("a structure of {} bytes", size_of::<ProofInMemory>());
+        return Err(Error::invalid("type of proofs", expected, format!("{proof} of {}", size_of::<PR>())));
+    }
+    Ok(())
+}
+
+/// Writes a proof where the caller wants it.
+fn put<PR>(place: &mut PR, proof: Proof<Bls12>) {
+    let Proof { a, b, c } = proof;
+    // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. That a proof of this
+    // layout is what the caller has there is what the interface asks for.
+    unsafe { std::ptr::from_mut(place).cast::<ProofInMemory>().write(ProofInMemory { a, b, c }) };
+}

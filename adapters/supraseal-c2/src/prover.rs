@@ -1,0 +1,125 @@
+//! Proofs by a circuit's parameters, with a way around what fails.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blstrs::{Bls12, Scalar};
+use proofwarp::groth16::{Circuit, Densities, Proof, ProvingKeyOnDevice, Witness, prove};
+use proofwarp::{Accelerator, BackendKind, report};
+
+use crate::assignment::{Bits, Parts};
+use crate::error::{Error, equal};
+use crate::file;
+use crate::verify::{VerifyingKey, satisfied};
+
+/// Parameters on the devices, with the circuit that was last proved by them.
+pub struct Prover {
+    key: ProvingKeyOnDevice<Bls12>,
+    verifying_key: VerifyingKey,
+    circuit: Mutex<Option<Arc<Known>>>,
+}
+
+/// A circuit and what tells it from others.
+struct Known {
+    constraints: usize,
+    densities: [(Vec<usize>, usize); 3],
+    circuit: Circuit<Scalar>,
+}
+
+/// What proofs are asked for.
+#[derive(Clone, Copy)]
+struct Batch<'a> {
+    circuit: &'a Circuit<Scalar>,
+    witnesses: &'a [Witness<'a, Scalar>],
+    r: &'a [Scalar],
+    s: &'a [Scalar],
+}
+
+impl Prover {
+    /// Reads parameters.
+    pub fn read(accelerator: &Accelerator, path: &Path) -> Result<Self, Error> {
+        let (verifying_key, parameters) = file::read(path)?;
+        let key = ProvingKeyOnDevice::new(accelerator, parameters)
+            .map_err(|reason| Error::Unusable { path: path.to_owned(), reason })?;
+        Ok(Self { key, verifying_key, circuit: Mutex::default() })
+    }
+
+    /// A proof for each assignment. What fails on devices is made on the CPU, unless a backend is forced.
+    pub fn prove(&self, parts: &[Parts<'_>], r: &[Scalar], s: &[Scalar]) -> Result<Vec<Proof<Bls12>>, Error> {
+        let known = self.circuit(parts)?;
+        let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
+        let batch = Batch { circuit: &known.circuit, witnesses: &witnesses, r, s };
+        let accelerator = self.key.accelerator();
+        match self.attempt(&self.key, batch) {
+            Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
+                report::complain(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
+                let parameters = self.key.parameters().clone();
+                self.attempt(&ProvingKeyOnDevice::new(&accelerator.on_devices(Vec::new()), parameters)?, batch)
+            }
+            result => result,
+        }
+    }
+
+    /// Makes proofs that verify, if their witnesses allow it.
+    fn attempt(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
+        let Batch { circuit, witnesses, r, s } = batch;
+        let (proofs, report) = prove(key, circuit, witnesses, r, s, None)?;
+        if report.backend == BackendKind::Cpu && key.accelerator().forced().is_none() {
+            log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));
+        }
+        for (number, (proof, witness)) in proofs.iter().zip(witnesses).enumerate() {
+            self.check(number, proof, witness, report.backend)?;
+        }
+        Ok(proofs)
+    }
+
+    fn check(
+        &self,
+        number: usize,
+        proof: &Proof<Bls12>,
+        witness: &Witness<'_, Scalar>,
+        backend: BackendKind,
+    ) -> Result<(), Error> {
+        if self.verifying_key.verifies(proof, witness.inputs)? {
+            return Ok(());
+        }
+        if satisfied(witness) {
+            return Err(Error::DoesNotVerify { number, backend });
+        }
+        log::warn!("supraseal-c2: assignment {number} does not satisfy its constraints: its proof does not verify");
+        Ok(())
+    }
+
+    /// The circuit of all assignments of a batch.
+    fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<Known>, Error> {
+        let mut place = self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
+        let known = match &*place {
+            Some(known) if known.is_of(first) => known.clone(),
+            _ => place.insert(Arc::new(Known::new(first)?)).clone(),
+        };
+        match parts.iter().position(|part| !known.is_of(part)) {
+            None => Ok(known),
+            Some(number) => {
+                equal(format!("constraints of assignment {number}"), known.constraints, parts[number].constraints)?;
+                Err(Error::invalid(format!("densities of assignment {number}"), "those of assignment 0", "others"))
+            }
+        }
+    }
+}
+
+impl Known {
+    fn new(parts: &Parts<'_>) -> Result<Self, Error> {
+        let [a_aux, b_inputs, b_aux] = &parts.densities.map(Bits::to_vec);
+        let circuit = Circuit::new(parts.constraints, Densities { a_aux, b_inputs, b_aux })?;
+        let densities = parts.densities.map(|bits| (bits.words().collect(), bits.len()));
+        Ok(Self { constraints: parts.constraints, densities, circuit })
+    }
+
+    fn is_of(&self, parts: &Parts<'_>) -> bool {
+        let same = |((words, len), bits): (&(Vec<usize>, usize), &Bits<'_>)| {
+            *len == bits.len() && bits.words().eq(words.iter().copied())
+        };
+        self.constraints == parts.constraints && self.densities.iter().zip(&parts.densities).all(same)
+    }
+}

@@ -1,0 +1,92 @@
+//! Parameters of a circuit, read once.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use proofwarp::Accelerator;
+
+use crate::error::Error;
+use crate::prover::Prover;
+
+/// Parameters kept by [`SRS::try_new`] for later calls.
+const CACHED: usize = 4;
+
+/// A circuit's parameters, in memory and on the devices. Clones share them.
+#[derive(Clone, Default)]
+pub struct SRS(Option<Arc<Loaded>>);
+
+struct Loaded {
+    path: PathBuf,
+    prover: Prover,
+}
+
+/// What is kept, the least recently used first, with the files' lengths and times.
+static CACHE: Mutex<Vec<(Version, SRS)>> = Mutex::new(Vec::new());
+
+type Version = (PathBuf, u64, Option<SystemTime>);
+
+impl SRS {
+    /// Reads a file that bellperson's `Parameters::write` made, and uploads its points to the first device.
+    ///
+    /// With `cache` the parameters are kept for later calls with the same file, those of the last four files.
+    ///
+    /// Points of the verifying key have to be in their groups, those of the queries on their curves, and none is
+    /// infinity, as bellperson reads parameters.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not one of parameters, or a forced backend is not there or failed.
+    pub fn try_new(srs_path: PathBuf, cache: bool) -> Result<Self, Error> {
+        if !cache {
+            return Self::read(&srs_path);
+        }
+        let version = version(&srs_path)?;
+        // Held while reading: who asks for the same file waits for it.
+        let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = entries.iter().position(|(other, _)| *other == version);
+        let entry = match found {
+            Some(place) => entries.remove(place),
+            None => (version, Self::read(&srs_path)?),
+        };
+        let srs = entry.1.clone();
+        // An older file of that name is of no use any more.
+        entries.retain(|((path, ..), _)| *path != entry.0.0);
+        if entries.len() == CACHED {
+            entries.remove(0);
+        }
+        entries.push(entry);
+        Ok(srs)
+    }
+
+    /// Forgets what [`Self::try_new`] keeps of this file; whoever has the parameters keeps them.
+    pub fn evict(&self) {
+        let Some(loaded) = &self.0 else { return };
+        let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|(_, srs)| srs.0.as_ref().is_none_or(|other| other.path != loaded.path));
+    }
+
+    pub(crate) fn prover(&self) -> Result<&Prover, Error> {
+        let loaded = self.0.as_ref();
+        loaded.map(|it| &it.prover).ok_or_else(|| Error::invalid("SRS", "parameters from a file", "an empty default"))
+    }
+
+    fn read(path: &Path) -> Result<Self, Error> {
+        let accelerator = Accelerator::global()?;
+        let prover = Prover::read(accelerator, path)?;
+        Ok(Self(Some(Arc::new(Loaded { path: path.to_owned(), prover }))))
+    }
+}
+
+impl fmt::Debug for SRS {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SRS({:?})", self.0.as_ref().map(|loaded| &loaded.path))
+    }
+}
+
+/// What tells one state of a file from another.
+fn version(path: &Path) -> Result<Version, Error> {
+    let io = |reason| Error::Io { path: path.to_owned(), reason: Arc::new(reason) };
+    let data = std::fs::metadata(path).map_err(io)?;
+    Ok((path.to_owned(), data.len(), data.modified().ok()))
+}

@@ -1,0 +1,41 @@
+//! What a verifier would say.
+
+use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Prepared, Scalar};
+use ff::Field;
+use group::prime::PrimeCurveAffine;
+use group::{Curve, Group};
+use pairing::{MillerLoopResult, MultiMillerLoop};
+use proofwarp::groth16::{Proof, Witness};
+use rayon::prelude::*;
+
+use crate::error::{Error, equal};
+
+/// A verifying key.
+#[derive(Debug)]
+pub struct VerifyingKey {
+    pub alpha_g1: G1Affine,
+    pub beta_g2: G2Affine,
+    pub gamma_g2: G2Affine,
+    pub delta_g2: G2Affine,
+    /// One for each input.
+    pub ic: Vec<G1Affine>,
+}
+
+impl VerifyingKey {
+    /// Whether e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first of which is one.
+    pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
+        equal("number of inputs", self.ic.len(), inputs.len())?;
+        let ic: Vec<G1Projective> = self.ic.iter().map(PrimeCurveAffine::to_curve).collect();
+        let public = G1Projective::multi_exp(&ic, inputs).to_affine();
+        let g2 = [proof.b, self.beta_g2, self.gamma_g2, self.delta_g2].map(G2Prepared::from);
+        let g1 = [proof.a, -self.alpha_g1, -public, -proof.c];
+        let pairs = [(&g1[0], &g2[0]), (&g1[1], &g2[1]), (&g1[2], &g2[2]), (&g1[3], &g2[3])];
+        Ok(Bls12::multi_miller_loop(&pairs).final_exponentiation().is_identity().into())
+    }
+}
+
+/// Whether a·b = c in every constraint, and the input that is to be one is one.
+pub fn satisfied(witness: &Witness<'_, Scalar>) -> bool {
+    let one = witness.inputs.first() == Some(&Scalar::ONE);
+    one && witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))
+}
