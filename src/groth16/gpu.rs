@@ -74,7 +74,7 @@ impl Lane {
 enum Sharing {
     /// All at once, of so many proofs.
     AtOnce(usize),
-    /// One sum after the other, where there is too little for that.
+    /// Transforms and each sum one after the other, where there is too little for that.
     InTurn,
 }
 
@@ -83,7 +83,7 @@ impl Sharing {
     fn parts(self, sum: usize) -> usize {
         match self {
             Self::AtOnce(proofs) => SUMS * proofs + 1 - sum,
-            Self::InTurn => 2,
+            Self::InTurn => 1,
         }
     }
 }
@@ -122,6 +122,19 @@ impl Queue<'_> {
             }
         }
     }
+
+    /// Queues transforms.
+    fn transforms<T>(&self, lane: &mut Lane, work: impl FnOnce(&mut Lane) -> Result<T>) -> Result<T> {
+        match self.sharing {
+            Sharing::AtOnce(_) => work(lane),
+            Sharing::InTurn => {
+                let _turn = lock(&self.turn);
+                let result = work(lane)?;
+                lane.compute.wait(self.abort)?;
+                Ok(result)
+            }
+        }
+    }
 }
 
 /// A proof under way. Dropped from top to bottom: multiplications run to their end before streams, and streams before
@@ -134,6 +147,55 @@ struct UnderWay<'a, E: Engine> {
     h: Sum<'a, E::G1Affine>,
     lane: Lane,
     _assignment: DeviceVector<E::Fr>,
+}
+
+/// Takes the sums of a witness by its number.
+type Put<'a, E> = &'a dyn Fn(usize, Sums<E>);
+
+/// The proofs of a batch on one device.
+struct Batch<'a, 'b, E: Engine> {
+    prover: &'a Prover<'b, E>,
+    /// Most proofs under way; 0 where even one has to make its sums in turn.
+    at_once: usize,
+    running: VecDeque<UnderWay<'a, E>>,
+    traffic: Traffic,
+    put: Put<'a, E>,
+    abort: Abort<'a>,
+}
+
+impl<E: Engine> Batch<'_, '_, E> {
+    /// Starts a proof once there is a place for it.
+    fn add(&mut self, number: usize, witness: &Witness<'_, E::Fr>) -> Result<()> {
+        self.finish_to(self.at_once.saturating_sub(1))?;
+        if self.at_once > 0 {
+            let sharing = Sharing::AtOnce(self.at_once - self.running.len());
+            match self.prover.start(number, witness, sharing, self.abort) {
+                Err(Error::OutOfMemory { requested, available, .. }) => {
+                    log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
+                    self.at_once = 0;
+                    self.finish_to(0)?;
+                }
+                started => {
+                    self.running.push_back(started?);
+                    return Ok(());
+                }
+            }
+        }
+        self.running.push_back(self.prover.start(number, witness, Sharing::InTurn, self.abort)?);
+        Ok(())
+    }
+
+    /// Waits until at most so many proofs are under way.
+    fn finish_to(&mut self, most: usize) -> Result<()> {
+        while self.running.len() > most {
+            let Some(proof) = self.running.pop_front() else { break };
+            let number = proof.number;
+            let (sums, traffic) = proof.finish(self.abort)?;
+            (self.put)(number, sums);
+            self.traffic = self.traffic + traffic;
+        }
+        Ok(())
+    }
 }
 
 /// One device with what it has of the key and the circuit.
@@ -154,43 +216,15 @@ impl<'a, E: Engine> Prover<'a, E> {
     }
 
     /// Makes the sums of witnesses in their order, some under way at once.
-    fn prove(
-        &self,
-        witnesses: &[Witness<'_, E::Fr>],
-        put: &dyn Fn(usize, Sums<E>),
-        abort: Abort<'_>,
-    ) -> Result<Traffic> {
-        let mut at_once = self.at_once(witnesses.len())?;
-        let mut running = VecDeque::new();
-        let mut total = Traffic::default();
-        let mut finish = |proof: UnderWay<'_, E>| {
-            let number = proof.number;
-            let (sums, traffic) = proof.finish(abort)?;
-            put(number, sums);
-            total = total + traffic;
-            Ok::<_, Error>(())
-        };
+    fn prove(&self, witnesses: &[Witness<'_, E::Fr>], put: Put<'_, E>, abort: Abort<'_>) -> Result<Traffic> {
+        let at_once = self.at_once(witnesses.len())?;
+        let traffic = Traffic::default();
+        let mut batch = Batch { prover: self, at_once, running: VecDeque::new(), traffic, put, abort };
         for (number, witness) in witnesses.iter().enumerate() {
-            if running.len() >= at_once.max(1) {
-                running.pop_front().map_or(Ok(()), &mut finish)?;
-            }
-            if at_once > 0 {
-                match self.start(number, witness, Sharing::AtOnce(at_once - running.len()), abort) {
-                    Err(Error::OutOfMemory { requested, available, .. }) => {
-                        log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
-                        at_once = 0;
-                        running.drain(..).try_for_each(&mut finish)?;
-                    }
-                    started => {
-                        running.push_back(started?);
-                        continue;
-                    }
-                }
-            }
-            running.push_back(self.start(number, witness, Sharing::InTurn, abort)?);
+            batch.add(number, witness)?;
         }
-        running.into_iter().try_for_each(finish)?;
-        Ok(total)
+        batch.finish_to(0)?;
+        Ok(batch.traffic)
     }
 
     /// How many proofs are under way at once.
@@ -227,7 +261,8 @@ impl<'a, E: Engine> Prover<'a, E> {
             let g1 = scope.spawn(|| {
                 Ok([queue.add(1, &tables.a, &a)?, queue.add(2, &tables.b_g1, &b)?, queue.add(3, &tables.l, &l)?])
             });
-            let h = vectors.quotient(&mut lane, &self.domain, &self.part, witness, &assignment);
+            let quotient = |lane: &mut _| vectors.quotient(lane, &self.domain, &self.part, witness, &assignment);
+            let h = queue.transforms(&mut lane, quotient);
             let h = h.and_then(|h| {
                 let ready = Arc::new(lane.compute.mark()?);
                 queue.add(4, &tables.h, &self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?)

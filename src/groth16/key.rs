@@ -11,10 +11,13 @@ use crate::curve::MsmCurve;
 use crate::msm::{Msm, Options};
 use crate::{Accelerator, Error, Result};
 
-/// Of a device's free memory, one part in so many is left to proofs, beside their vectors.
+/// Of a device's free memory, one part in so many is left to the sums of proofs.
 const WORKSPACE_SHARE: u64 = 8;
-/// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections.
-const VECTORS: u64 = 6;
+/// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections, and
+/// three that transforms and their tables may take beside.
+const VECTORS: u64 = 9;
+/// Bytes that a proof takes whatever its length, such as tables of short transforms.
+const LEAST: u64 = 16 << 20;
 
 /// What a setup gives for a circuit, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
 /// Arguments", 2016), in bellperson's order.
@@ -133,7 +136,7 @@ impl<E: Engine> Tables<E> {
     fn new(accelerator: &Accelerator, parameters: &Parameters<E>) -> Result<Self> {
         let vectors = VECTORS * 32 * (parameters.h.len() + 1).max(parameters.l.len()) as u64;
         let free = accelerator.devices().first().map_or(Ok(0), |device| device.free_memory())?;
-        let reserve = (free / WORKSPACE_SHARE + vectors).min(free / 2);
+        let reserve = free / WORKSPACE_SHARE + vectors + LEAST;
         Ok(Self {
             b_g2: table(accelerator, &parameters.b_g2, reserve)?,
             h: table(accelerator, &parameters.h, reserve)?,

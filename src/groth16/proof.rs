@@ -41,12 +41,17 @@ pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], r: &[E:
 }
 
 impl<E: Engine> Sums<E> {
-    /// A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + rB − rsδ, written out in what is at hand.
+    /// A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb); the last B is in G1, and without sδ, which −rsδ
+    /// would take away again.
     fn proof(&self, key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Proof<E> {
-        let a = key.delta_g1 * r + key.alpha_g1.to_curve() + self.a;
-        let b = key.delta_g2 * s + key.beta_g2.to_curve() + self.b_g2;
-        let b_g1 = self.b_g1 + key.beta_g1.to_curve();
-        let c = a * s + b_g1 * r + self.h + self.l;
-        Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() }
+        let in_g2 = || (key.delta_g2 * s + key.beta_g2.to_curve() + self.b_g2).to_affine();
+        let in_g1 = || {
+            let a = key.delta_g1 * r + key.alpha_g1.to_curve() + self.a;
+            let b = key.beta_g1.to_curve() + self.b_g1;
+            let c = a * s + b * r + self.h + self.l;
+            [a.to_affine(), c.to_affine()]
+        };
+        let (b, [a, c]) = rayon::join(in_g2, in_g1);
+        Proof { a, b, c }
     }
 }
