@@ -11,7 +11,7 @@
 //!
 //! `PROOFWARP_BENCH_OUT` and `PROOFWARP_PEERS` are those of the other benches (`common/mod.rs`).
 
-#![allow(dead_code, reason = "the example and the other benches use more of what they share")]
+#![allow(dead_code, unused_imports, reason = "the example and the other benches use more of what they share")]
 
 #[path = "../examples/groth16/circuits/mod.rs"]
 mod circuits;
@@ -34,6 +34,8 @@ mod progress;
 mod prove;
 #[path = "../examples/groth16/resident.rs"]
 mod resident;
+#[path = "../examples/groth16/steps.rs"]
+mod steps;
 #[path = "../examples/groth16/table.rs"]
 mod table;
 #[path = "../examples/groth16/ways.rs"]
@@ -85,9 +87,10 @@ fn parse(circuit: &str) -> Result<Options, Failure> {
 
 /// All ways to prove one batch.
 fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) -> Result<(), Failure> {
-    let measured = ways::measure(accelerator, &options.work, &options.adapters())?;
-    for ways::Measured { outcome, phases } in &measured {
-        println!("{}\n{}", outcome.engine, table::phases(outcome, phases));
+    let measured = ways::measure(accelerator, options)?;
+    for way in &measured {
+        println!("{}", table::measured(way));
+        let outcome = &way.outcome;
         let name = format!("proofwarp {}", outcome.engine);
         session.record(measurement(options, &name, time(outcome)));
     }

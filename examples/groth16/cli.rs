@@ -24,6 +24,9 @@ pub struct Options {
     /// Proves the same in another way too, and shows both side by side
     #[arg(long, value_enum)]
     pub against: Option<Against>,
+    /// Times each step of a proof on the resident pipeline alone too, on the first device
+    #[arg(long)]
+    pub steps: bool,
     /// Number of GPUs; all without it [NVIDIA's: the others are hidden by `CUDA_VISIBLE_DEVICES`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub devices: Option<u32>,

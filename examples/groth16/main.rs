@@ -12,6 +12,7 @@ mod phases;
 mod progress;
 mod prove;
 mod resident;
+mod steps;
 mod table;
 mod ways;
 
@@ -38,6 +39,7 @@ struct Written<'a> {
     batch: u32,
     ours: &'a Outcome,
     phases: &'a [Phase],
+    steps: &'a [Phase],
     /// Further ways to prove on proofwarp.
     others: &'a [Measured],
     stock: Option<&'a Outcome>,
@@ -91,10 +93,10 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
     // All that they need is gone before the other program reads the parameters too; at the largest sizes there is no
     // room for both.
-    let measured = ways::measure(accelerator, &options.work, &options.adapters())?;
-    for Measured { outcome, phases } in &measured {
-        println!("{}\n{}", outcome.engine, table::phases(outcome, phases));
-        explain(options, phases)?;
+    let measured = ways::measure(accelerator, options)?;
+    for way in &measured {
+        println!("{}", table::measured(way));
+        explain(options, &way.phases)?;
     }
     let stock = options.stock().then(|| compare::run_stock(options)).transpose()?;
     compare(&measured, stock.as_ref())?;
@@ -156,6 +158,7 @@ fn write_json(options: &Options, measured: &[Measured], stock: Option<&Outcome>)
         batch: work.batch,
         ours: &first.outcome,
         phases: &first.phases,
+        steps: &first.steps,
         others,
         stock,
     };

@@ -16,11 +16,11 @@ use crate::circuits::Workload;
 use crate::options::WorkOptions;
 use crate::prove::{Batch, Run, ms};
 use crate::ways::Measured;
-use crate::{Failure, phases, prove};
+use crate::{Failure, phases, prove, steps};
 
 type Parameters = groth16::Parameters<Bls12>;
 
-/// Both forms of witnesses, on one key.
+/// Both forms of witnesses, on one key; with the witness alone also the steps, if they are asked for.
 ///
 /// # Errors
 /// Those of the engine, or a proof is not valid.
@@ -29,11 +29,17 @@ pub fn measure(
     work: &WorkOptions,
     batch: &Batch,
     parameters: &Parameters,
+    steps: bool,
 ) -> Result<Vec<Measured>, Failure> {
     let ready = Ready::new(accelerator, &batch.circuits[0], parameters)?;
     let evaluated = ready.measure::<Evaluations<Scalar>>("resident, a, b, c", work, batch, parameters)?;
-    let matrices = ready.measure::<Count>("resident, witness", work, batch, parameters)?;
-    Ok(vec![matrices, evaluated])
+    let mut witness = ready.measure::<Count>("resident, witness", work, batch, parameters)?;
+    if steps {
+        let capture = Capture::<_, Count>::of(batch.circuits[0].clone())?;
+        let assignment = [capture.inputs, capture.aux].concat();
+        witness.steps = steps::measure(&ready.key, &ready.circuit, &assignment)?;
+    }
+    Ok(vec![witness, evaluated])
 }
 
 /// A circuit with its matrices, and its key on the first device.
@@ -65,7 +71,7 @@ impl Ready {
         let (runs, report) = prove::repeat(engine, work, || self.prove::<R>(batch))?;
         let phases = vec![phases::resident(&report)];
         let outcome = prove::outcome(engine, phases::places(&phases), &runs, batch, parameters)?;
-        Ok(Measured { outcome, phases })
+        Ok(Measured { outcome, phases, steps: Vec::new() })
     }
 
     fn prove<R: Form>(&self, batch: &Batch) -> Result<(Run, Report), Failure> {

@@ -1,14 +1,33 @@
 //! Results as tables.
 
+use std::fmt::Write as _;
+
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::outcome::Outcome;
 use crate::phases::Phase;
+use crate::ways::Measured;
+
+const PHASES: [&str; 8] =
+    ["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"];
+
+/// What a way to prove took, a table or two.
+pub fn measured(measured: &Measured) -> String {
+    let Measured { outcome, phases: parts, steps } = measured;
+    let mut text = format!("{}\n{}", outcome.engine, phases(outcome, parts));
+    if !steps.is_empty() {
+        let mut table = new(&PHASES);
+        table.add_rows(steps.iter().map(phase_row));
+        align(&mut table, 4..8);
+        align(&mut table, 1..3);
+        let _ = write!(text, "\nsteps of one proof, each alone on the first device (in a proof they overlap)\n{table}");
+    }
+    text
+}
 
 /// A row for each phase, then what is done on the host beside the engine's calls, and totals.
-pub fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
-    let mut table =
-        new(&["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"]);
+fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
+    let mut table = new(&PHASES);
     table.add_row(host_row("synthesis", outcome.synthesis_ms));
     for phase in phases {
         table.add_row(phase_row(phase));

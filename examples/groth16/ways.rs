@@ -5,6 +5,7 @@ use blstrs::Bls12;
 use proofwarp::Accelerator;
 use serde::Serialize;
 
+use crate::cli::Options;
 use crate::options::WorkOptions;
 use crate::outcome::Outcome;
 use crate::phases::Phase;
@@ -49,21 +50,26 @@ pub struct Measured {
     pub outcome: Outcome,
     /// The engine's part.
     pub phases: Vec<Phase>,
+    /// Steps that overlap in a proof, each alone.
+    pub steps: Vec<Phase>,
 }
 
-/// Measures all adapters in this process, one after the other.
+/// Measures the adapters that were asked for in this process, one after the other.
 ///
 /// # Errors
 /// One cannot prove, or its proof is not valid.
-pub fn measure(accelerator: &Accelerator, work: &WorkOptions, adapters: &[Adapter]) -> Result<Vec<Measured>, Failure> {
+pub fn measure(accelerator: &Accelerator, options: &Options) -> Result<Vec<Measured>, Failure> {
+    let work = &options.work;
     let batch = Batch::new(work)?;
     let parameters = parameters::load(&batch.circuits[0], work)?;
     phases::collect();
     let mut measured = Vec::new();
-    for adapter in adapters {
+    for adapter in options.adapters() {
         match adapter {
             Adapter::EcGpuGen => measured.push(ec_gpu_gen(work, &batch, &parameters)?),
-            Adapter::Resident => measured.extend(resident::measure(accelerator, work, &batch, &parameters)?),
+            Adapter::Resident => {
+                measured.extend(resident::measure(accelerator, work, &batch, &parameters, options.steps)?);
+            }
         }
     }
     Ok(measured)
@@ -78,5 +84,5 @@ fn ec_gpu_gen(work: &WorkOptions, batch: &Batch, parameters: &Parameters<Bls12>)
         Ok((run, phases::take(parameters, batch.circuits.len())))
     })?;
     let outcome = prove::outcome(ENGINE, phases::places(&phases), &runs, batch, parameters)?;
-    Ok(Measured { outcome, phases })
+    Ok(Measured { outcome, phases, steps: Vec::new() })
 }
