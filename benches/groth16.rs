@@ -94,6 +94,7 @@ fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) ->
         let name = format!("proofwarp {}", outcome.engine);
         session.record(measurement(options, &name, time(outcome)));
     }
+    ways::trim(accelerator);
     let stock = stock(options);
     let name = match &stock {
         Ok(outcome) if outcome.ran_on == "cpu" => "stock on the CPU",

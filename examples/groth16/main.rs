@@ -98,6 +98,7 @@ fn run(options: &Options) -> Result<(), Failure> {
         println!("{}", table::measured(way));
         explain(options, &way.phases)?;
     }
+    ways::trim(accelerator);
     let stock = options.stock().then(|| compare::run_stock(options)).transpose()?;
     compare(&measured, stock.as_ref())?;
     write_json(options, &measured, stock.as_ref())

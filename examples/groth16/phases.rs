@@ -137,7 +137,10 @@ pub fn take(parameters: &Parameters<Bls12>, batch: usize) -> Vec<Phase> {
 
 /// The only report of a proof on the resident pipeline as a phase.
 pub fn resident(report: &Report) -> Phase {
-    Phase::of("the proofs but for their assembly", &[Seen { end: Instant::now(), report: report.clone() }])
+    Phase::of(
+        "the proofs, all steps overlapping, but their assembly",
+        &[Seen { end: Instant::now(), report: report.clone() }],
+    )
 }
 
 /// Phases of one name as one.

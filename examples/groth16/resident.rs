@@ -32,8 +32,8 @@ pub fn measure(
     steps: bool,
 ) -> Result<Vec<Measured>, Failure> {
     let ready = Ready::new(accelerator, &batch.circuits[0], parameters)?;
-    let evaluated = ready.measure::<Evaluations<Scalar>>("resident, a, b, c", work, batch, parameters)?;
-    let mut witness = ready.measure::<Count>("resident, witness", work, batch, parameters)?;
+    let evaluated = ready.measure::<Evaluations<Scalar>>("resident (a, b, c)", work, batch, parameters)?;
+    let mut witness = ready.measure::<Count>("resident (witness)", work, batch, parameters)?;
     if steps {
         let capture = Capture::<_, Count>::of(batch.circuits[0].clone())?;
         let assignment = [capture.inputs, capture.aux].concat();

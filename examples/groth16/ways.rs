@@ -75,6 +75,11 @@ pub fn measure(accelerator: &Accelerator, options: &Options) -> Result<Vec<Measu
     Ok(measured)
 }
 
+/// Gives memory back that devices keep for later: another program may need it.
+pub fn trim(accelerator: &Accelerator) {
+    accelerator.devices().iter().for_each(|device| device.trim());
+}
+
 /// bellperson's own prover on the drop-in.
 fn ec_gpu_gen(work: &WorkOptions, batch: &Batch, parameters: &Parameters<Bls12>) -> Result<Measured, Failure> {
     const ENGINE: &str = "ec-gpu-gen";
