@@ -21,13 +21,15 @@ mod plot;
 pub mod protocol;
 #[allow(dead_code, reason = "the example that draws plots again uses the rest")]
 mod results;
+#[allow(dead_code, reason = "not all benches prove, and not all have contestants")]
 mod session;
 mod table;
 mod timing;
 
 pub use ours::{Contestant, How, cpu};
+pub use peers::listed;
 pub use protocol::{Answer, Failure, HOST, RESIDENT, Request};
-pub use results::Outcome;
+pub use results::{Measurement, Outcome};
 pub use session::Session;
 pub use timing::median;
 

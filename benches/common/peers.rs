@@ -45,7 +45,8 @@ fn find(peer: &str, variable: &str, build: fn() -> Result<PathBuf, Failure>) -> 
     started.map(|peer| Rc::new(RefCell::new(peer))).map_err(|error| error.to_string())
 }
 
-fn listed(peer: &str) -> bool {
+/// Whether a peer's program is to be built.
+pub fn listed(peer: &str) -> bool {
     let peers = std::env::var("PROOFWARP_PEERS").unwrap_or_else(|_| "stock".to_owned());
     peers.split(',').any(|name| name.trim() == peer)
 }

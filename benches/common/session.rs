@@ -73,10 +73,22 @@ impl Session {
         };
         let outcome = outcome.unwrap_or_else(|error| Outcome::Absent(error.to_string().replace('\n', " ")));
         let measurement = measurement(contestant, request, outcome);
-        if !matches!(contestant.how, How::Absent(_)) {
-            eprintln!("{}", table::line(&measurement));
+        if matches!(contestant.how, How::Absent(_)) {
+            self.results.add(measurement);
+        } else {
+            self.record(measurement);
         }
+    }
+
+    /// Keeps a number that was measured elsewhere, and shows it.
+    pub fn record(&mut self, measurement: Measurement) {
+        eprintln!("{}", table::line(&measurement));
         self.results.add(measurement);
+    }
+
+    /// Keeps a line on what the numbers were measured on.
+    pub fn note(&mut self, line: String) {
+        self.results.machine.push(line);
     }
 
     /// Whether the filters leave a contestant in.

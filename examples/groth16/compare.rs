@@ -54,6 +54,10 @@ fn arguments(options: &Options) -> Vec<std::ffi::OsString> {
         format!("--proofs={}", work.proofs).into(),
         format!("--seed={}", work.seed).into(),
     ];
+    // A program that was built before there were batches can still make single proofs.
+    if work.batch > 1 {
+        arguments.push(format!("--batch={}", work.batch).into());
+    }
     if let Some(folder) = &work.parameters {
         arguments.extend(["--parameters".into(), folder.into()]);
     }
@@ -113,13 +117,14 @@ fn nvcc_arguments(architecture: &str) -> String {
     )
 }
 
-/// Checks that both sides made the same proof, byte by byte.
+/// Checks that all made the same proofs, byte by byte.
 ///
 /// # Errors
 /// They did not.
-pub fn check_equal(ours: &Outcome, stock: &Outcome) -> Result<(), Failure> {
-    if ours.proof == stock.proof {
+pub fn check_equal(outcomes: &[&Outcome]) -> Result<(), Failure> {
+    let differ = |pair: &&[&Outcome]| pair[0].proof != pair[1].proof;
+    let Some([one, other]) = outcomes.windows(2).find(differ).and_then(|pair| <&[_; 2]>::try_from(pair).ok()) else {
         return Ok(());
-    }
-    Err(format!("the proofs differ:\n  {}: {}\n  {}: {}", ours.engine, ours.proof, stock.engine, stock.proof).into())
+    };
+    Err(format!("the proofs differ:\n  {}: {}\n  {}: {}", one.engine, one.proof, other.engine, other.proof).into())
 }

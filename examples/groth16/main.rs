@@ -1,4 +1,4 @@
-//! Proves real circuits with an unmodified bellperson on proofwarp.
+//! Proves real circuits of bellperson's on proofwarp.
 //!
 //! `cargo run --release --example groth16 -- --help`
 
@@ -11,20 +11,21 @@ mod parameters;
 mod phases;
 mod progress;
 mod prove;
+mod resident;
+mod steps;
 mod table;
+mod ways;
 
 use std::process::ExitCode;
 
-use bellperson::groth16::Parameters;
-use blstrs::Bls12;
 use clap::Parser;
 use proofwarp::{Accelerator, BackendKind};
 use serde::Serialize;
 
-use circuits::Workload;
 use cli::Options;
 use outcome::Outcome;
 use phases::Phase;
+use ways::Measured;
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -35,8 +36,12 @@ struct Written<'a> {
     circuit: &'a str,
     log_constraints: u32,
     seed: u64,
+    batch: u32,
     ours: &'a Outcome,
     phases: &'a [Phase],
+    steps: &'a [Phase],
+    /// Further ways to prove on proofwarp.
+    others: &'a [Measured],
     stock: Option<&'a Outcome>,
 }
 
@@ -52,30 +57,51 @@ fn main() -> ExitCode {
     }
 }
 
-/// Hands the choice of a backend to the engine and to bellperson, which read it from the environment.
+/// Hands the choice of a backend and of devices to the engine, to bellperson and to the drivers, which read it from the
+/// environment.
 fn force(options: &Options) {
-    let Some(backend) = options.backend.forced() else { return };
-    // SAFETY: called first of all in `main`, before there is any other thread that could read the environment.
-    unsafe { std::env::set_var("PROOFWARP_BACKEND", backend.to_string()) };
-    if backend == BackendKind::Cpu {
-        // SAFETY: as above.
-        unsafe { std::env::set_var("BELLMAN_NO_GPU", "1") };
+    let mut variables = Vec::new();
+    if let Some(backend) = options.backend.forced() {
+        variables.push(("PROOFWARP_BACKEND", backend.to_string()));
+        if backend == BackendKind::Cpu {
+            variables.push(("BELLMAN_NO_GPU", "1".to_owned()));
+        }
+    }
+    if let Some(count) = options.devices {
+        variables.push(("CUDA_VISIBLE_DEVICES", visible(count as usize)));
+    }
+    for (name, value) in variables {
+        // SAFETY: called first of all in `main`, before there is any other thread that could read the environment.
+        unsafe { std::env::set_var(name, value) };
+    }
+}
+
+/// The first of the GPUs that are visible.
+fn visible(count: usize) -> String {
+    let named = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+    match named {
+        Some(named) => named.split(',').take(count).collect::<Vec<_>>().join(","),
+        None => (0..count).map(|number| number.to_string()).collect::<Vec<_>>().join(","),
     }
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
     let accelerator = Accelerator::global()?;
     announce(accelerator);
-    let work = &options.work;
-    let workload = prove::workload(work)?;
-    let parameters = parameters::load(&workload, work)?;
-    let (ours, phases) = measure(options, &workload, &parameters)?;
-    println!("{}", table::phases(&ours, &phases));
-    explain(options, &phases)?;
-    // The other program reads the parameters too; at the largest sizes there is no room for both.
-    drop(parameters);
-    let stock = (options.compare || options.stock_binary.is_some()).then(|| compare(options, &ours)).transpose()?;
-    write_json(options, &ours, &phases, stock.as_ref())
+    if let Some(count) = options.devices.filter(|count| *count as usize != accelerator.devices().len()) {
+        return Err(format!("--devices: expected {count}, got {}", accelerator.devices().len()).into());
+    }
+    // All that they need is gone before the other program reads the parameters too; at the largest sizes there is no
+    // room for both.
+    let measured = ways::measure(accelerator, options)?;
+    for way in &measured {
+        println!("{}", table::measured(way));
+        explain(options, &way.phases)?;
+    }
+    ways::trim(accelerator);
+    let stock = options.stock().then(|| compare::run_stock(options)).transpose()?;
+    compare(&measured, stock.as_ref())?;
+    write_json(options, &measured, stock.as_ref())
 }
 
 /// Says what the engine found.
@@ -90,28 +116,6 @@ fn announce(accelerator: &Accelerator) {
     for device in accelerator.devices() {
         println!("device: {} ({})", device.info().name, device.info().backend);
     }
-}
-
-/// Proves once to warm up, then as often as asked; gives the median run with its phases.
-fn measure(
-    options: &Options,
-    workload: &Workload,
-    parameters: &Parameters<Bls12>,
-) -> Result<(Outcome, Vec<Phase>), Failure> {
-    phases::collect();
-    let seed = options.work.seed;
-    progress::step("proof to warm up (not counted)", || prove::prove(workload, parameters, seed))?;
-    let mut runs = Vec::new();
-    let mut phases_of_runs = Vec::new();
-    for number in 1..=options.work.proofs {
-        phases::clear();
-        let name = format!("proof {number} of {}", options.work.proofs);
-        runs.push(progress::step(&name, || prove::prove(workload, parameters, seed))?);
-        phases_of_runs.push(phases::take(parameters));
-    }
-    let phases = phases_of_runs.swap_remove(prove::median(&runs));
-    let outcome = prove::outcome("proofwarp", phases::places(&phases), &runs, workload, parameters)?;
-    Ok((outcome, phases))
 }
 
 /// Says why a backend was passed over; what ran elsewhere than was asked for is an error.
@@ -134,23 +138,29 @@ fn explain(options: &Options, phases: &[Phase]) -> Result<(), Failure> {
     Err(format!("{name}: expected all on {forced}, got {backends}, and {rest} elements elsewhere").into())
 }
 
-fn compare(options: &Options, ours: &Outcome) -> Result<Outcome, Failure> {
-    let stock = compare::run_stock(options)?;
-    println!("{}", table::comparison(ours, &stock));
-    compare::check_equal(ours, &stock)?;
-    println!("both proofs are equal, and valid");
-    Ok(stock)
+/// Shows all ways side by side, if there are several.
+fn compare(measured: &[Measured], stock: Option<&Outcome>) -> Result<(), Failure> {
+    let outcomes: Vec<&Outcome> = measured.iter().map(|measured| &measured.outcome).chain(stock).collect();
+    if outcomes.len() > 1 {
+        println!("{}", table::comparison(&outcomes));
+        compare::check_equal(&outcomes)?;
+        println!("all proofs are equal, and valid");
+    }
+    Ok(())
 }
 
-fn write_json(options: &Options, ours: &Outcome, phases: &[Phase], stock: Option<&Outcome>) -> Result<(), Failure> {
-    let Some(path) = &options.json else { return Ok(()) };
+fn write_json(options: &Options, measured: &[Measured], stock: Option<&Outcome>) -> Result<(), Failure> {
+    let (Some(path), Some((first, others))) = (&options.json, measured.split_first()) else { return Ok(()) };
     let work = &options.work;
     let written = Written {
         circuit: work.circuit.name(),
         log_constraints: work.log_constraints,
         seed: work.seed,
-        ours,
-        phases,
+        batch: work.batch,
+        ours: &first.outcome,
+        phases: &first.phases,
+        steps: &first.steps,
+        others,
         stock,
     };
     Ok(std::fs::write(path, serde_json::to_string_pretty(&written)? + "\n")?)

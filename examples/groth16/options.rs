@@ -13,9 +13,12 @@ pub struct WorkOptions {
     /// Binary logarithm of the largest number of constraints, and of the domain's size
     #[arg(long, value_name = "K", default_value_t = 16, value_parser = clap::value_parser!(u32).range(10..=22))]
     pub log_constraints: u32,
-    /// Timed proofs, after one to warm up; times are those of the median
+    /// Timed batches, after one to warm up; times are those of the median
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub proofs: u32,
+    /// Proofs of a batch, each of a witness of its own; times are those of the whole batch
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: u32,
     /// Seeds the witness, the parameters and the randomisation of the proof, so that runs can be compared
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -2,23 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What one side measured; times are those of the run with the median proving time, in milliseconds.
+/// What one way to prove measured; times are those of the run with the median proving time, in milliseconds, of all
+/// proofs of a batch together.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The ec-gpu-gen it ran on: `proofwarp` or `stock`.
+    /// What proved: an adapter of proofwarp, or `stock`.
     pub engine: String,
     /// Number of constraints.
     pub constraints: usize,
     /// Backends and devices; stock only tells GPU and CPU apart.
     pub ran_on: String,
-    /// Synthesis of the circuit.
+    /// Synthesis of the circuits.
     pub synthesis_ms: f64,
-    /// From the end of synthesis to the proof.
+    /// From the end of synthesis to the proofs.
     pub proving_ms: f64,
     /// Stock verification.
     pub verify_ms: f64,
-    /// From the end of synthesis to the proof, of every timed run.
+    /// From the end of synthesis to the proofs, of every timed run.
     pub runs_ms: Vec<f64>,
-    /// The proof in hexadecimal.
+    /// The proofs in hexadecimal, one after another.
     pub proof: String,
 }

@@ -1,7 +1,7 @@
 //! Which of the engine's reports belong to which phase of a Groth16 proof.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use bellperson::groth16::Parameters;
@@ -19,11 +19,14 @@ struct Seen {
 
 static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
 
-/// Starts to collect the engine's reports.
+/// Starts to collect the engine's reports, if that has not been done.
 pub fn collect() {
-    report::observe(|report| {
-        let seen = Seen { end: Instant::now(), report: report.clone() };
-        SEEN.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        report::observe(|report| {
+            let seen = Seen { end: Instant::now(), report: report.clone() };
+            SEEN.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+        });
     });
 }
 
@@ -80,6 +83,19 @@ impl Phase {
             fallbacks: distinct(seen.iter().flat_map(|seen| seen.report.fallbacks.clone())),
         }
     }
+
+    /// Adds a later part.
+    fn add(&mut self, other: Self) {
+        self.operations += other.operations;
+        self.elements += other.elements;
+        self.unreported += other.unreported;
+        self.backends = distinct(self.backends.drain(..).chain(other.backends));
+        self.ms += other.ms;
+        self.upload_ms += other.upload_ms;
+        self.kernels_ms += other.kernels_ms;
+        self.download_ms += other.download_ms;
+        self.fallbacks = distinct(self.fallbacks.drain(..).chain(other.fallbacks));
+    }
 }
 
 /// The backend and the device's name.
@@ -94,25 +110,48 @@ fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts
 }
 
-/// The phases of the one proof that was made since the last [`clear`], in order.
+/// The phases of the proofs of a batch that bellperson made since the last [`clear`], in order.
 ///
 /// bellperson's calls come in a fixed order; how many elements each phase has tells where it ends, however
 /// many devices its calls were spread over.
-pub fn take(parameters: &Parameters<Bls12>) -> Vec<Phase> {
+pub fn take(parameters: &Parameters<Bls12>, batch: usize) -> Vec<Phase> {
     let seen = take_seen().into_iter().filter(|seen| seen.report.elements > 0);
     let (mut transforms, sums): (VecDeque<_>, VecDeque<_>) = seen.partition(|seen| is(seen, "ntt"));
     let (mut g2, mut g1): (VecDeque<_>, VecDeque<_>) = sums.into_iter().partition(|seen| is(seen, "msm bls12_381_g2"));
     let domain = parameters.h.len() + 1;
-    vec![
-        next("inverse NTT of A, B, C", &mut transforms, 3 * domain),
-        next("coset NTT of A, B, C", &mut transforms, 3 * domain),
-        next("inverse coset NTT of H", &mut transforms, domain),
-        next("MSM H (G1)", &mut g1, parameters.h.len()),
-        next("MSM L (G1)", &mut g1, parameters.l.len()),
-        next("MSM A (G1)", &mut g1, parameters.a.len()),
-        next("MSM B (G1)", &mut g1, parameters.b_g1.len()),
-        next("MSM B (G2)", &mut g2, parameters.b_g2.len()),
-    ]
+    let mut phases = Vec::new();
+    for _ in 0..batch {
+        phases.push(next("inverse NTT of A, B, C", &mut transforms, 3 * domain));
+        phases.push(next("coset NTT of A, B, C", &mut transforms, 3 * domain));
+        phases.push(next("inverse coset NTT of H", &mut transforms, domain));
+    }
+    phases.push(next("MSM H (G1)", &mut g1, batch * parameters.h.len()));
+    phases.push(next("MSM L (G1)", &mut g1, batch * parameters.l.len()));
+    for _ in 0..batch {
+        phases.push(next("MSM A (G1)", &mut g1, parameters.a.len()));
+        phases.push(next("MSM B (G1)", &mut g1, parameters.b_g1.len()));
+    }
+    phases.push(next("MSM B (G2)", &mut g2, batch * parameters.b_g2.len()));
+    merge(phases)
+}
+
+/// The only report of a proof on the resident pipeline as a phase.
+pub fn resident(report: &Report) -> Phase {
+    Phase::of(
+        "the proofs, all steps overlapping, but their assembly",
+        &[Seen { end: Instant::now(), report: report.clone() }],
+    )
+}
+
+/// Phases of one name as one.
+fn merge(phases: Vec<Phase>) -> Vec<Phase> {
+    phases.into_iter().fold(Vec::new(), |mut merged: Vec<Phase>, phase| {
+        match merged.iter_mut().find(|there| there.name == phase.name) {
+            Some(there) => there.add(phase),
+            None => merged.push(phase),
+        }
+        merged
+    })
 }
 
 /// All that the phases ran on.

@@ -1,10 +1,10 @@
 //! Timed proofs through bellperson, and their stock verification.
 
 use std::fmt::Write;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bellperson::groth16::{Parameters, Proof, create_proof, prepare_verifying_key, verify_proof};
+use bellperson::groth16::{Parameters, Proof, create_proof_batch, prepare_verifying_key, verify_proof};
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use ff::Field;
@@ -16,91 +16,141 @@ use crate::options::WorkOptions;
 use crate::outcome::Outcome;
 use crate::{Failure, progress};
 
-/// A proof and how long it took.
+/// What is to be proved: circuits of one shape, and the randomisation r and s of their proofs.
+pub struct Batch {
+    /// Each with a witness of its own.
+    pub circuits: Vec<Workload>,
+    /// One for each proof.
+    pub r: Vec<Scalar>,
+    /// One for each proof.
+    pub s: Vec<Scalar>,
+    /// Constraints of each circuit.
+    pub constraints: usize,
+}
+
+impl Batch {
+    /// Draws the circuits' witnesses and the randomisation, and says what is to be proved.
+    ///
+    /// # Errors
+    /// The circuit cannot be synthesised.
+    pub fn new(options: &WorkOptions) -> Result<Self, Failure> {
+        let (log, seeds) = (options.log_constraints, (0..options.batch).map(|number| options.seed + u64::from(number)));
+        let circuits: Vec<Workload> = progress::step("computing the witness", || {
+            seeds.map(|seed| Workload::new(options.circuit, log, seed)).collect::<Result<_, _>>()
+        })?;
+        let first = circuits.first().ok_or("there is nothing to prove")?;
+        let constraints = first.constraints()?;
+        eprintln!("{} × {}: {constraints} constraints, domain 2^{log}", circuits.len(), first.describe());
+        let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+        let [r, s] = [(); 2].map(|()| circuits.iter().map(|_| Scalar::random(&mut rng)).collect());
+        Ok(Self { circuits, r, s, constraints })
+    }
+}
+
+/// Proofs of a batch and how long they took.
 pub struct Run {
-    /// The proof.
-    pub proof: Proof<Bls12>,
-    /// From the start to the end of the circuit's synthesis.
+    /// The proofs.
+    pub proofs: Vec<Proof<Bls12>>,
+    /// From the start to the end of the circuits' synthesis.
     pub synthesis: Duration,
-    /// From the end of synthesis to the proof.
+    /// From the end of synthesis to the proofs.
     pub proving: Duration,
 }
 
-/// Draws the circuit's witness, and says what is to be proved.
-///
-/// # Errors
-/// The circuit cannot be synthesised.
-pub fn workload(options: &WorkOptions) -> Result<Workload, Failure> {
-    let log = options.log_constraints;
-    let workload = progress::step("computing the witness", || Workload::new(options.circuit, log, options.seed))?;
-    eprintln!("{}: {} constraints, domain 2^{log}", workload.describe(), workload.constraints()?);
-    Ok(workload)
-}
-
-/// Proves once; the randomisation r and s is drawn from `seed`.
+/// Proves a batch once through bellperson.
 ///
 /// # Errors
 /// Those of bellperson.
-pub fn prove(workload: &Workload, parameters: &Parameters<Bls12>, seed: u64) -> Result<Run, Failure> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let (r, s) = (Scalar::random(&mut rng), Scalar::random(&mut rng));
-    let end = Arc::new(OnceLock::new());
-    let circuit = Timed { workload: workload.clone(), end: end.clone() };
+pub fn prove(batch: &Batch, parameters: &Parameters<Bls12>) -> Result<Run, Failure> {
+    let end = Arc::new(Mutex::new(None));
+    let timed = |workload: &Workload| Timed { workload: workload.clone(), end: end.clone() };
+    let circuits = batch.circuits.iter().map(timed).collect();
+    let (r, s) = (batch.r.clone(), batch.s.clone());
     let start = Instant::now();
-    let proof = create_proof(circuit, parameters, r, s)?;
-    let synthesised = *end.get().ok_or("bellperson did not synthesise the circuit")?;
-    Ok(Run { proof, synthesis: synthesised - start, proving: synthesised.elapsed() })
+    let proofs = create_proof_batch(circuits, parameters, r, s)?;
+    let done = Instant::now();
+    let end = end.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let synthesised: Instant = end.ok_or("bellperson did not synthesise the circuits")?;
+    Ok(Run { proofs, synthesis: synthesised - start, proving: done - synthesised })
 }
 
-/// The median run's times, with its proof verified.
+/// Proves once to warm up, then as often as asked; gives all timed runs, and what else is known of the median one.
 ///
 /// # Errors
-/// There is no run, runs differ in their proof, or it is not valid.
+/// Those of `prove`.
+pub fn repeat<T>(
+    name: &str,
+    options: &WorkOptions,
+    mut prove: impl FnMut() -> Result<(Run, T), Failure>,
+) -> Result<(Vec<Run>, T), Failure> {
+    progress::step(&format!("{name}: to warm up (not counted)"), &mut prove)?;
+    let (mut runs, mut rest) = (Vec::new(), Vec::new());
+    for number in 1..=options.proofs {
+        let name = format!("{name}: {number} of {}", options.proofs);
+        let (run, more) = progress::step(&name, &mut prove)?;
+        runs.push(run);
+        rest.push(more);
+    }
+    let of_median = rest.swap_remove(median(&runs));
+    Ok((runs, of_median))
+}
+
+/// The median run's times, with its proofs verified.
+///
+/// # Errors
+/// There is no run, runs differ in their proofs, or one is not valid.
 pub fn outcome(
     engine: &str,
     ran_on: String,
     runs: &[Run],
-    workload: &Workload,
+    batch: &Batch,
     parameters: &Parameters<Bls12>,
 ) -> Result<Outcome, Failure> {
     let run = runs.get(median(runs)).ok_or("there is no proof to verify")?;
-    if runs.iter().any(|other| other.proof != run.proof) {
+    if runs.iter().any(|other| other.proofs != run.proofs) {
         return Err("proofs of the same witness and randomisation differ from run to run".into());
     }
     Ok(Outcome {
         engine: engine.to_owned(),
-        constraints: workload.constraints()?,
+        constraints: batch.constraints,
         ran_on,
         synthesis_ms: ms(run.synthesis),
         proving_ms: ms(run.proving),
-        verify_ms: ms(verify(run, workload, parameters)?),
+        verify_ms: ms(verify(&run.proofs, batch, parameters)?),
         runs_ms: runs.iter().map(|run| ms(run.proving)).collect(),
-        proof: hex(&run.proof)?,
+        proof: hex(&run.proofs)?,
     })
 }
 
-/// The time that stock verification takes.
-fn verify(run: &Run, workload: &Workload, parameters: &Parameters<Bls12>) -> Result<Duration, Failure> {
-    let inputs = workload.public_inputs();
+/// The time that stock verification of all proofs takes, one after another.
+fn verify(proofs: &[Proof<Bls12>], batch: &Batch, parameters: &Parameters<Bls12>) -> Result<Duration, Failure> {
+    if proofs.len() != batch.circuits.len() {
+        return Err(format!("expected {} proofs, got {}", batch.circuits.len(), proofs.len()).into());
+    }
+    let inputs: Vec<Vec<Scalar>> = batch.circuits.iter().map(Workload::public_inputs).collect();
     let start = Instant::now();
     let key = prepare_verifying_key(&parameters.vk);
-    if !verify_proof(&key, &run.proof, &inputs)? {
-        return Err("the proof is NOT valid".into());
+    for (number, (proof, inputs)) in proofs.iter().zip(&inputs).enumerate() {
+        if !verify_proof(&key, proof, inputs)? {
+            return Err(format!("proof {number} is NOT valid").into());
+        }
     }
     Ok(start.elapsed())
 }
 
-/// The proof's bytes in hexadecimal.
-fn hex(proof: &Proof<Bls12>) -> Result<String, Failure> {
+/// The proofs' bytes in hexadecimal.
+fn hex(proofs: &[Proof<Bls12>]) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    proof.write(&mut bytes)?;
+    for proof in proofs {
+        proof.write(&mut bytes)?;
+    }
     let mut text = String::with_capacity(2 * bytes.len());
     bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}"))?;
     Ok(text)
 }
 
 /// Index of the run with the median proving time, the lower one of two.
-pub fn median(runs: &[Run]) -> usize {
+fn median(runs: &[Run]) -> usize {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|&index| runs[index].proving);
     order.get(runs.len().saturating_sub(1) / 2).copied().unwrap_or_default()
@@ -111,16 +161,16 @@ pub fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// A circuit that notes when its synthesis ended.
+/// A circuit that notes when its synthesis ended; of a batch the last one's end counts.
 struct Timed {
     workload: Workload,
-    end: Arc<OnceLock<Instant>>,
+    end: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Circuit<Scalar> for Timed {
     fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
         self.workload.synthesize(cs)?;
-        self.end.get_or_init(Instant::now);
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         Ok(())
     }
 }

@@ -1,20 +1,39 @@
 //! Results as tables.
 
+use std::fmt::Write as _;
+
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::outcome::Outcome;
 use crate::phases::Phase;
+use crate::ways::Measured;
 
-/// A row for each phase, then what bellperson does on the host itself, and totals.
-pub fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
-    let mut table =
-        new(&["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"]);
+const PHASES: [&str; 8] =
+    ["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"];
+
+/// What a way to prove took, a table or two.
+pub fn measured(measured: &Measured) -> String {
+    let Measured { outcome, phases: parts, steps } = measured;
+    let mut text = format!("{}\n{}", outcome.engine, phases(outcome, parts));
+    if !steps.is_empty() {
+        let mut table = new(&PHASES);
+        table.add_rows(steps.iter().map(phase_row));
+        align(&mut table, 4..8);
+        align(&mut table, 1..3);
+        let _ = write!(text, "\nsteps of one proof, each alone on the first device (in a proof they overlap)\n{table}");
+    }
+    text
+}
+
+/// A row for each phase, then what is done on the host beside the engine's calls, and totals.
+fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
+    let mut table = new(&PHASES);
     table.add_row(host_row("synthesis", outcome.synthesis_ms));
     for phase in phases {
         table.add_row(phase_row(phase));
     }
     let engine: f64 = phases.iter().map(|phase| phase.ms).sum();
-    table.add_row(host_row("the rest of bellperson", (outcome.proving_ms - engine).max(0.0)));
+    table.add_row(host_row("the rest", (outcome.proving_ms - engine).max(0.0)));
     table.add_row(host_row("end of synthesis to proof", outcome.proving_ms));
     table.add_row(host_row("synthesis to proof", outcome.synthesis_ms + outcome.proving_ms));
     table.add_row(host_row("verification", outcome.verify_ms));
@@ -34,23 +53,22 @@ fn host_row(name: &str, time: f64) -> Vec<String> {
     [name, "", "", "host"].map(str::to_owned).into_iter().chain([milliseconds(time)]).collect()
 }
 
-/// Both sides, and how many times faster the first is.
-pub fn comparison(ours: &Outcome, stock: &Outcome) -> Table {
-    let mut table = new(&["time (ms)", &side(ours), &side(stock), "ratio"]);
-    let row = |name: &str, time: fn(&Outcome) -> f64| {
-        let (ours, stock) = (time(ours), time(stock));
-        vec![name.to_owned(), milliseconds(ours), milliseconds(stock), format!("{:.2}×", stock / ours)]
-    };
-    table.add_row(row("synthesis", |side| side.synthesis_ms));
-    table.add_row(row("end of synthesis to proof", |side| side.proving_ms));
-    table.add_row(row("synthesis to proof", |side| side.synthesis_ms + side.proving_ms));
-    table.add_row(row("verification", |side| side.verify_ms));
-    align(&mut table, 1..4);
+/// A row for each way to prove, with how many times as fast as the last one it is.
+pub fn comparison(outcomes: &[&Outcome]) -> Table {
+    let mut table =
+        new(&["", "ran on", "synthesis (ms)", "end of synthesis to proof (ms)", "ratio", "both (ms)", "ratio"]);
+    let proving = |outcome: &Outcome| outcome.proving_ms;
+    let both = |outcome: &Outcome| outcome.synthesis_ms + outcome.proving_ms;
+    for outcome in outcomes {
+        let ratio = |time: fn(&Outcome) -> f64| {
+            outcomes.last().map_or_else(String::new, |last| format!("{:.2}×", time(last) / time(outcome)))
+        };
+        let names = [outcome.engine.clone(), outcome.ran_on.clone(), milliseconds(outcome.synthesis_ms)];
+        let rest = [milliseconds(proving(outcome)), ratio(proving), milliseconds(both(outcome)), ratio(both)];
+        table.add_row(names.into_iter().chain(rest));
+    }
+    align(&mut table, 2..7);
     table
-}
-
-fn side(outcome: &Outcome) -> String {
-    format!("{} on {}", outcome.engine, outcome.ran_on)
 }
 
 fn milliseconds(time: f64) -> String {

@@ -21,6 +21,7 @@ use clap::Parser;
 
 use options::WorkOptions;
 use outcome::Outcome;
+use prove::Batch;
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -48,13 +49,8 @@ fn main() -> ExitCode {
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
     gpu_log::install()?;
-    let workload = prove::workload(work)?;
-    let parameters = parameters::load(&workload, work)?;
-    let once = || prove::prove(&workload, &parameters, work.seed);
-    progress::step("stock: proof to warm up (not counted)", once)?;
-    let mut runs = Vec::new();
-    for number in 1..=work.proofs {
-        runs.push(progress::step(&format!("stock: proof {number} of {}", work.proofs), once)?);
-    }
-    prove::outcome("stock", gpu_log::ran_on(), &runs, &workload, &parameters)
+    let batch = Batch::new(work)?;
+    let parameters = parameters::load(&batch.circuits[0], work)?;
+    let (runs, ()) = prove::repeat("stock", work, || Ok((prove::prove(&batch, &parameters)?, ())))?;
+    prove::outcome("stock", gpu_log::ran_on(), &runs, &batch, &parameters)
 }

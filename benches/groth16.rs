@@ -1,0 +1,133 @@
+//! Groth16 proofs: the resident pipeline, bellperson on the drop-in, and bellperson on the stock crate, each of the same
+//! circuits with the same parameters, in one run; all proofs are verified and compared. This is the example `groth16`
+//! again and again.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `PROOFWARP_BENCH_CIRCUITS=x5:14,sha:17,sha:18:4` | circuits, binary logarithms of their domains, and proofs of a batch |
+//! | `PROOFWARP_BENCH_PROOFS=5` | timed proofs of each, of which the median counts |
+//! | `PROOFWARP_BENCH_PARAMETERS=DIR` | where parameters are kept; the user's cache without it |
+//! | `PROOFWARP_STOCK_GROTH16` | the program of `examples/stock`, built before; it is built without it |
+//!
+//! `PROOFWARP_BENCH_OUT` and `PROOFWARP_PEERS` are those of the other benches (`common/mod.rs`).
+
+#![allow(dead_code, unused_imports, reason = "the example and the other benches use more of what they share")]
+
+#[path = "../examples/groth16/circuits/mod.rs"]
+mod circuits;
+#[path = "../examples/groth16/cli.rs"]
+mod cli;
+mod common;
+#[path = "../examples/groth16/compare.rs"]
+mod compare;
+#[path = "../examples/groth16/options.rs"]
+mod options;
+#[path = "../examples/groth16/outcome.rs"]
+mod outcome;
+#[path = "../examples/groth16/parameters.rs"]
+mod parameters;
+#[path = "../examples/groth16/phases.rs"]
+mod phases;
+#[path = "../examples/groth16/progress.rs"]
+mod progress;
+#[path = "../examples/groth16/prove.rs"]
+mod prove;
+#[path = "../examples/groth16/resident.rs"]
+mod resident;
+#[path = "../examples/groth16/steps.rs"]
+mod steps;
+#[path = "../examples/groth16/table.rs"]
+mod table;
+#[path = "../examples/groth16/ways.rs"]
+mod ways;
+
+use clap::Parser;
+use common::{Measurement, Session};
+use proofwarp::Accelerator;
+
+use cli::Options;
+use outcome::Outcome;
+
+/// Anything that ends the bench.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Small enough for a processor.
+const CIRCUITS: &str = "x5:14,sha:14";
+
+fn main() -> Result<(), Failure> {
+    let accelerator = Accelerator::global()?;
+    let mut session = Session::new("groth16").map_err(|error| error.to_string())?;
+    for device in accelerator.devices() {
+        session.note(format!("{} ({})", device.info().name, device.info().backend));
+    }
+    let circuits = std::env::var("PROOFWARP_BENCH_CIRCUITS").unwrap_or_else(|_| CIRCUITS.to_owned());
+    for circuit in circuits.split(',') {
+        bench(&mut session, accelerator, &parse(circuit.trim())?)?;
+    }
+    Ok(session.finish().map_err(|error| error.to_string())?)
+}
+
+/// The example's options for a circuit such as `sha:18:4`.
+fn parse(circuit: &str) -> Result<Options, Failure> {
+    let mut parts = circuit.split(':');
+    let mut arguments = vec!["groth16".to_owned()];
+    for (name, default) in [("circuit", "sha"), ("log-constraints", "14"), ("batch", "1")] {
+        arguments.push(format!("--{name}={}", parts.next().unwrap_or(default)));
+    }
+    for (option, variable) in [
+        ("proofs", "PROOFWARP_BENCH_PROOFS"),
+        ("parameters", "PROOFWARP_BENCH_PARAMETERS"),
+        ("stock-binary", "PROOFWARP_STOCK_GROTH16"),
+    ] {
+        arguments.extend(std::env::var(variable).ok().map(|value| format!("--{option}={value}")));
+    }
+    arguments.extend(["--adapter=resident", "--against=ec-gpu-gen"].map(str::to_owned));
+    Options::try_parse_from(&arguments).map_err(|error| format!("PROOFWARP_BENCH_CIRCUITS: {circuit}: {error}").into())
+}
+
+/// All ways to prove one batch.
+fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) -> Result<(), Failure> {
+    let measured = ways::measure(accelerator, options)?;
+    for way in &measured {
+        println!("{}", table::measured(way));
+        let outcome = &way.outcome;
+        let name = format!("proofwarp {}", outcome.engine);
+        session.record(measurement(options, &name, time(outcome)));
+    }
+    ways::trim(accelerator);
+    let stock = stock(options);
+    let name = match &stock {
+        Ok(outcome) if outcome.ran_on == "cpu" => "stock on the CPU",
+        _ => "stock",
+    };
+    let outcome = stock.as_ref().map_or_else(|error| common::Outcome::Absent(error.to_string()), time);
+    session.record(measurement(options, name, outcome));
+    let outcomes: Vec<&Outcome> =
+        measured.iter().map(|measured| &measured.outcome).chain(stock.as_ref().ok()).collect();
+    println!("{}", table::comparison(&outcomes));
+    compare::check_equal(&outcomes)
+}
+
+fn stock(options: &Options) -> Result<Outcome, Failure> {
+    if options.stock_binary.is_none() && !common::listed("stock") {
+        return Err("neither PROOFWARP_STOCK_GROTH16 names a program nor PROOFWARP_PEERS lists stock".into());
+    }
+    compare::run_stock(options)
+}
+
+fn time(outcome: &Outcome) -> common::Outcome {
+    let (nanoseconds, samples) = ((outcome.proving_ms * 1e6) as u64, outcome.runs_ms.len());
+    common::Outcome::Time { nanoseconds, samples, note: outcome.ran_on.clone() }
+}
+
+fn measurement(options: &Options, implementation: &str, outcome: common::Outcome) -> Measurement {
+    let work = &options.work;
+    Measurement {
+        operation: format!("groth16_{}", work.circuit.name()),
+        implementation: implementation.to_owned(),
+        place: if work.batch == 1 { "a proof".to_owned() } else { format!("a batch of {}", work.batch) },
+        distribution: common::inputs::RANDOM.to_owned(),
+        log_n: work.log_constraints,
+        outcome,
+    }
+}
