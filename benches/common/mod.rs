@@ -27,9 +27,12 @@ mod table;
 mod timing;
 
 pub use ours::{Contestant, How, cpu};
+#[allow(unused_imports, reason = "for the bench of proofs")]
 pub use peers::listed;
 pub use protocol::{Answer, Failure, HOST, RESIDENT, Request};
-pub use results::{Measurement, Outcome};
+#[allow(unused_imports, reason = "as above")]
+pub use results::Measurement;
+pub use results::Outcome;
 pub use session::Session;
 pub use timing::median;
 

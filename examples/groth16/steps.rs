@@ -121,7 +121,8 @@ impl Bench {
             queue(stream)?;
             stream.wait(None)?;
             let after = stream.traffic();
-            Ok(Traffic { upload: after.upload - before.upload, kernels: after.kernels - before.kernels, ..after })
+            let upload = after.upload.saturating_sub(before.upload);
+            Ok(Traffic { upload, kernels: after.kernels.saturating_sub(before.kernels), ..after })
         })
     }
 
