@@ -35,6 +35,3 @@ pub use results::Measurement;
 pub use results::Outcome;
 pub use session::Session;
 pub use timing::median;
-
-/// Device time of the kernels of a call from host to host, from the first to the last.
-pub const KERNELS: &str = "kernels";

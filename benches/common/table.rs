@@ -67,13 +67,8 @@ fn text(cell: &Measurement, row: &[&Measurement]) -> String {
 
 /// This crate's first time in the row from the same place.
 fn baseline<'a>(cell: &Measurement, row: &[&'a Measurement]) -> Option<&'a Measurement> {
-    let ours = |there: &&&Measurement| there.implementation.starts_with(OURS) && same_place(there, cell);
+    let ours = |there: &&&Measurement| there.implementation.starts_with(OURS) && there.place == cell.place;
     row.iter().filter(ours).find(|there| there.outcome.milliseconds().is_some()).copied()
-}
-
-/// Kernels alone count as inputs on the device where nothing else does.
-fn same_place(ours: &Measurement, cell: &Measurement) -> bool {
-    ours.place == cell.place || (ours.place == super::KERNELS && cell.place == super::RESIDENT)
 }
 
 /// Columns without a time and why, each reason once, with the rows if it is not the same for all.
