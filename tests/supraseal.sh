@@ -23,9 +23,9 @@ fail() {
 source "$root/tests/published.sh"
 
 uses_drop_in() {
-    # What is printed is read to its end: grep may not leave early.
-
-    cargo tree --quiet "$@" --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null || fail "cargo does not use the drop-in"
+    # Read to its end: where grep leaves early, cargo fails.
+    cargo tree --quiet "$@" --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null ||
+        fail "cargo does not use the drop-in"
 }
 
 # Runs tests with a backend forced; fails if another one ran.
