@@ -21,6 +21,10 @@ typedef long i64;
 #define GLOBAL_ID ((u32)get_global_id(0))
 #define GLOBAL_SIZE ((u32)get_global_size(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+// Kernels that start before those ahead of them have ended: CUDA only.
+#define STARTS_EARLY(kernel)
+#define AWAIT_STREAM()
+#define LET_NEXT_START()
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define POPCOUNT(value) popcount(value)
 // A copy to local memory: at once here, behind what follows in CUDA.

@@ -32,7 +32,7 @@ void msm_reduce_segments(u32 segments, u32 segment, GLOBAL const point_t *bucket
 }
 
 // The same by one work-item a segment, for more segments: fewer instructions, longer latency.
-KERNEL(64)
+KERNEL_BOUNDED(64, REDUCE_OCCUPANCY)
 void msm_reduce_many_segments(u32 segments, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
                               GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;

@@ -83,10 +83,18 @@ DEVICE void window_next(window_t *window) {
 #define WINDOW_BINS 256u
 #define BIN_ROWS 2048u
 
-// An entry on its way to its row.
+// Entries in their bins: their numbers, and `room` words behind, with 16 bits each, their rows in the bin.
 typedef struct {
-    u32 number, row;
-} entry_t;
+    GLOBAL u32 *numbers;
+    GLOBAL u16 *rows;
+} binned_t;
+
+DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
+    binned_t binned;
+    binned.numbers = entries;
+    binned.rows = (GLOBAL u16 *)(entries + room);
+    return binned;
+}
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
 // i, and bins[row >> low] counts them. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
@@ -128,8 +136,8 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 // copy·(to − from) + set − from, a group for each SORT_TILE scalars; the last copy may have no window for a place.
 KERNEL(SORT_GROUP)
 void msm_partition(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 stride, u32 base,
-                   GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL entry_t *out) {
-    LOCAL entry_t sorted[SORT_TILE];
+                   GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
+    LOCAL u32 numbers[SORT_TILE], rows[SORT_TILE];
     LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 tiles = (n + SORT_TILE - 1) / SORT_TILE, place = GROUP_ID / tiles, first = GROUP_ID % tiles * SORT_TILE;
     u32 set = place % (to - from), copy = place / (to - from), bins = 1u << (c - 1 - low);
@@ -152,38 +160,60 @@ void msm_partition(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 lo
     for (u32 i = first + LOCAL_ID; i < end; i += SORT_GROUP) {
         u32 digit = digits[place * n + i], size = digit & ~SIGN_BIT;
         if (size == 0) continue;
-        entry_t entry;
-        entry.number = (number + i) | (digit & SIGN_BIT);
-        entry.row = (set << (c - 1)) + size - 1;
-        sorted[ATOMIC_ADD(&next[(size - 1) >> low], 1u)] = entry;
+        u32 at = ATOMIC_ADD(&next[(size - 1) >> low], 1u);
+        numbers[at] = (number + i) | (digit & SIGN_BIT);
+        rows[at] = size - 1;
     }
     BARRIER();
+    binned_t out = binned_at(entries, room);
     for (u32 i = LOCAL_ID; i < scratch[0]; i += SORT_GROUP) {
-        u32 bin = (sorted[i].row >> low) - set * bins;
-        out[places[bin] + i - starts[bin]] = sorted[i];
+        u32 bin = rows[i] >> low, at = places[bin] + i - starts[bin];
+        out.numbers[at] = numbers[i];
+        out.rows[at] = (u16)(rows[i] & ((1u << low) - 1));
     }
+}
+
+// tile_bins[tile] is the bin of the first of the tile's entries, of SORT_TILE; bins[b] is the first entry of bin b,
+// bins[band_bins] their number.
+KERNEL(256)
+void msm_tile_bins(u32 band_bins, u32 tiles, GLOBAL const u32 *bins, GLOBAL u32 *tile_bins) {
+    u32 tile = GLOBAL_ID, entry = tile * SORT_TILE, bin = 0, above = band_bins;
+    if (tile >= tiles) return;
+    // bins[bin] ≤ entry < bins[above], or else there is no such entry.
+    while (above - bin > 1) {
+        u32 middle = (bin + above) / 2;
+        if (bins[middle] <= entry) bin = middle;
+        else above = middle;
+    }
+    tile_bins[tile] = bin;
+}
+
+// The bin of an entry which is not in a bin before this one.
+DEVICE u32 bin_from(u32 bin, GLOBAL const u32 *bins, u32 entry) {
+    while (bins[bin + 1] <= entry) bin++;
+    return bin;
 }
 
 // Counts in local memory how often each of a bin's rows comes in from … to − 1, all in that bin.
-DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const entry_t *entries, u32 from, u32 to, u32 low) {
-    u32 mask = (1u << low) - 1;
-    for (u32 r = LOCAL_ID; r <= mask; r += SORT_GROUP) counts[r] = 0;
+DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const u16 *rows, u32 from, u32 to, u32 low) {
+    for (u32 r = LOCAL_ID; r < 1u << low; r += SORT_GROUP) counts[r] = 0;
     BARRIER();
-    for (u32 i = from + LOCAL_ID; i < to; i += SORT_GROUP) ATOMIC_ADD(&counts[entries[i].row & mask], 1u);
+    for (u32 i = from + LOCAL_ID; i < to; i += SORT_GROUP) ATOMIC_ADD(&counts[rows[i]], 1u);
     BARRIER();
 }
 
-// counts[row] += 1 for every entry; bins[b] is the first entry of bin b, bins[band_bins] their number. Grid: a group for
-// each SORT_TILE entries, which may be of several bins.
+// counts[row] += 1 for every entry. Grid: a group for each SORT_TILE entries, which may be of several bins.
 KERNEL(SORT_GROUP)
-void msm_count_rows(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const entry_t *entries,
-                    GLOBAL u32 *counts) {
+void msm_count_rows(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
+                    u32 room, GLOBAL u32 *counts) {
     LOCAL u32 local_counts[BIN_ROWS];
-    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE;
+    binned_t binned = binned_at(entries, room);
+    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE, bin = tile_bins[GROUP_ID];
     u32 end = from + SORT_TILE < total ? from + SORT_TILE : total;
     while (from < end) {
-        u32 bin = entries[from].row >> low, to = bins[bin + 1] < end ? bins[bin + 1] : end;
-        count_in_bin(local_counts, entries, from, to, low);
+        bin = bin_from(bin, bins, from);
+        u32 to = bins[bin + 1] < end ? bins[bin + 1] : end;
+        count_in_bin(local_counts, binned.rows, from, to, low);
         for (u32 r = LOCAL_ID; r < 1u << low; r += SORT_GROUP)
             if (local_counts[r] != 0) ATOMIC_ADD(&counts[(bin << low) + r], local_counts[r]);
         BARRIER();
@@ -214,25 +244,28 @@ DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts
 // Puts entries in their rows: cursors[row] is where the row's next entry goes. Entries go through local memory, so that
 // those of one row are written side by side. Grid: as msm_count_rows.
 KERNEL(SORT_GROUP)
-void msm_place(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const entry_t *entries, GLOBAL u32 *cursors,
-               GLOBAL u32 *out) {
+void msm_place(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
+               u32 room, GLOBAL u32 *cursors, GLOBAL u32 *out) {
     // Of each row of the bin: where its entries start in local memory, after which the next one goes there, and by how
     // much more its place in the output is.
     LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_TILE];
     LOCAL u16 rows[SORT_TILE];
-    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE, mask = (1u << low) - 1;
+    binned_t binned = binned_at(entries, room);
+    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE, bin = tile_bins[GROUP_ID];
     u32 end = from + SORT_TILE < total ? from + SORT_TILE : total;
     while (from < end) {
-        u32 bin = entries[from].row >> low, to = bins[bin + 1] < end ? bins[bin + 1] : end;
-        count_in_bin(offsets, entries, from, to, low);
+        bin = bin_from(bin, bins, from);
+        u32 to = bins[bin + 1] < end ? bins[bin + 1] : end;
+        count_in_bin(offsets, binned.rows, from, to, low);
         scan_rows(offsets, next, scratch, low);
-        for (u32 r = LOCAL_ID; r <= mask; r += SORT_GROUP)
+        for (u32 r = LOCAL_ID; r < 1u << low; r += SORT_GROUP)
             if (offsets[r] != 0) offsets[r] = ATOMIC_ADD(&cursors[(bin << low) + r], offsets[r]) - next[r];
         BARRIER();
         for (u32 i = from + LOCAL_ID; i < to; i += SORT_GROUP) {
-            u32 row = entries[i].row & mask, place = ATOMIC_ADD(&next[row], 1u);
-            sorted[place] = entries[i].number;
-            rows[place] = (u16)row;
+            u16 row = binned.rows[i];
+            u32 place = ATOMIC_ADD(&next[row], 1u);
+            sorted[place] = binned.numbers[i];
+            rows[place] = row;
         }
         BARRIER();
         for (u32 i = LOCAL_ID; i < to - from; i += SORT_GROUP) out[offsets[rows[i]] + i] = sorted[i];

@@ -177,6 +177,7 @@ DEVICE u32 columns_base(columns_t columns, u32 group, u32 first_log, u32 flags) 
 
 // One pass but the last. Grid: a group a tile, columns of all vectors in a row; n ≥ TILE. `first_log`: bits that the
 // first pass settled, 0 in it. The state of the passes that wait is cleared by the first.
+STARTS_EARLY(ntt_columns)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 log_n, u32 stride_log,
                  u32 radix_log, u32 first_log, u32 swap_log, GLOBAL const F(fixed) *nodes, u32 flags,
@@ -186,6 +187,7 @@ void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u
     columns_t columns = {log_n, radix_log, stride_log, swap_log, vector_stride};
     u32 group = GROUP_ID, window = TILE_LOG - STEP_LOG;
     GLOBAL u32 *plane = 0;
+    AWAIT_STREAM();
     for (u32 i = GLOBAL_ID; i < clear; i += GLOBAL_SIZE) state[i] = 0;
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) {
@@ -201,6 +203,7 @@ void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u
     }
     tree_t tree = {nodes, columns_base(columns, group, first_log, flags), 0, (flags & SHIFTED) != 0};
     window = pass_levels(tile, x, tree, radix_log, plane);
+    LET_NEXT_START();
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) grid_wait(plane, 1u << swap_log);
 #endif

@@ -47,6 +47,7 @@ DEVICE F(t) row_twist(rows_t rows, F(t) x, u32 column, u32 i, u32 low_log, GLOBA
 
 // Grid: a group a tile of whole rows, of all vectors one after the other; `columns` is their number.
 // `out` is `data` in place. From state_offset on: the ticket counter, then one counter a plane of 2^plane_log tiles.
+STARTS_EARLY(ntt_rows)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
               u32 first_log, GLOBAL const F(fixed) *nodes, u32 low_log, GLOBAL const F(fixed) *low,
@@ -57,6 +58,7 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
     u32 group = GROUP_ID, window = TILE_LOG - STEP_LOG;
     GLOBAL u32 *plane = 0;
+    AWAIT_STREAM();
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) {
         state += state_offset;
@@ -76,6 +78,7 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     }
     tree_t tree = {nodes, 1, 0, false};
     window = pass_levels(tile, x, tree, radix_log, plane);
+    LET_NEXT_START();
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif

@@ -26,6 +26,8 @@ typedef long long i64;
 // Groups of bucket accumulation that share one: 128 registers with 8 limbs, 168 with 12, where their number counts for
 // more than a few spilled words.
 #define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)
+// Groups of bucket reduction that share one: 128 registers with 8 limbs; more of longer ones gain nothing.
+#define REDUCE_OCCUPANCY (FIELD_WORDS > 8 ? 4 : 8)
 // Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
 // work-item (PTX ISA, cp.async).
 #define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : 4>(&(to), &(from), sizeof(to))
@@ -46,6 +48,18 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define HAS_PTX
 // Groups that wait for others: CUDA only, where groups that have started run on whatever others do.
 #define GRID_ORDER
+// Kernels that start before those ahead of them in their stream have ended (CUDA programming guide, "Programmatic
+// Dependent Launch"): such a kernel is declared by STARTS_EARLY, which backend/cuda looks for, and waits before it touches
+// what others write; it lets the next one start as soon as all its groups have.
+#if __CUDA_ARCH__ >= 900
+#define STARTS_EARLY(kernel) extern "C" __device__ u32 starts_early_##kernel = 1;
+#define AWAIT_STREAM() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define LET_NEXT_START() asm volatile("griddepcontrol.launch_dependents;")
+#else
+#define STARTS_EARLY(kernel)
+#define AWAIT_STREAM()
+#define LET_NEXT_START()
+#endif
 // A number for the group: numbers are given out in the order in which groups start. `shared` is free local memory.
 DEVICE u32 grid_ticket(u32 *counter, u32 *shared) {
     if (LOCAL_ID == 0) *shared = atomicAdd(counter, 1);

@@ -102,13 +102,15 @@ impl Enqueue<'_> {
     /// Step 1, a chunk's digits in a band transposed: sorted into bins of rows, then into rows.
     pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
         let cut = self.plan.cut(digits.count, band);
-        let (bins, binned) = self.sort_into_bins(digits, band, cut)?;
         let room = self.plan.room();
+        let (bins, binned) = self.sort_into_bins(digits, band, cut)?;
+        let (tile_bins, binned_room) = (self.tile_bins(&bins, cut)?, Arg::U32(room.entries() as u32));
         let offsets = self.words(u64::from(room.rows) + 1)?;
         self.stream.zero(&offsets)?;
         let numbers = [cut.bins, self.plan.low_bits()].map(Arg::U32);
         let tiles = cut.entries().div_ceil(SORT_TILE) * u64::from(SORT_GROUP);
-        let args = [&numbers[..], &[&bins, &binned, &offsets].map(mem)].concat();
+        let found = [&bins, &tile_bins, &binned].map(mem);
+        let args = [&numbers[..], &found, &[binned_room, mem(&offsets)]].concat();
         self.launch("msm_count_rows", tiles, SORT_GROUP, &args)?;
         if self.plan.levels > 0 {
             let args = [Arg::U32(cut.rows), Arg::U32(self.plan.levels), mem(&offsets)];
@@ -119,7 +121,7 @@ impl Enqueue<'_> {
         if self.plan.levels > 0 {
             self.stream.zero(&entries)?;
         }
-        let args = [&numbers[..], &[&bins, &binned, &cursors, &entries].map(mem)].concat();
+        let args = [&numbers[..], &found, &[binned_room, mem(&cursors), mem(&entries)]].concat();
         self.launch("msm_place", tiles, SORT_GROUP, &args)?;
         Ok(Matrix { cut, first_bucket: band.from * self.plan.buckets(), offsets, entries })
     }
@@ -140,10 +142,20 @@ impl Enqueue<'_> {
         self.scan(&bins, cut.bins, cut.bins + 1)?;
         let (cursors, binned) = (self.copy_of(&bins)?, self.bytes(room.first_bytes())?);
         let numbers = [low, digits.stride, digits.base].map(Arg::U32);
-        let args = [&windows[..], &numbers, &[&found, &cursors, &binned].map(mem)].concat();
+        let entries = [mem(&found), mem(&cursors), mem(&binned), Arg::U32(room.entries() as u32)];
+        let args = [&windows[..], &numbers, &entries].concat();
         let tiles = u64::from(cut.points).div_ceil(SORT_TILE) * u64::from(cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         Ok((bins, binned))
+    }
+
+    /// The bin of each tile's first entry.
+    fn tile_bins(&mut self, bins: &Buffer, cut: Cut) -> Result<Buffer> {
+        let tile_bins = self.words(self.plan.room().entries().div_ceil(SORT_TILE))?;
+        let tiles = cut.entries().div_ceil(SORT_TILE);
+        let args = [Arg::U32(cut.bins), Arg::U32(tiles as u32), mem(bins), mem(&tile_bins)];
+        self.launch("msm_tile_bins", tiles, 256, &args)?;
+        Ok(tile_bins)
     }
 
     /// A copy to be used up.

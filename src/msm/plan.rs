@@ -30,8 +30,8 @@ const MIN_STREAMED_SCALARS: usize = 1 << 21;
 const STREAMED_CHUNKS: usize = 4;
 /// Smallest chunk that is tried where memory is short.
 const MIN_CHUNK: usize = 1 << 8;
-/// Entries wanted in a band: enough to fill a device for milliseconds.
-const BAND_ENTRIES: u64 = 1 << 26;
+/// Most entries of a band where memory allows: every band looks at all scalars, and every round waits for inversions.
+const BAND_ENTRIES: u64 = 1 << 28;
 /// Narrowest window.
 const MIN_WINDOW: u32 = 4;
 /// Widest window: 2^8 bins of 2^11 rows each.
@@ -386,11 +386,11 @@ impl Cut {
         self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
     }
 
-    /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (8 bytes each)
+    /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (6 bytes each)
     /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns.
     pub fn first_bytes(&self) -> u64 {
         let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(1) };
-        halved.max(8 * self.entries())
+        halved.max(6 * self.entries())
     }
 
     /// See [`Self::first_bytes`].

@@ -13,8 +13,8 @@ use crate::report::Call;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Report, Result};
 
-/// Vectors in flight: one on its way up, one down.
-const LANES: usize = 2;
+/// Vectors in flight: one on its way up, one transformed, one on its way down.
+const LANES: usize = 3;
 
 /// A vector and where its transform goes.
 pub(super) type Pair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
@@ -68,10 +68,11 @@ fn on_device<F: NttField>(
     abort: Abort<'_>,
 ) -> Result<Traffic> {
     // Dropped before the pairs are given back, also after an error, which waits for their copies.
-    let mut streams = [device.stream()?, device.stream()?];
+    let lanes = LANES.min(pairs.len());
+    let mut streams = (0..lanes).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
     for (number, pair) in pairs.iter_mut().enumerate() {
-        let stream = &mut streams[number % LANES];
-        if number >= LANES {
+        let stream = &mut streams[number % lanes];
+        if number >= lanes {
             stream.wait(abort)?;
         } else if abort.is_some_and(|abort| abort()) {
             return Err(Error::Aborted);

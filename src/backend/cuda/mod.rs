@@ -4,6 +4,7 @@
 //! works in its primary context, which other users of the process share.
 
 mod context;
+mod launch;
 mod modules;
 
 use std::ffi::c_void;
@@ -17,7 +18,8 @@ use super::{
 };
 use crate::{Error, Result};
 use context::{Current, Primary, reason, status};
-use modules::{LOWEST_ARCHITECTURE, Modules};
+use launch::Shape;
+use modules::{LOWEST_ARCHITECTURE, Modules, function_of};
 
 pub use modules::{BUILD_NOTE, has_kernels};
 
@@ -307,23 +309,10 @@ unsafe impl Driver for CudaDriver {
         // the low end (CUDA's hosts are little-endian).
         let mut words: Vec<u64> = args.iter().map(word).collect();
         let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
-        let (function, stream) = (kernel.0 as cu::CUfunction, stream_of(stream));
+        let (function, early) = function_of(kernel);
+        let shape = Shape { groups, group_size, stream: stream_of(stream) };
         // SAFETY: passed on from the caller; the pointers are to live words, which the call copies.
-        let code = unsafe {
-            cu::cuLaunchKernel(
-                function,
-                groups,
-                1,
-                1,
-                group_size,
-                1,
-                1,
-                0,
-                stream,
-                pointers.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
-        };
+        let code = unsafe { launch::launch(function, early, &shape, &mut pointers) };
         self.check("cuLaunchKernel", code)
     }
 }

@@ -1,9 +1,11 @@
 //! Modules loaded from the fatbins that the build made, each at its first use.
 
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::sync::Mutex;
 
 use cust::module::Module;
+use cust::sys as cu;
 
 use crate::backend::KernelHandle;
 use crate::backend::device::lock;
@@ -33,8 +35,25 @@ impl Modules {
         }
         let function = loaded[module].get_function(name);
         let function = function.map_err(|error| Error::device(device, format!("{module}/{name}"), error))?;
-        Ok(KernelHandle(function.to_raw() as usize))
+        Ok(function_handle(function.to_raw(), starts_early(&loaded[module], name)))
     }
+}
+
+/// Set in the handle of a kernel that starts early; functions' addresses are even.
+const EARLY: usize = 1;
+
+fn function_handle(function: cu::CUfunction, early: bool) -> KernelHandle {
+    KernelHandle(function as usize | if early { EARLY } else { 0 })
+}
+
+/// A handle's function, and whether it starts early.
+pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
+    ((handle.0 & !EARLY) as cu::CUfunction, handle.0 & EARLY != 0)
+}
+
+/// Whether a kernel waits by itself for what is ahead of it in its stream: `STARTS_EARLY` of `cuda/dialect.cuh`.
+fn starts_early(module: &Module, kernel: &str) -> bool {
+    CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
 }
 
 fn load(device: &str, module: &str) -> Result<Module> {
