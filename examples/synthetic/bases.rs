@@ -2,8 +2,8 @@
 
 use blstrs::{Fp, Fp2, G1Affine, G2Affine, Scalar};
 use ff::{BatchInverter, Field};
-use group::prime::PrimeCurveAffine;
 use group::Curve;
+use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
 use crate::Failure;
@@ -135,5 +135,38 @@ impl<P: Point> Lanes<P> {
             *x = sum;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agrees<P: Point>(progression: Progression) {
+        let counts = [0, 1, 2, LANE, LANE + 1, 3 * LANE - 1, LANES * LANE + LANE + 5];
+        for count in counts {
+            let points: Vec<P> = progression.points(count).expect("points");
+            assert_eq!(points.len(), count);
+            let places = [0, 1, LANE - 1, LANE, 2 * LANE + 77, LANES * LANE - 1, LANES * LANE, count.saturating_sub(1)];
+            for place in places.into_iter().filter(|place| *place < count) {
+                let expected = (P::generator() * progression.at(place)).to_affine();
+                assert!(points[place] == expected, "point {place} of {count}, {progression:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_have_their_logarithms() {
+        let multiples = Progression::Multiples { first: -Scalar::from(1 << 40), step: Scalar::from(12345).square() };
+        for progression in [Progression::Powers, multiples] {
+            agrees::<G1Affine>(progression);
+            agrees::<G2Affine>(progression);
+        }
+    }
+
+    #[test]
+    fn a_progression_that_doubles_is_refused() {
+        let step = Scalar::from(7);
+        assert!(Progression::Multiples { first: step, step }.points::<G1Affine>(2).is_err());
     }
 }

@@ -51,7 +51,7 @@ pub struct Options {
 
 const EXAMPLES: &str = "Examples:
   synthetic                                            2^16, on the best backend
-  synthetic --log-constraints 27 --backend cuda        130 M constraints: 80 GB of host memory, 110 GB on the device
+  synthetic --log-constraints 27 --backend cuda        130 M constraints: 80 GB of host memory, a GPU of 141 GB
   synthetic --log-constraints 20 --memory-limit 700M   a key that does not fit is streamed";
 
 /// A backend by its name.

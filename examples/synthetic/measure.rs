@@ -156,3 +156,60 @@ impl Outcome {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    /// A small system, and what its proofs must be by a key.
+    fn small(seed: &str) -> (Options, System, Circuit<Scalar>) {
+        let options = Options::parse_from(["synthetic", "--log-constraints", "10", "--proofs", "1", "--seed", seed]);
+        let system = options.shape().make().expect("system");
+        let circuit = Circuit::from_matrices(system.inputs, system.matrices.clone()).expect("circuit");
+        (options, system, circuit)
+    }
+
+    #[test]
+    fn proofs_are_what_they_must_be() {
+        let (mut options, system, circuit) = small("5");
+        options.batch = 3;
+        let accelerator = Accelerator::from_env().expect("accelerator");
+        let outcome = measure(&accelerator, &options, &system, &circuit).expect("proofs");
+        assert_eq!((outcome.calls.len(), outcome.report.elements), (1, 992));
+        assert_eq!(outcome.device_peaks.len(), accelerator.devices().len());
+    }
+
+    #[test]
+    fn a_wrong_proof_is_noticed() {
+        let (_, system, circuit) = small("6");
+        let logarithms = Logarithms::random(ChaCha8Rng::seed_from_u64(6));
+        let sums = expect::sums(&system, &circuit, &logarithms).expect("satisfied");
+        let (r, s) = (vec![Scalar::from(3)], vec![Scalar::from(5)]);
+        let cases = [
+            (Sums { a: sums.a.double(), ..sums }, "A"),
+            (Sums { b_g2: Scalar::ONE, ..sums }, "B"),
+            (Sums { b_g1: Scalar::ONE, ..sums }, "C"),
+            (Sums { l: Scalar::ONE, ..sums }, "C"),
+            (Sums { h: sums.h + Scalar::ONE, ..sums }, "C"),
+        ];
+        let host = Accelerator::with_backend(BackendKind::Cpu).expect("host");
+        let key = ProvingKeyOnDevice::new(&host, logarithms.key(&circuit).expect("key")).expect("key");
+        let mut prover = Prover { key, circuit: &circuit, system: &system, expected: Vec::new(), r, s };
+        for (sums, name) in cases {
+            prover.expected = expected(&logarithms, &sums, &prover.r, &prover.s);
+            let error = prover.prove().expect_err("another proof").to_string();
+            assert!(error.starts_with(&format!("proof 0, {name}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_assignment_is_noticed() {
+        let (_, mut system, circuit) = small("7");
+        let logarithms = Logarithms::random(ChaCha8Rng::seed_from_u64(7));
+        let last = system.values.len() - 1;
+        system.values[last] += Scalar::from(2);
+        let error = expect::sums(&system, &circuit, &logarithms).expect_err("not satisfied").to_string();
+        assert!(error.starts_with("constraint 991"), "{error}");
+    }
+}

@@ -273,3 +273,30 @@ fn near(places: &[u32], rng: &mut ChaCha8Rng) -> Option<u32> {
     let count = places.len().min(NEAR);
     (count > 0).then(|| places[places.len() - 1 - rng.gen_range(0..count)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_have_the_shape_that_is_asked_for() {
+        let shape = Shape { constraints: 100_000, inputs: 16, nonzeros: 3.0, bits: 0.95, seed: 3 };
+        let system = shape.make().expect("system");
+        assert_eq!(system.values.len(), 100_016);
+        let small = system.values.iter().filter(|value| **value == Scalar::ZERO || **value == Scalar::ONE).count();
+        assert!((94_000..96_500).contains(&small), "{small} bits");
+        let mean = |number: usize| system.matrices[number].nonzeros() as f64 / 1e5;
+        assert!((2.8..3.2).contains(&mean(0)), "{} non-zeros in a row of A", mean(0));
+        assert!((0.9..2.0).contains(&mean(1)) && (0.9..2.0).contains(&mean(2)), "{} in B, {} in C", mean(1), mean(2));
+        let longest = (0..100_000).map(|row| system.matrices[0].row(row).count()).max();
+        assert_eq!(longest, Some(PACKED.end - 1));
+    }
+
+    #[test]
+    fn extreme_shapes_can_be_made() {
+        for (bits, nonzeros) in [(0.0, 1.0), (1.0, 300.0), (0.0, 300.0)] {
+            let shape = Shape { constraints: 992, inputs: 2, nonzeros, bits, seed: 1 };
+            assert_eq!(shape.make().expect("system").matrices[2].rows(), 992);
+        }
+    }
+}
