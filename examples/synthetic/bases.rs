@@ -123,19 +123,21 @@ impl<P: Point> Lanes<P> {
         }
         BatchInverter::invert_with_external_scratch(&mut self.inverses, &mut self.scratch);
         for ([x, y], inverse) in self.points.iter_mut().zip(&self.inverses) {
-            let (slope, other) = match step {
-                Some([step_x, step_y]) => ((*y - step_y) * inverse, step_x),
-                None => {
-                    let square = x.square();
-                    ((square.double() + square) * inverse, *x)
-                }
-            };
+            let (numerator, other) =
+                step.map_or_else(|| (tripled_square(x), *x), |[step_x, step_y]| (*y - step_y, step_x));
+            let slope = numerator * inverse;
             let sum = slope.square() - *x - other;
             *y = slope * (*x - sum) - *y;
             *x = sum;
         }
         Ok(())
     }
+}
+
+/// 3x²: what the curve's tangent rises by, but for 2y.
+fn tripled_square<F: Field>(x: &F) -> F {
+    let square = x.square();
+    square.double() + square
 }
 
 #[cfg(test)]

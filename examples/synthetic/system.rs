@@ -164,32 +164,34 @@ impl<'a> Chunk<'a> {
     fn row(&mut self, row: usize, kind: Kind, bit: bool) -> Scalar {
         let column = self.column(row);
         match kind {
-            Kind::Free => {
-                self.term(0, 0, Piece::ONE);
-                self.term(0, column, Piece::MINUS_ONE);
-                self.term(1, column, Piece::ONE);
-                Scalar::from(u64::from(bit))
-            }
-            Kind::And => {
-                let ((x, a), (y, b)) = (self.bit(), self.free_bit());
-                [x, y, column]
-                    .into_iter()
-                    .enumerate()
-                    .for_each(|(matrix, column)| self.term(matrix, column, Piece::ONE));
-                a * b
-            }
-            Kind::Xor => {
-                let ((x, a), (y, b)) = (self.bit(), self.free_bit());
-                self.term(0, x, Piece::power(1));
-                self.term(1, y, Piece::ONE);
-                [(x, Piece::ONE), (y, Piece::ONE), (column, Piece::MINUS_ONE)]
-                    .into_iter()
-                    .for_each(|(column, coefficient)| self.term(2, column, coefficient));
-                a + b - (a * b).double()
-            }
+            Kind::Free => self.boolean(column, bit),
+            Kind::And => self.and(column),
+            Kind::Xor => self.xor(column),
             Kind::Packing => self.packing(column),
             Kind::Product => self.product(column),
         }
+    }
+
+    fn boolean(&mut self, column: u32, bit: bool) -> Scalar {
+        self.terms(0, [(0, Piece::ONE), (column, Piece::MINUS_ONE)]);
+        self.terms(1, [(column, Piece::ONE)]);
+        Scalar::from(u64::from(bit))
+    }
+
+    fn and(&mut self, column: u32) -> Scalar {
+        let ((x, a), (y, b)) = (self.bit(), self.free_bit());
+        for (matrix, column) in [x, y, column].into_iter().enumerate() {
+            self.terms(matrix, [(column, Piece::ONE)]);
+        }
+        a * b
+    }
+
+    fn xor(&mut self, column: u32) -> Scalar {
+        let ((x, a), (y, b)) = (self.bit(), self.free_bit());
+        self.terms(0, [(x, Piece::power(1))]);
+        self.terms(1, [(y, Piece::ONE)]);
+        self.terms(2, [(x, Piece::ONE), (y, Piece::ONE), (column, Piece::MINUS_ONE)]);
+        a + b - (a * b).double()
     }
 
     fn packing(&mut self, column: u32) -> Scalar {
@@ -197,11 +199,11 @@ impl<'a> Chunk<'a> {
         let mut limbs = [0u64; 4];
         for i in 0..length {
             let (bit, value) = self.bit();
-            self.term(0, bit, Piece::power(i as u32));
+            self.terms(0, [(bit, Piece::power(i as u32))]);
             limbs[i / 64] |= u64::from(value == Scalar::ONE) << (i % 64);
         }
-        self.term(1, 0, Piece::ONE);
-        self.term(2, column, Piece::ONE);
+        self.terms(1, [(0, Piece::ONE)]);
+        self.terms(2, [(column, Piece::ONE)]);
         let shift = Scalar::from(1 << 32).square();
         limbs.iter().rev().fold(Scalar::ZERO, |sum, limb| sum * shift + Scalar::from(*limb))
     }
@@ -209,17 +211,18 @@ impl<'a> Chunk<'a> {
     fn product(&mut self, column: u32) -> Scalar {
         let input = self.rng.gen_range(1..self.inputs.len());
         let (full, bits) = (self.full(), [self.bit(), self.bit(), self.free_bit()]);
-        self.term(0, input as u32, Piece::ONE);
-        self.term(0, bits[0].0, Piece::MINUS_ONE);
-        self.term(0, bits[1].0, Piece::power(3));
-        self.term(1, full.0, Piece::ONE);
-        self.term(1, bits[2].0, Piece::MINUS_ONE);
-        self.term(2, column, Piece::ONE);
+        self.terms(0, [(input as u32, Piece::ONE), (bits[0].0, Piece::MINUS_ONE), (bits[1].0, Piece::power(3))]);
+        self.terms(1, [(full.0, Piece::ONE), (bits[2].0, Piece::MINUS_ONE)]);
+        self.terms(2, [(column, Piece::ONE)]);
         (self.inputs[input] - bits[0].1 + bits[1].1 * Scalar::from(8)) * (full.1 - bits[2].1)
     }
 
-    fn term(&mut self, matrix: usize, column: u32, coefficient: u32) {
-        self.pieces[matrix].term(column, coefficient);
+    /// Non-zeros of the current row of A, B or C.
+    fn terms<const N: usize>(&mut self, matrix: usize, terms: [(u32, u32); N]) {
+        let piece = &mut self.pieces[matrix];
+        for (column, coefficient) in terms {
+            piece.term(column, coefficient);
+        }
     }
 
     /// The column of a variable of the chunk.

@@ -64,7 +64,9 @@ pub fn outcome(outcome: &Outcome) -> String {
         ("  kernels in it, streams added up".to_owned(), traffic.kernels),
         ("  downloads in it".to_owned(), traffic.download),
     ];
-    rows.into_iter().for_each(|(name, time)| _ = times.add_row([name, milliseconds(time)]));
+    for (name, time) in rows {
+        times.add_row([name, milliseconds(time)]);
+    }
     align(&mut times);
     let (backend, device) = (report.backend, &report.device);
     format!("{times}\n{}\nall proofs are what they must be; made on {backend} ({device})", bytes(outcome))
