@@ -253,6 +253,26 @@ fn from_arrays_as_from_rows() {
 }
 
 #[test]
+fn from_a_dictionary_as_from_rows() {
+    let two = Fr::from(2);
+    let dictionary = vec![Fr::ONE, -Fr::ONE, two];
+    let csr = Csr::with_dictionary(9, vec![0, 2, 2, 3], vec![8, 0, 4], vec![2, 1, 0], dictionary).expect("matrix");
+    let rows = [vec![(8, two), (0, -Fr::ONE)], vec![], vec![(4, Fr::ONE)]];
+    for (number, row) in rows.iter().enumerate() {
+        assert_eq!(csr.row(number).collect::<Vec<_>>(), *row, "row {number}");
+    }
+    let refused = |indices: Vec<u32>, dictionary: Vec<Fr>| {
+        let result = Csr::with_dictionary(9, vec![0, 1], vec![3], indices, dictionary);
+        result.map(|_| ()).expect_err("no matrix").to_string()
+    };
+    let units = vec![Fr::ONE, -Fr::ONE];
+    assert!(refused(vec![2], units.clone()).contains("coefficient of non-zero 0"), "a place beyond the end");
+    assert!(refused(vec![0, 1], units).contains("number of coefficients"), "too many places");
+    assert!(refused(vec![0], vec![-Fr::ONE, Fr::ONE]).contains("dictionary"), "the wrong way round");
+    assert!(refused(vec![0], vec![]).contains("dictionary"), "an empty one");
+}
+
+#[test]
 fn arrays_that_are_no_matrix() {
     let refused = |columns: usize, pointers: &[u32], indices: &[u32], values: usize, message: &str| {
         let result = Csr::new(columns, pointers.to_vec(), indices.to_vec(), &vec![Fr::ONE; values]);

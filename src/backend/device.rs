@@ -22,6 +22,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) struct Shared {
     pub(super) driver: Box<dyn Driver>,
     allocated: AtomicU64,
+    /// The most that `allocated` has been.
+    peak: AtomicU64,
 }
 
 impl Shared {
@@ -71,7 +73,7 @@ impl Device {
     /// Wraps a driver; `limit` caps the bytes that all buffers of the device may take together.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
-            shared: Arc::new(Shared { driver, allocated: AtomicU64::new(0) }),
+            shared: Arc::new(Shared { driver, allocated: AtomicU64::new(0), peak: AtomicU64::new(0) }),
             limit,
             idle: Mutex::default(),
             streams_made: AtomicUsize::new(0),
@@ -106,6 +108,11 @@ impl Device {
         let left =
             self.limit.map(|limit| (limit + pooled).saturating_sub(self.shared.allocated.load(Ordering::Relaxed)));
         Ok(left.map_or(free, |left| left.min(free)))
+    }
+
+    /// The most bytes that buffers, pools and tables have taken together, since the process began.
+    pub fn peak_memory(&self) -> u64 {
+        self.shared.peak.load(Ordering::Relaxed)
     }
 
     /// What the driver has free, from an answer that may be [`FRESH`] old, without what was allocated since:
@@ -218,9 +225,10 @@ impl Device {
             }),
             _ => self.shared.driver.memory_allocate(bytes),
         };
-        if result.is_err() {
-            self.shared.allocated.fetch_sub(bytes_u64, Ordering::SeqCst);
-        }
+        match &result {
+            Ok(_) => self.shared.peak.fetch_max(before + bytes_u64, Ordering::Relaxed),
+            Err(_) => self.shared.allocated.fetch_sub(bytes_u64, Ordering::SeqCst),
+        };
         result
     }
 }

@@ -1,15 +1,17 @@
 //! What proofs of one circuit have in common: its variables' numbers and places in the key, its matrices.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff::Field;
+use rayon::prelude::*;
 
 use super::per_device::PerDevice;
 use super::{Engine, PLACE, Parameters, equal};
 use crate::backend::{Buffer, Device, Stream};
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, Options};
-use crate::{Error, Result};
+use crate::{Accelerator, Error, Result};
 
 /// Variables that have bases in the queries of A and B: those that occur in a constraint's A or B. All inputs have one
 /// in A.
@@ -56,7 +58,7 @@ impl<F: NttField> Circuit<F> {
         let (inputs, aux) = (b_inputs.len(), a_aux.len());
         limit("variables", inputs + aux)?;
         limit("constraints", constraints)?;
-        let a = (0..inputs as u32).chain(chosen(a_aux, inputs)).collect();
+        let a = (0..inputs as u32).into_par_iter().chain(chosen(a_aux, inputs)).collect();
         let b = chosen(b_inputs, 0).chain(chosen(b_aux, inputs)).collect();
         Ok(Self { inputs, aux, constraints, a, b, matrices: None, on_devices: PerDevice::default() })
     }
@@ -102,9 +104,27 @@ impl<F: NttField> Circuit<F> {
         [self.a.len(), b_inputs, self.b.len() - b_inputs]
     }
 
+    /// The variables that have bases in the query of A, in their order there.
+    pub fn variables_of_a(&self) -> &[u32] {
+        &self.a
+    }
+
+    /// The variables that have bases in the queries of B, in their order there.
+    pub fn variables_of_b(&self) -> &[u32] {
+        &self.b
+    }
+
     /// A, B and C, where they are known.
     pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
         self.matrices.as_ref()
+    }
+
+    /// Uploads it to the devices that do not have it: the first proof on each would else.
+    ///
+    /// # Errors
+    /// A device has too little memory, or failed.
+    pub fn upload(&self, accelerator: &Accelerator) -> Result<()> {
+        accelerator.devices().iter().try_for_each(|device| self.on_device(device).map(drop))
     }
 
     /// Bytes that it takes on the devices, all together.
@@ -128,7 +148,7 @@ impl<F: NttField> Circuit<F> {
     pub(super) fn on_device(&self, device: &Arc<Device>) -> Result<Arc<OnDevice<F>>> {
         self.on_devices.get(device, || {
             let mut stream = device.stream()?;
-            let (a, b) = (self.upload(&mut stream, &self.a)?, self.upload(&mut stream, &self.b)?);
+            let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
             stream.wait(None)?;
             let upload = |[a, b, c]: &[Arc<Csr<F>>; 3]| {
                 let on_device = |csr| CsrOnDevice::new(device, csr, Options::default());
@@ -138,7 +158,7 @@ impl<F: NttField> Circuit<F> {
         })
     }
 
-    fn upload(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
+    fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
         if indices.len() == self.variables() {
             return Ok(None);
         }
@@ -157,19 +177,24 @@ impl<F: NttField> OnDevice<F> {
 }
 
 /// Numbers of the chosen variables, the first of which is `first`.
-fn chosen(density: &[bool], first: usize) -> impl Iterator<Item = u32> + '_ {
-    let places = density.iter().enumerate().filter(|(_, chosen)| **chosen);
+fn chosen(density: &[bool], first: usize) -> impl ParallelIterator<Item = u32> + '_ {
+    let places = density.par_iter().enumerate().filter(|(_, chosen)| **chosen);
     places.map(move |(place, _)| (first + place) as u32)
 }
 
 /// Which columns have a coefficient other than zero.
 fn occurring<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
-    let mut occurs = vec![false; matrix.columns()];
     let zero: Vec<bool> = matrix.dictionary().iter().map(Field::is_zero_vartime).collect();
-    for (column, coefficient) in matrix.column_indices().iter().zip(matrix.coefficient_indices()) {
-        occurs[*column as usize] |= !zero[*coefficient as usize];
-    }
-    occurs
+    let occurs: Vec<AtomicBool> = (0..matrix.columns()).into_par_iter().map(|_| AtomicBool::default()).collect();
+    let nonzeros = matrix.column_indices().par_iter().zip(matrix.coefficient_indices());
+    nonzeros.filter(|(_, coefficient)| !zero[**coefficient as usize]).for_each(|(column, _)| {
+        let occurs = &occurs[*column as usize];
+        // Most have been set before, some by all cores: reading lets them share it.
+        if !occurs.load(Ordering::Relaxed) {
+            occurs.store(true, Ordering::Relaxed);
+        }
+    });
+    occurs.into_par_iter().map(AtomicBool::into_inner).collect()
 }
 
 fn limit(what: &'static str, number: usize) -> Result<()> {

@@ -43,6 +43,29 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
     }
 
+    /// A matrix whose coefficients are given by their places in a dictionary, which starts with 1 and −1: for large
+    /// ones, since nothing is copied or looked up.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or the dictionary starts with something else, or a place is not in it.
+    pub fn with_dictionary(
+        columns: usize,
+        row_pointers: Vec<u32>,
+        column_indices: Vec<u32>,
+        coefficient_indices: Vec<u32>,
+        dictionary: Vec<F>,
+    ) -> Result<Self> {
+        expect_equal("number of coefficients", column_indices.len(), coefficient_indices.len())?;
+        check_pointers(&row_pointers, column_indices.len())?;
+        check_columns(columns, &column_indices)?;
+        check_limit("dictionary", dictionary.len())?;
+        if !dictionary.starts_with(&[F::ONE, -F::ONE]) {
+            return Err(Error::invalid("csr", "dictionary", "one that starts with 1 and -1", "another"));
+        }
+        check_below(dictionary.len(), &coefficient_indices, "coefficient")?;
+        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
+    }
+
     /// A matrix from its rows, each an iterator of (column, coefficient).
     ///
     /// # Errors
@@ -199,10 +222,12 @@ fn check_pointers(row_pointers: &[u32], nonzeros: usize) -> Result<()> {
 
 fn check_columns(columns: usize, column_indices: &[u32]) -> Result<()> {
     check_limit("columns", columns)?;
-    match column_indices.par_iter().position_first(|column| *column as usize >= columns) {
+    check_below(columns, column_indices, "column")
+}
+
+fn check_below(limit: usize, indices: &[u32], what: &str) -> Result<()> {
+    match indices.par_iter().position_first(|index| *index as usize >= limit) {
         None => Ok(()),
-        Some(i) => {
-            Err(Error::invalid("csr", format!("column of non-zero {i}"), format!("below {columns}"), column_indices[i]))
-        }
+        Some(i) => Err(Error::invalid("csr", format!("{what} of non-zero {i}"), format!("below {limit}"), indices[i])),
     }
 }

@@ -1,0 +1,95 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use proofwarp::BackendKind;
+
+use crate::system::Shape;
+
+/// Proves a random R1CS of the shape of Filecoin's on the resident pipeline, under a key whose discrete logarithms are
+/// known, so that every proof is checked exactly without a trusted setup.
+///
+/// The domain has 2^K elements, the system 31/32 of that constraints: 130 M for K = 27.
+#[derive(Debug, Parser)]
+#[command(name = "synthetic", after_help = EXAMPLES)]
+pub struct Options {
+    /// Binary logarithm of the domain's size
+    #[arg(long, value_name = "K", default_value_t = 16, value_parser = clap::value_parser!(u32).range(10..=27))]
+    pub log_constraints: u32,
+    /// Mean number of non-zeros in a row of A; those of B and C have about one
+    #[arg(long, value_name = "N", default_value_t = 3.0)]
+    pub nonzeros: f64,
+    /// Percentage of variables that are zero or one
+    #[arg(long, value_name = "PERCENT", default_value_t = 95, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub bits: u32,
+    /// Inputs, the constant one among them
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1024))]
+    pub inputs: u32,
+    /// Timed calls after the first one
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub proofs: u32,
+    /// Proofs of a call, of the same witness with randomisation of their own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: u32,
+    /// Seeds the system, the key and the randomisation
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where to prove; any but `auto` is an error if it cannot do it all
+    #[arg(long, value_enum, default_value = "auto")]
+    pub backend: Backend,
+    /// Most devices to use
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub devices: Option<u32>,
+    /// Most bytes to take of a device's memory, as a number with K, M or G
+    #[arg(long, value_name = "BYTES")]
+    pub memory_limit: Option<String>,
+    /// Writes the results to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "Examples:
+  synthetic                                            2^16, on the best backend
+  synthetic --log-constraints 27 --backend cuda        130 M constraints: 80 GB of host memory, a GPU of 141 GB
+  synthetic --log-constraints 20 --memory-limit 700M   a key that does not fit is streamed";
+
+/// A backend by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// The best that there is
+    Auto,
+    /// NVIDIA GPUs
+    Cuda,
+    /// OpenCL devices
+    Opencl,
+    /// The processor
+    Cpu,
+}
+
+impl Options {
+    /// The system to make.
+    pub fn shape(&self) -> Shape {
+        let domain = 1usize << self.log_constraints;
+        Shape {
+            constraints: domain - domain / 32,
+            inputs: self.inputs as usize,
+            nonzeros: self.nonzeros,
+            bits: f64::from(self.bits) / 100.0,
+            seed: self.seed,
+        }
+    }
+
+    /// What the engine reads from the environment.
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
+        let backend = match self.backend {
+            Backend::Auto => None,
+            Backend::Cuda => Some(BackendKind::Cuda),
+            Backend::Opencl => Some(BackendKind::OpenCl),
+            Backend::Cpu => Some(BackendKind::Cpu),
+        };
+        let backend = backend.map(|backend| ("PROOFWARP_BACKEND", backend.to_string()));
+        let limit = self.memory_limit.clone().map(|limit| ("PROOFWARP_MEMORY_LIMIT", limit));
+        backend.into_iter().chain(limit).collect()
+    }
+}
