@@ -12,13 +12,16 @@
 //! in coefficients, since interpolation is linear and c has a degree below the domain's order: c needs no way to the
 //! coset and back.
 
+mod batch;
 mod circuit;
 mod cpu;
 mod gpu;
 mod key;
 mod per_device;
 mod proof;
+mod queue;
 mod quotient;
+mod spread;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,7 +29,7 @@ pub use circuit::{Circuit, Densities};
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
 
-use proof::Sums;
+use proof::{Partial, Sums};
 
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
@@ -56,7 +59,8 @@ pub struct Witness<'a, F> {
 
 /// A proof for each witness, with its r and s of the zero-knowledge blinding (both zero for a proof without).
 ///
-/// The circuits of a batch are spread over the devices; on each some are under way at once. Where a device fails, and
+/// The circuits of a batch are spread over the devices, and where fewer are left than there are devices, the sums of each
+/// circuit are; on each device some circuits are under way at once. Where a device fails, and
 /// no backend is forced, the proofs that it has not finished are made on the CPU, and the report says why.
 ///
 /// # Errors
@@ -83,7 +87,7 @@ pub fn prove<E: Engine>(
         },
         || {
             for number in results.missing() {
-                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?);
+                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
             }
             Ok(results.take())
         },
@@ -111,25 +115,25 @@ impl<F: NttField> Witness<'_, F> {
 }
 
 /// The sums of each witness, as far as they are done.
-struct Results<E: Engine>(Mutex<Vec<Option<Sums<E>>>>);
+struct Results<E: Engine>(Mutex<Vec<Partial<E>>>);
 
 impl<E: Engine> Results<E> {
     fn new(count: usize) -> Self {
-        Self(Mutex::new((0..count).map(|_| None).collect()))
+        Self(Mutex::new((0..count).map(|_| Partial::NONE).collect()))
     }
 
-    fn put(&self, number: usize, sums: Sums<E>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(sums);
+    fn put(&self, number: usize, sums: Partial<E>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[number].add(sums);
     }
 
     fn missing(&self) -> Vec<usize> {
         let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (0..done.len()).filter(|number| done[*number].is_none()).collect()
+        (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
     }
 
     /// All of them: there is one for each witness once an attempt has succeeded.
     fn take(&self) -> Vec<Sums<E>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).flatten().collect()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).filter_map(|sums| sums.all()).collect()
     }
 }
 

@@ -35,6 +35,40 @@ pub(super) struct Sums<E: Engine> {
     pub b_g2: E::G2,
 }
 
+/// Those of an assignment's sums that are done.
+#[derive(Debug)]
+pub(super) struct Partial<E: Engine> {
+    pub h: Option<E::G1>,
+    pub l: Option<E::G1>,
+    pub a: Option<E::G1>,
+    pub b_g1: Option<E::G1>,
+    pub b_g2: Option<E::G2>,
+}
+
+impl<E: Engine> Partial<E> {
+    pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
+
+    /// Takes what another has.
+    pub fn add(&mut self, other: Self) {
+        self.h = other.h.or(self.h);
+        self.l = other.l.or(self.l);
+        self.a = other.a.or(self.a);
+        self.b_g1 = other.b_g1.or(self.b_g1);
+        self.b_g2 = other.b_g2.or(self.b_g2);
+    }
+
+    /// All sums, if all are done.
+    pub fn all(&self) -> Option<Sums<E>> {
+        Some(Sums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
+    }
+}
+
+impl<E: Engine> From<Sums<E>> for Partial<E> {
+    fn from(Sums { h, l, a, b_g1, b_g2 }: Sums<E>) -> Self {
+        Self { h: Some(h), l: Some(l), a: Some(a), b_g1: Some(b_g1), b_g2: Some(b_g2) }
+    }
+}
+
 /// A proof of each witness's sums, blinded by its r and s.
 pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], r: &[E::Fr], s: &[E::Fr]) -> Vec<Proof<E>> {
     sums.par_iter().zip(r.par_iter().zip(s)).map(|(sums, (r, s))| sums.proof(key, *r, *s)).collect()
