@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::batch::{Batch, UnderWay};
 use super::circuit::OnDevice;
@@ -21,6 +22,8 @@ use crate::{Error, Result};
 
 /// Proofs under way at once on a device: what the host does for one hides behind another's kernels.
 const IN_FLIGHT: usize = 2;
+/// What 1024 elements of a transform take for each bit of its length, on an H200.
+const TRANSFORM: Duration = Duration::from_nanos(10);
 /// They have to leave so many parts of the free memory, each as large as a proof's vectors.
 const MEMORY_PARTS: u64 = 4;
 
@@ -70,6 +73,20 @@ impl<'a> Lane<'a> {
             offset += piece.len();
         }
         self.compute.wait_for(&self.upload.mark()?)
+    }
+
+    /// Queues work on vectors of so many elements that takes about as long as a transform.
+    pub fn transform(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
+        let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
+        let device = self.compute.device().clone();
+        let turn = device.pace(&self.compute, time, self.abort)?;
+        self.compute.mark_start()?;
+        work(&mut self.compute)?;
+        self.compute.mark_end()?;
+        if let Some(turn) = turn {
+            turn.ends(Arc::new(self.compute.mark()?));
+        }
+        Ok(())
     }
 
     pub fn traffic(&self) -> Traffic {
@@ -151,13 +168,14 @@ impl<'a, E: Engine> Prover<'a, E> {
         lane.allocated()?;
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
         let Selections { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
-        let queue = Queue::new(share, sharing, abort);
+        let queue = Queue::new(self.device, share, sharing, abort)?;
         std::thread::scope(|scope| {
-            let g2 = share.has(Query::BG2).then(|| scope.spawn(|| queue.add(Query::BG2, &tables.b_g2, b.as_ref())));
+            let g2 =
+                share.has(Query::BG2).then(|| scope.spawn(|| queue.add(Query::BG2, tables.b_g2.as_ref(), b.as_ref())));
             let g1 = scope.spawn(|| {
-                let a = queue.add(Query::A, &tables.a, a.as_ref())?;
-                let b = queue.add(Query::BG1, &tables.b_g1, b.as_ref())?;
-                Ok([a, b, queue.add(Query::L, &tables.l, l.as_ref())?])
+                let a = queue.add(Query::A, tables.a.as_ref(), a.as_ref())?;
+                let b = queue.add(Query::BG1, tables.b_g1.as_ref(), b.as_ref())?;
+                Ok([a, b, queue.add(Query::L, tables.l.as_ref(), l.as_ref())?])
             });
             let h = vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
             let panicked = |_| Error::panicked("groth16");
@@ -180,7 +198,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         let h = queue.transforms(lane, |lane| vectors.quotient(lane, &self.domain, matrices, witness, assignment))?;
         let ready = Arc::new(lane.compute.mark()?);
         let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
-        queue.add(Query::H, &self.tables.h, Some(&h))
+        queue.add(Query::H, self.tables.h.as_ref(), Some(&h))
     }
 
     /// The scalars of a, b and l, as far as a share has sums of them.

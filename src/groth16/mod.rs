@@ -29,7 +29,7 @@ pub use circuit::{Circuit, Densities};
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
 
-use proof::{Partial, Sums};
+use proof::{Blinding, Partial, Sums};
 
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
@@ -80,19 +80,28 @@ pub fn prove<E: Engine>(
     witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
     let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: circuit.constraints };
     let results = Results::new(witnesses.len());
-    let (sums, report) = key.accelerator().run(
-        call,
-        |devices| {
-            gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
-        },
-        || {
-            for number in results.missing() {
-                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
-            }
-            Ok(results.take())
-        },
-    )?;
-    let proofs = proof::assemble(key.parameters(), &sums, r, s);
+    let mut blinding = Vec::new();
+    let run = || {
+        key.accelerator().run(
+            call,
+            |devices| {
+                gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
+            },
+            || {
+                for number in results.missing() {
+                    results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
+                }
+                Ok(results.take())
+            },
+        )
+    };
+    // Beside the devices.
+    let blind = || r.iter().zip(s).map(|(r, s)| Blinding::new(key.parameters(), *r, *s)).collect();
+    let (sums, report) = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| blinding = blind());
+        run()
+    })?;
+    let proofs = proof::assemble(key.parameters(), &sums, &blinding);
     Ok((proofs, report))
 }
 

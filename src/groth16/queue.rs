@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::gpu::Lane;
 use super::spread::{Query, Share};
-use crate::backend::{Abort, Traffic, lock};
+use crate::backend::{Abort, Device, Stream, Traffic, lock};
 use crate::curve::MsmCurve;
 use crate::msm::{DeviceScalars, Msm, Queued};
 use crate::{Error, Result};
@@ -53,27 +53,38 @@ impl<C: MsmCurve> Sum<'_, C> {
 /// Queues those sums of a proof that are a device's, as they share the memory.
 pub(super) struct Queue<'a> {
     share: Share,
+    /// Of each sum where they run at once, taken in the same order for every proof: so each finds the blocks in its pools
+    /// that it had before.
+    streams: [Mutex<Option<Stream>>; Query::ALL.len()],
     sharing: Sharing,
     turn: Mutex<()>,
     abort: Abort<'a>,
 }
 
 impl<'a> Queue<'a> {
-    pub fn new(share: Share, sharing: Sharing, abort: Abort<'a>) -> Self {
-        Self { share, sharing, turn: Mutex::default(), abort }
+    pub fn new(device: &Arc<Device>, share: Share, sharing: Sharing, abort: Abort<'a>) -> Result<Self> {
+        let mut streams = [const { Mutex::new(None) }; Query::ALL.len()];
+        let at_once = matches!(sharing, Sharing::AtOnce(_));
+        for query in Query::ALL.into_iter().filter(|query| at_once && share.has(*query)) {
+            streams[query as usize] = Mutex::new(Some(device.stream()?));
+        }
+        Ok(Self { share, streams, sharing, turn: Mutex::default(), abort })
     }
 
     /// Queues a sum if it is the device's.
     pub fn add<'m, C: MsmCurve>(
         &self,
         query: Query,
-        table: &'m Option<Arc<Msm<'static, C>>>,
+        table: Option<&'m Arc<Msm<'static, C>>>,
         scalars: Option<&DeviceScalars>,
     ) -> Result<Option<Sum<'m, C>>> {
-        match (self.share.has(query), table, scalars) {
-            (false, _, _) => Ok(None),
-            (true, Some(msm), Some(scalars)) => self.add_sum(query, msm, scalars).map(Some),
-            _ => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
+        if !self.share.has(query) {
+            return Ok(None);
+        }
+        let stream = lock(&self.streams[query as usize]).take();
+        match table.zip(scalars) {
+            Some((msm, scalars)) => self.add_sum(query, msm, scalars, stream).map(Some),
+            None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
         }
     }
 
@@ -82,13 +93,14 @@ impl<'a> Queue<'a> {
         query: Query,
         msm: &'m Msm<'_, C>,
         scalars: &DeviceScalars,
+        stream: Option<Stream>,
     ) -> Result<Sum<'m, C>> {
         let parts = self.sharing.parts(query);
         match self.sharing {
-            Sharing::AtOnce(_) => msm.queue(scalars, parts, self.abort).map(Sum::Queued),
+            Sharing::AtOnce(_) => msm.queue(scalars, stream, parts, self.abort).map(Sum::Queued),
             Sharing::InTurn => {
                 let _turn = lock(&self.turn);
-                let (sum, traffic) = msm.queue(scalars, parts, self.abort)?.finish(self.abort)?;
+                let (sum, traffic) = msm.queue(scalars, stream, parts, self.abort)?.finish(self.abort)?;
                 Ok(Sum::Done(sum, traffic))
             }
         }

@@ -52,20 +52,16 @@ impl<F: NttField> Vectors<F> {
         let factor = factor(&mut lane.compute, coset_inverse(domain)?)?;
         for (number, vector) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
             evaluate(lane, matrices, witness, assignment, (number, vector))?;
-            let stream = &mut lane.compute;
-            stream.mark_start()?;
-            domain.enqueue(Direction::Inverse, stream, vector)?;
+            lane.transform(vector.len(), |stream| domain.enqueue(Direction::Inverse, stream, vector))?;
             if number < 2 {
-                domain.enqueue(Direction::CosetForward, stream, vector)?;
+                lane.transform(vector.len(), |stream| domain.enqueue(Direction::CosetForward, stream, vector))?;
             }
-            stream.mark_end()?;
         }
-        let stream = &mut lane.compute;
-        stream.mark_start()?;
-        combine(stream, "groth16_multiply", &factor, &a, &b)?;
-        domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
-        combine(stream, "groth16_subtract", &factor, &a, &c)?;
-        stream.mark_end()?;
+        lane.transform(a.len(), |stream| {
+            combine(stream, "groth16_multiply", &factor, &a, &b)?;
+            domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
+            combine(stream, "groth16_subtract", &factor, &a, &c)
+        })?;
         Ok(a)
     }
 }
@@ -83,9 +79,7 @@ fn evaluate<F: NttField>(
     }
     let matrices = matrices.ok_or_else(no_matrices)?;
     let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
-    lane.compute.mark_start()?;
-    matrices[number].enqueue(&mut lane.compute, x, y, 1)?;
-    lane.compute.mark_end()
+    lane.transform(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
 
 /// A constant for kernels.
