@@ -60,8 +60,8 @@ pub struct Witness<'a, F> {
 /// A proof for each witness, with its r and s of the zero-knowledge blinding (both zero for a proof without).
 ///
 /// The circuits of a batch are spread over the devices, and where fewer are left than there are devices, the sums of each
-/// circuit are; on each device some circuits are under way at once. Where a device fails, and
-/// no backend is forced, the proofs that it has not finished are made on the CPU, and the report says why.
+/// circuit are; on each device some circuits are under way at once. Where a device fails, and no backend is forced, the
+/// proofs that are not finished then are made on the CPU, and the report says why.
 ///
 /// # Errors
 /// Lengths of the key, the circuit, the witnesses and the randomness do not match, there are neither evaluations nor
@@ -78,31 +78,38 @@ pub fn prove<E: Engine>(
     equal("number of s", witnesses.len(), s.len())?;
     circuit.check_key(key.parameters())?;
     witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
-    let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: circuit.constraints };
-    let results = Results::new(witnesses.len());
     let mut blinding = Vec::new();
-    let run = || {
-        key.accelerator().run(
-            call,
-            |devices| {
-                gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
-            },
-            || {
-                for number in results.missing() {
-                    results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
-                }
-                Ok(results.take())
-            },
-        )
-    };
-    // Beside the devices.
     let blind = || r.iter().zip(s).map(|(r, s)| Blinding::new(key.parameters(), *r, *s)).collect();
     let (sums, report) = rayon::in_place_scope(|scope| {
+        // Beside the devices.
         scope.spawn(|_| blinding = blind());
-        run()
+        sums(key, circuit, witnesses, abort)
     })?;
-    let proofs = proof::assemble(key.parameters(), &sums, &blinding);
-    Ok((proofs, report))
+    equal("number of proofs with all their sums", witnesses.len(), sums.len())?;
+    Ok((proof::assemble(key.parameters(), &sums, &blinding), report))
+}
+
+/// The sums of each witness.
+fn sums<E: Engine>(
+    key: &ProvingKeyOnDevice<E>,
+    circuit: &Circuit<E::Fr>,
+    witnesses: &[Witness<'_, E::Fr>],
+    abort: Abort<'_>,
+) -> Result<(Vec<Sums<E>>, Report)> {
+    let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: circuit.constraints };
+    let results = Results::new(witnesses.len());
+    key.accelerator().run(
+        call,
+        |devices| {
+            gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
+        },
+        || {
+            for number in results.missing() {
+                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
+            }
+            Ok(results.take())
+        },
+    )
 }
 
 impl<F: NttField> Witness<'_, F> {

@@ -25,8 +25,9 @@ const MERGE: u64 = 64;
 const MAX_STREAMED: usize = 1 << 21;
 /// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;
-/// The same where somebody may abort, times the bytes of a point: some 25 ms of BLS12-381.
+/// The same where somebody may abort, times the bytes of a point and for so many compute units: some 25 ms of BLS12-381.
 const MAX_ABORTABLE: usize = 96 << 22;
+const ABORTABLE_UNITS: u32 = 132;
 /// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
 const MIN_STREAMED: usize = 1 << 17;
 /// The same where nothing but scalars is uploaded.
@@ -119,7 +120,9 @@ impl Plan {
 
     fn largest_chunk(problem: Problem) -> usize {
         let parts = (problem.points / STREAMED_CHUNKS).max(MIN_STREAMED);
-        let resident = if problem.abortable { MAX_ABORTABLE / problem.affine_bytes as usize } else { MAX_RESIDENT };
+        let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
+        let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
+        let resident = if problem.abortable { abortable } else { MAX_RESIDENT };
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
