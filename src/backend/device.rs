@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::cache::Cache;
 use super::core::StreamCore;
-use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, Stream};
+use super::pace::{Pace, Turn};
+use super::{Abort, Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, Stream};
 use crate::{Error, Result};
 
 /// Locks without caring whether another thread panicked: every value under these locks is valid at
@@ -55,6 +56,7 @@ pub struct Device {
     tables: Mutex<Cache>,
     /// Where the last kernel ended whose groups wait for each other.
     pub(super) turn: Mutex<Option<Mark>>,
+    pace: Pace,
     /// When the driver was asked last for its free memory, and that plus what we had allocated.
     answer: Mutex<Option<(Instant, u64)>>,
     /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
@@ -81,6 +83,7 @@ impl Device {
             kernels: Mutex::default(),
             tables: Mutex::default(),
             turn: Mutex::default(),
+            pace: Pace::default(),
             answer: Mutex::default(),
             fuse: AtomicI64::new(-1),
         })
@@ -148,6 +151,15 @@ impl Device {
 
     pub(super) fn put_back(&self, core: Arc<StreamCore>) {
         lock(&self.idle).insert(core.number(), core);
+    }
+
+    /// A turn to queue work of so long on one of its streams, where somebody may abort: after as much of what was queued
+    /// before as an abort must not wait for.
+    ///
+    /// # Errors
+    /// The hook aborted, or the driver failed.
+    pub(crate) fn pace(&self, stream: &Stream, time: Duration, abort: Abort<'_>) -> Result<Option<Turn<'_>>> {
+        self.pace.turn(stream, time, abort)
     }
 
     /// A table that is kept between calls, found by `key`, the full description of its contents, or made. `make`

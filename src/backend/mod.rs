@@ -14,6 +14,7 @@ mod driver;
 mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod pace;
 mod staging;
 mod stream;
 

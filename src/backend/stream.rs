@@ -371,9 +371,8 @@ impl Stream {
 
     /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
     ///
-    /// After an abort it still waits for what was queued, since that cannot be taken back; callers bound what they
-    /// queue between two waits, to some tens of milliseconds where data is streamed, at most 200 where it is
-    /// resident (two chunks of an MSM of 2^24 points on a large device).
+    /// After an abort it still waits for what was queued, since that cannot be taken back; callers that are given a hook
+    /// bound what they queue to some 50 ms, for all streams of a device together (`Device::pace`).
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.

@@ -35,16 +35,16 @@ pub struct Circuit<F> {
     pub(super) a: Vec<u32>,
     pub(super) b: Vec<u32>,
     matrices: Option<[Arc<Csr<F>>; 3]>,
-    on_devices: PerDevice<OnDevice<F>>,
+    on_devices: PerDevice<OnDevice>,
+    matrices_on_devices: PerDevice<[CsrOnDevice<F>; 3]>,
 }
 
-/// A circuit's part on one device.
+/// The variables of a circuit that are chosen, on one device.
 #[derive(Debug)]
-pub(super) struct OnDevice<F> {
-    /// `None` where all variables are chosen.
+pub(super) struct OnDevice {
+    /// `None` where all variables are.
     pub a: Option<Buffer>,
     pub b: Option<Buffer>,
-    pub matrices: Option<[CsrOnDevice<F>; 3]>,
 }
 
 impl<F: NttField> Circuit<F> {
@@ -60,7 +60,16 @@ impl<F: NttField> Circuit<F> {
         limit("constraints", constraints)?;
         let a = (0..inputs as u32).into_par_iter().chain(chosen(a_aux, inputs)).collect();
         let b = chosen(b_inputs, 0).chain(chosen(b_aux, inputs)).collect();
-        Ok(Self { inputs, aux, constraints, a, b, matrices: None, on_devices: PerDevice::default() })
+        Ok(Self {
+            inputs,
+            aux,
+            constraints,
+            a,
+            b,
+            matrices: None,
+            on_devices: PerDevice::default(),
+            matrices_on_devices: PerDevice::default(),
+        })
     }
 
     /// A circuit by its matrices A, B and C, of which the first `inputs` columns are inputs, so that witnesses are
@@ -124,12 +133,17 @@ impl<F: NttField> Circuit<F> {
     /// # Errors
     /// A device has too little memory, or failed.
     pub fn upload(&self, accelerator: &Accelerator) -> Result<()> {
-        accelerator.devices().iter().try_for_each(|device| self.on_device(device).map(drop))
+        accelerator.devices().iter().try_for_each(|device| {
+            self.on_device(device)?;
+            self.matrices_on_device(device).map(drop)
+        })
     }
 
     /// Bytes that it takes on the devices, all together.
     pub fn bytes(&self) -> u64 {
-        self.on_devices.all().iter().map(|part| part.bytes()).sum()
+        let matrices = self.matrices_on_devices.all();
+        let matrices = matrices.iter().flat_map(|matrices| matrices.iter()).map(CsrOnDevice::bytes);
+        self.on_devices.all().iter().map(|part| part.bytes()).chain(matrices).sum()
     }
 
     pub(super) fn variables(&self) -> usize {
@@ -144,18 +158,21 @@ impl<F: NttField> Circuit<F> {
         equal("bases of b", self.b.len(), key.b_g1.len())
     }
 
-    /// The part on a device, uploaded now if it has none.
-    pub(super) fn on_device(&self, device: &Arc<Device>) -> Result<Arc<OnDevice<F>>> {
+    /// The chosen variables on a device, uploaded now if it has them not.
+    pub(super) fn on_device(&self, device: &Arc<Device>) -> Result<Arc<OnDevice>> {
         self.on_devices.get(device, || {
             let mut stream = device.stream()?;
             let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
             stream.wait(None)?;
-            let upload = |[a, b, c]: &[Arc<Csr<F>>; 3]| {
-                let on_device = |csr| CsrOnDevice::new(device, csr, Options::default());
-                Ok::<_, Error>([on_device(a)?, on_device(b)?, on_device(c)?])
-            };
-            Ok(OnDevice { a, b, matrices: self.matrices.as_ref().map(upload).transpose()? })
+            Ok(OnDevice { a, b })
         })
+    }
+
+    /// The matrices on a device, if there are any, uploaded now if it has them not.
+    pub(super) fn matrices_on_device(&self, device: &Arc<Device>) -> Result<Option<Arc<[CsrOnDevice<F>; 3]>>> {
+        let Some([a, b, c]) = &self.matrices else { return Ok(None) };
+        let upload = |csr| CsrOnDevice::new(device, csr, Options::default());
+        self.matrices_on_devices.get(device, || Ok([upload(a)?, upload(b)?, upload(c)?])).map(Some)
     }
 
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
@@ -168,11 +185,9 @@ impl<F: NttField> Circuit<F> {
     }
 }
 
-impl<F: NttField> OnDevice<F> {
+impl OnDevice {
     fn bytes(&self) -> u64 {
-        let indices = [&self.a, &self.b].into_iter().flatten().map(|buffer| buffer.bytes() as u64);
-        let matrices = self.matrices.iter().flatten().map(CsrOnDevice::bytes);
-        indices.chain(matrices).sum()
+        [&self.a, &self.b].into_iter().flatten().map(|buffer| buffer.bytes() as u64).sum()
     }
 }
 

@@ -6,6 +6,7 @@ use group::prime::PrimeCurveAffine;
 
 use super::Engine;
 use super::per_device::PerDevice;
+use super::spread::{Costs, Query, Share};
 use crate::backend::Device;
 use crate::curve::MsmCurve;
 use crate::msm::{Msm, Options};
@@ -45,7 +46,8 @@ pub struct Parameters<E: Engine> {
     pub b_g2: Arc<Vec<E::G2Affine>>,
 }
 
-/// A proving key whose bases are uploaded once to each device that proves, for any number of proofs.
+/// A proving key whose bases are uploaded once to each device that proves, for any number of proofs. A device that only
+/// helps with a proof gets the queries that it sums, no others.
 ///
 /// Bases that leave too little memory for proofs stay on the host and are streamed by every proof, with a warning in
 /// the log.
@@ -53,21 +55,31 @@ pub struct Parameters<E: Engine> {
 pub struct ProvingKeyOnDevice<E: Engine> {
     accelerator: Accelerator,
     parameters: Parameters<E>,
-    tables: PerDevice<Tables<E>>,
+    tables: Tables<E>,
+    /// Memory that is left to proofs on each device.
+    reserves: PerDevice<u64>,
 }
 
-/// The queries on one device.
+/// Queries on the devices.
 #[derive(Debug)]
-pub(super) struct Tables<E: Engine> {
-    pub h: Msm<'static, E::G1Affine>,
-    pub l: Msm<'static, E::G1Affine>,
-    pub a: Msm<'static, E::G1Affine>,
-    pub b_g1: Msm<'static, E::G1Affine>,
-    pub b_g2: Msm<'static, E::G2Affine>,
+struct Tables<E: Engine> {
+    g1: [PerDevice<Table<E::G1Affine>>; 4],
+    b_g2: PerDevice<Table<E::G2Affine>>,
+}
+
+type Table<C> = Msm<'static, C>;
+
+/// The queries on one device, those that it was asked for at least.
+pub(super) struct Held<E: Engine> {
+    pub b_g2: Option<Arc<Table<E::G2Affine>>>,
+    pub h: Option<Arc<Table<E::G1Affine>>>,
+    pub l: Option<Arc<Table<E::G1Affine>>>,
+    pub a: Option<Arc<Table<E::G1Affine>>>,
+    pub b_g1: Option<Arc<Table<E::G1Affine>>>,
 }
 
 impl<E: Engine> ProvingKeyOnDevice<E> {
-    /// Checks a key's lengths and uploads it to the first device; others get it with their first proof.
+    /// Checks a key's lengths and uploads it to the first device; others get what they need of it with their first proof.
     ///
     /// Points are trusted, but for a δ of zero.
     ///
@@ -75,9 +87,10 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// Lengths do not match, δ is zero, or a forced backend failed.
     pub fn new(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
-        let key = Self { accelerator: accelerator.clone(), parameters, tables: PerDevice::default() };
+        let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
+        let key = Self { accelerator: accelerator.clone(), parameters, tables, reserves: PerDevice::default() };
         if let Some(device) = accelerator.devices().first() {
-            match key.on_device(device) {
+            match key.on_device(device, Share::ALL) {
                 Err(error) if accelerator.forced().is_none() => {
                     log::warn!("groth16: the key stays on the host: {error}");
                 }
@@ -104,12 +117,53 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 
     /// Bytes that the key takes on the devices, all together.
     pub fn bytes(&self) -> u64 {
-        self.tables.all().iter().map(|tables| tables.bytes()).sum()
+        let g1 = self.tables.g1.iter().flat_map(PerDevice::all).map(|table| table.table_bytes());
+        let g2 = self.tables.b_g2.all().into_iter().map(|table| table.table_bytes());
+        g1.chain(g2).sum()
     }
 
-    /// The tables on a device, uploaded now if it has none.
-    pub(super) fn on_device(&self, device: &Arc<Device>) -> Result<Arc<Tables<E>>> {
-        self.tables.get(device, || Tables::new(&self.accelerator.on_devices(vec![device.clone()]), &self.parameters))
+    /// The queries of a share on a device, uploaded now if it has them not, those first that streaming would cost most.
+    pub(super) fn on_device(&self, device: &Arc<Device>, share: Share) -> Result<Held<E>> {
+        let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
+        let [h_tables, l_tables, a_tables, b_tables] = &self.tables.g1;
+        Ok(Held {
+            b_g2: self.query(device, share.has(Query::BG2), &self.tables.b_g2, b_g2)?,
+            h: self.query(device, share.has(Query::H), h_tables, h)?,
+            l: self.query(device, share.has(Query::L), l_tables, l)?,
+            a: self.query(device, share.has(Query::A), a_tables, a)?,
+            b_g1: self.query(device, share.has(Query::BG1), b_tables, b_g1)?,
+        })
+    }
+
+    fn query<C: MsmCurve>(
+        &self,
+        device: &Arc<Device>,
+        wanted: bool,
+        tables: &PerDevice<Table<C>>,
+        bases: &Arc<Vec<C>>,
+    ) -> Result<Option<Arc<Table<C>>>> {
+        let make = || table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?);
+        wanted.then(|| tables.get(device, make)).transpose()
+    }
+
+    /// What a device's first table was to leave, so that later ones leave as much.
+    fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
+        self.reserves.get(device, || {
+            let longest = self.domain().max(self.parameters.l.len()) as u64;
+            Ok(device.free_memory()? / WORKSPACE_SHARE + VECTORS * 32 * longest + LEAST)
+        })
+    }
+
+    /// What the sums take.
+    pub(super) fn costs(&self) -> Costs {
+        let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
+        Costs::new(|query| match query {
+            Query::BG2 => b_g2.len(),
+            Query::H => h.len(),
+            Query::L => l.len(),
+            Query::A => a.len(),
+            Query::BG1 => b_g1.len(),
+        })
     }
 }
 
@@ -131,29 +185,8 @@ impl<E: Engine> Parameters<E> {
     }
 }
 
-impl<E: Engine> Tables<E> {
-    /// The tables on the accelerator's only device, those first that streaming would cost most.
-    fn new(accelerator: &Accelerator, parameters: &Parameters<E>) -> Result<Self> {
-        let vectors = VECTORS * 32 * (parameters.h.len() + 1).max(parameters.l.len()) as u64;
-        let free = accelerator.devices().first().map_or(Ok(0), |device| device.free_memory())?;
-        let reserve = free / WORKSPACE_SHARE + vectors + LEAST;
-        Ok(Self {
-            b_g2: table(accelerator, &parameters.b_g2, reserve)?,
-            h: table(accelerator, &parameters.h, reserve)?,
-            l: table(accelerator, &parameters.l, reserve)?,
-            a: table(accelerator, &parameters.a, reserve)?,
-            b_g1: table(accelerator, &parameters.b_g1, reserve)?,
-        })
-    }
-
-    fn bytes(&self) -> u64 {
-        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(Msm::table_bytes);
-        g1.iter().sum::<u64>() + self.b_g2.table_bytes()
-    }
-}
-
 /// Bases on the device if they leave `reserve` bytes there.
-fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Arc<Vec<C>>, reserve: u64) -> Result<Msm<'static, C>> {
+fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Arc<Vec<C>>, reserve: u64) -> Result<Table<C>> {
     let bytes = (bases.len() * C::AFFINE_BYTES) as u64;
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
     if bytes.saturating_add(reserve) > free {

@@ -12,13 +12,16 @@
 //! in coefficients, since interpolation is linear and c has a degree below the domain's order: c needs no way to the
 //! coset and back.
 
+mod batch;
 mod circuit;
 mod cpu;
 mod gpu;
 mod key;
 mod per_device;
 mod proof;
+mod queue;
 mod quotient;
+mod spread;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,7 +29,7 @@ pub use circuit::{Circuit, Densities};
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
 
-use proof::Sums;
+use proof::{Blinding, Partial, Sums};
 
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
@@ -56,8 +59,9 @@ pub struct Witness<'a, F> {
 
 /// A proof for each witness, with its r and s of the zero-knowledge blinding (both zero for a proof without).
 ///
-/// The circuits of a batch are spread over the devices; on each some are under way at once. Where a device fails, and
-/// no backend is forced, the proofs that it has not finished are made on the CPU, and the report says why.
+/// The circuits of a batch are spread over the devices, and where fewer are left than there are devices, the sums of each
+/// circuit are; on each device some circuits are under way at once. Where a device fails, and no backend is forced, the
+/// proofs that are not finished then are made on the CPU, and the report says why.
 ///
 /// # Errors
 /// Lengths of the key, the circuit, the witnesses and the randomness do not match, there are neither evaluations nor
@@ -74,22 +78,38 @@ pub fn prove<E: Engine>(
     equal("number of s", witnesses.len(), s.len())?;
     circuit.check_key(key.parameters())?;
     witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
+    let mut blinding = Vec::new();
+    let blind = || r.iter().zip(s).map(|(r, s)| Blinding::new(key.parameters(), *r, *s)).collect();
+    let (sums, report) = rayon::in_place_scope(|scope| {
+        // Beside the devices.
+        scope.spawn(|_| blinding = blind());
+        sums(key, circuit, witnesses, abort)
+    })?;
+    equal("number of proofs with all their sums", witnesses.len(), sums.len())?;
+    Ok((proof::assemble(key.parameters(), &sums, &blinding), report))
+}
+
+/// The sums of each witness.
+fn sums<E: Engine>(
+    key: &ProvingKeyOnDevice<E>,
+    circuit: &Circuit<E::Fr>,
+    witnesses: &[Witness<'_, E::Fr>],
+    abort: Abort<'_>,
+) -> Result<(Vec<Sums<E>>, Report)> {
     let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: circuit.constraints };
     let results = Results::new(witnesses.len());
-    let (sums, report) = key.accelerator().run(
+    key.accelerator().run(
         call,
         |devices| {
             gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
         },
         || {
             for number in results.missing() {
-                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?);
+                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
             }
             Ok(results.take())
         },
-    )?;
-    let proofs = proof::assemble(key.parameters(), &sums, r, s);
-    Ok((proofs, report))
+    )
 }
 
 impl<F: NttField> Witness<'_, F> {
@@ -111,25 +131,25 @@ impl<F: NttField> Witness<'_, F> {
 }
 
 /// The sums of each witness, as far as they are done.
-struct Results<E: Engine>(Mutex<Vec<Option<Sums<E>>>>);
+struct Results<E: Engine>(Mutex<Vec<Partial<E>>>);
 
 impl<E: Engine> Results<E> {
     fn new(count: usize) -> Self {
-        Self(Mutex::new((0..count).map(|_| None).collect()))
+        Self(Mutex::new((0..count).map(|_| Partial::NONE).collect()))
     }
 
-    fn put(&self, number: usize, sums: Sums<E>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(sums);
+    fn put(&self, number: usize, sums: Partial<E>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[number].add(sums);
     }
 
     fn missing(&self) -> Vec<usize> {
         let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (0..done.len()).filter(|number| done[*number].is_none()).collect()
+        (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
     }
 
     /// All of them: there is one for each witness once an attempt has succeeded.
     fn take(&self) -> Vec<Sums<E>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).flatten().collect()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).filter_map(|sums| sums.all()).collect()
     }
 }
 

@@ -35,23 +35,68 @@ pub(super) struct Sums<E: Engine> {
     pub b_g2: E::G2,
 }
 
-/// A proof of each witness's sums, blinded by its r and s.
-pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], r: &[E::Fr], s: &[E::Fr]) -> Vec<Proof<E>> {
-    sums.par_iter().zip(r.par_iter().zip(s)).map(|(sums, (r, s))| sums.proof(key, *r, *s)).collect()
+/// Those of an assignment's sums that are done.
+#[derive(Debug)]
+pub(super) struct Partial<E: Engine> {
+    pub h: Option<E::G1>,
+    pub l: Option<E::G1>,
+    pub a: Option<E::G1>,
+    pub b_g1: Option<E::G1>,
+    pub b_g2: Option<E::G2>,
+}
+
+impl<E: Engine> Partial<E> {
+    pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
+
+    /// Takes what another has.
+    pub fn add(&mut self, other: Self) {
+        self.h = other.h.or(self.h);
+        self.l = other.l.or(self.l);
+        self.a = other.a.or(self.a);
+        self.b_g1 = other.b_g1.or(self.b_g1);
+        self.b_g2 = other.b_g2.or(self.b_g2);
+    }
+
+    /// All sums, if all are done.
+    pub fn all(&self) -> Option<Sums<E>> {
+        Some(Sums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
+    }
+}
+
+impl<E: Engine> From<Sums<E>> for Partial<E> {
+    fn from(Sums { h, l, a, b_g1, b_g2 }: Sums<E>) -> Self {
+        Self { h: Some(h), l: Some(l), a: Some(a), b_g1: Some(b_g1), b_g2: Some(b_g2) }
+    }
+}
+
+/// What a proof's blinding adds to A and B, and the numbers that it goes by.
+pub(super) struct Blinding<E: Engine> {
+    a: E::G1,
+    b: E::G2,
+    r: E::Fr,
+    s: E::Fr,
+}
+
+impl<E: Engine> Blinding<E> {
+    /// α + rδ and β + sδ: what can be done before the sums are there.
+    pub fn new(key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Self {
+        Self { a: key.delta_g1 * r + key.alpha_g1.to_curve(), b: key.delta_g2 * s + key.beta_g2.to_curve(), r, s }
+    }
+}
+
+/// A proof of each witness's sums.
+pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], blinding: &[Blinding<E>]) -> Vec<Proof<E>> {
+    sums.par_iter().zip(blinding).map(|(sums, blinding)| sums.proof(key, blinding)).collect()
 }
 
 impl<E: Engine> Sums<E> {
     /// A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb); the last B is in G1, and without sδ, which −rsδ
     /// would take away again.
-    fn proof(&self, key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Proof<E> {
-        let in_g2 = || (key.delta_g2 * s + key.beta_g2.to_curve() + self.b_g2).to_affine();
-        let in_g1 = || {
-            let a = key.delta_g1 * r + key.alpha_g1.to_curve() + self.a;
-            let b = key.beta_g1.to_curve() + self.b_g1;
-            let c = a * s + b * r + self.h + self.l;
-            [a.to_affine(), c.to_affine()]
-        };
-        let (b, [a, c]) = rayon::join(in_g2, in_g1);
-        Proof { a, b, c }
+    fn proof(&self, key: &Parameters<E>, blinding: &Blinding<E>) -> Proof<E> {
+        let a = blinding.a + self.a;
+        let b_r = || (key.beta_g1.to_curve() + self.b_g1) * blinding.r;
+        let (a_s, b_r) = rayon::join(|| a * blinding.s, b_r);
+        let c = a_s + b_r + self.h + self.l;
+        Proof { a: a.to_affine(), b: (blinding.b + self.b_g2).to_affine(), c: c.to_affine() }
     }
 }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::circuit::OnDevice;
 use super::cpu::no_matrices;
 use super::gpu::Lane;
 use super::{Circuit, PLACE, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::matrix::DeviceVectors;
+use crate::matrix::{CsrOnDevice, DeviceVectors};
 use crate::ntt::{Direction, NttDomain};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -43,38 +42,34 @@ impl<F: NttField> Vectors<F> {
     /// Queues the coefficients of h, of which there are as many as the domain has elements.
     pub fn quotient(
         self,
-        lane: &mut Lane,
+        lane: &mut Lane<'_>,
         domain: &NttDomain<F>,
-        part: &OnDevice<F>,
+        matrices: Option<&[CsrOnDevice<F>; 3]>,
         witness: &Witness<'_, F>,
         assignment: &DeviceVector<F>,
     ) -> Result<DeviceVector<F>> {
         let Self([mut a, mut b, mut c]) = self;
         let factor = factor(&mut lane.compute, coset_inverse(domain)?)?;
         for (number, vector) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
-            evaluate(lane, part, witness, assignment, (number, vector))?;
-            let stream = &mut lane.compute;
-            stream.mark_start()?;
-            domain.enqueue(Direction::Inverse, stream, vector)?;
+            evaluate(lane, matrices, witness, assignment, (number, vector))?;
+            lane.transform(vector.len(), |stream| domain.enqueue(Direction::Inverse, stream, vector))?;
             if number < 2 {
-                domain.enqueue(Direction::CosetForward, stream, vector)?;
+                lane.transform(vector.len(), |stream| domain.enqueue(Direction::CosetForward, stream, vector))?;
             }
-            stream.mark_end()?;
         }
-        let stream = &mut lane.compute;
-        stream.mark_start()?;
-        combine(stream, "groth16_multiply", &factor, &a, &b)?;
-        domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
-        combine(stream, "groth16_subtract", &factor, &a, &c)?;
-        stream.mark_end()?;
+        lane.transform(a.len(), |stream| {
+            combine(stream, "groth16_multiply", &factor, &a, &b)?;
+            domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
+            combine(stream, "groth16_subtract", &factor, &a, &c)
+        })?;
         Ok(a)
     }
 }
 
 /// Queues a, b or c by its number: its upload or its product.
 fn evaluate<F: NttField>(
-    lane: &mut Lane,
-    part: &OnDevice<F>,
+    lane: &mut Lane<'_>,
+    matrices: Option<&[CsrOnDevice<F>; 3]>,
     witness: &Witness<'_, F>,
     assignment: &DeviceVector<F>,
     (number, vector): (usize, &DeviceVector<F>),
@@ -82,11 +77,9 @@ fn evaluate<F: NttField>(
     if let Some(evaluations) = &witness.evaluations {
         return lane.upload(vector, &[evaluations[number]]);
     }
-    let matrices = part.matrices.as_ref().ok_or_else(no_matrices)?;
+    let matrices = matrices.ok_or_else(no_matrices)?;
     let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
-    lane.compute.mark_start()?;
-    matrices[number].enqueue(&mut lane.compute, x, y, 1)?;
-    lane.compute.mark_end()
+    lane.transform(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
 
 /// A constant for kernels.

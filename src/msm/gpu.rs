@@ -8,7 +8,7 @@ use group::Group;
 use super::options::{DeviceScalars, Options, Place, Scalars};
 use super::pipeline::{Job, OnDevice, Part, Pipeline};
 use super::table::Table;
-use crate::backend::{Abort, Buffer, Device, Traffic};
+use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
@@ -80,15 +80,15 @@ fn on_device<C: MsmCurve>(
         if running.len() == at_once {
             running.pop_front().map_or(Ok(()), &mut finish)?;
         }
-        running.push_back(start(device, number, work, vector, at_once, abort)?);
+        running.push_back(start((device, None), number, work, vector, at_once, abort)?);
     }
     running.into_iter().try_for_each(finish)?;
     Ok(total)
 }
 
-/// Starts one vector's share on a device, with the given part of its memory.
+/// Starts one vector's share on a device, on a stream of the caller's if it has one, with the given part of its memory.
 pub(super) fn start<C: MsmCurve>(
-    device: &Arc<Device>,
+    (device, stream): (&Arc<Device>, Option<Stream>),
     number: usize,
     work: Work<'_, C>,
     vector: &Scalars<'_>,
@@ -108,7 +108,7 @@ pub(super) fn start<C: MsmCurve>(
         }
     };
     let job = Job { bases: work.bases[number], scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) };
-    Pipeline::start(device, job, &work.options, at_once as u32, abort)
+    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
 }
 
 /// The scalars that belong to the bases of a device and are on that device.

@@ -55,17 +55,18 @@ pub(super) struct Job<'a, C> {
 struct Slot {
     scalars: Option<Buffer>,
     bases: Option<Buffer>,
-    done: Option<Mark>,
+    done: Option<Arc<Mark>>,
 }
 
 impl Slot {
-    fn new<C: MsmCurve>(upload: &Stream, job: &Job<'_, C>, points: usize) -> Result<Self> {
+    fn new<C: MsmCurve>(upload: Option<&Stream>, job: &Job<'_, C>, points: usize) -> Result<Self> {
+        let allocate = |bytes: usize| upload.map(|upload| upload.allocate(bytes * points)).transpose();
         let scalars = match job.scalars {
-            Part::Host(_) => Some(upload.allocate(32 * points)?.secret()),
+            Part::Host(_) => allocate(32)?.map(Buffer::secret),
             Part::Device(..) => None,
         };
         let bases = match job.bases {
-            Bases::Host(_) => Some(upload.allocate(C::AFFINE_BYTES * points)?),
+            Bases::Host(_) => allocate(C::AFFINE_BYTES)?,
             Bases::Device(_) => None,
         };
         Ok(Self { scalars, bases, done: None })
@@ -76,11 +77,11 @@ impl Slot {
         &'a self,
         job: &Job<'a, C>,
         range: &Range<usize>,
-        upload: &mut Stream,
+        upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<(&'a Buffer, u32)> {
-        match (job.scalars, &self.scalars) {
-            (Part::Host(scalars), Some(buffer)) => {
+        match (job.scalars, self.scalars.as_ref().zip(upload)) {
+            (Part::Host(scalars), Some((buffer, upload))) => {
                 upload.upload(buffer, scalars[range.clone()].as_flattened())?;
                 compute.wait_for(&upload.mark()?)?;
                 Ok((buffer, 0))
@@ -95,11 +96,11 @@ impl Slot {
         &'a self,
         job: &Job<'a, C>,
         range: &Range<usize>,
-        upload: &mut Stream,
+        upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<&'a Buffer> {
-        match (job.bases, &self.bases) {
-            (Bases::Host(bases), Some(buffer)) => {
+        match (job.bases, self.bases.as_ref().zip(upload)) {
+            (Bases::Host(bases), Some((buffer, upload))) => {
                 compute.mark_end()?;
                 upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
                 compute.wait_for(&upload.mark()?)?;
@@ -138,7 +139,8 @@ struct Results {
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
     compute: Compute,
-    upload: Stream,
+    /// `None` where nothing comes from the host.
+    upload: Option<Stream>,
     buckets: Buffer,
     too_long: Buffer,
     slots: Vec<Slot>,
@@ -174,16 +176,16 @@ impl Pipeline {
     /// Queues everything up to the copy of the result. Returns once host memory has been read; waits for the
     /// device only where a chunk needs the place of an earlier one.
     pub fn start<C: MsmCurve>(
-        device: &Arc<Device>,
+        (device, stream): (&Arc<Device>, Option<Stream>),
         job: Job<'_, C>,
         options: &Options,
         at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let on_device = matches!(job.scalars, Part::Device(..));
-        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once };
+        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once, abortable: abort.is_some() };
         let plan = plan_for(device, &job.bases, need, options)?;
-        let mut pipeline = Self::new(device, &job, plan)?;
+        let mut pipeline = Self::new((device, stream), &job, plan)?;
         if let Part::Device(OnDevice { ready: Some(ready), .. }) = job.scalars {
             pipeline.compute.stream.wait_for(ready)?;
         }
@@ -194,16 +196,23 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    fn new<C: MsmCurve>(device: &Arc<Device>, job: &Job<'_, C>, plan: Plan) -> Result<Self> {
-        // In this order: who takes the same streams each time finds the blocks in their pools that it had before.
-        let (upload, stream) = (device.stream()?, device.stream()?);
+    fn new<C: MsmCurve>(
+        (device, stream): (&Arc<Device>, Option<Stream>),
+        job: &Job<'_, C>,
+        plan: Plan,
+    ) -> Result<Self> {
+        // In this order: who takes the same streams each time finds the blocks in their pools that it had before. None that
+        // is not needed: drivers have but a few queues that run side by side, which streams share.
+        let from_host = matches!(job.scalars, Part::Host(_)) || matches!(job.bases, Bases::Host(_));
+        let upload = from_host.then(|| device.stream()).transpose()?;
+        let stream = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
         let mut compute = Compute { stream, program, plan, point_bytes };
         let buckets = compute.enqueue().buckets()?;
         let too_long = compute.stream.allocate(4)?;
         compute.stream.zero(&too_long)?;
-        let slots = (0..job.scalars.len().div_ceil(plan.chunk).min(2)).map(|_| Slot::new(&upload, job, plan.chunk));
-        let slots = slots.collect::<Result<_>>()?;
+        let slots = 0..job.scalars.len().div_ceil(plan.chunk).min(2);
+        let slots = slots.map(|_| Slot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
         Ok(Self { compute, upload, buckets, too_long, slots, results: None, bits: job.bits })
     }
 
@@ -216,9 +225,11 @@ impl Pipeline {
         abort: Abort<'_>,
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
+        let device = self.compute.stream.device().clone();
+        let turn = device.pace(&self.compute.stream, self.compute.plan.time(range.len()), abort)?;
         let index = number % self.slots.len();
         let (slot, compute, upload) = (&self.slots[index], &mut self.compute, &mut self.upload);
-        let (scalars, start) = slot.scalars(job, &range, upload, &mut compute.stream)?;
+        let (scalars, start) = slot.scalars(job, &range, upload.as_mut(), &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (range.start as u32, table.points as u32),
@@ -231,12 +242,16 @@ impl Pipeline {
             let matrix = compute.enqueue().transpose(&digits, band)?;
             let bases = match bases {
                 Some(bases) => bases,
-                None => *bases.insert(slot.bases(job, &range, upload, &mut compute.stream)?),
+                None => *bases.insert(slot.bases(job, &range, upload.as_mut(), &mut compute.stream)?),
             };
             compute.enqueue().accumulate(&matrix, bases, &self.buckets)?;
         }
         compute.stream.mark_end()?;
-        self.slots[index].done = Some(compute.stream.mark()?);
+        let done = Arc::new(compute.stream.mark()?);
+        if let Some(turn) = turn {
+            turn.ends(done.clone());
+        }
+        self.slots[index].done = Some(done);
         Ok(())
     }
 
@@ -266,9 +281,10 @@ impl Pipeline {
     /// # Errors
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
     pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
-        self.upload.wipe_staging();
+        self.upload.iter_mut().for_each(Stream::wipe_staging);
         self.compute.stream.wait(abort)?;
-        let traffic = self.upload.traffic() + self.compute.stream.traffic();
+        let uploaded = self.upload.as_ref().map_or_else(Traffic::default, Stream::traffic);
+        let traffic = uploaded + self.compute.stream.traffic();
         let Some(Results { sums, too_long: long }) = self.results.take() else {
             return Ok((C::Curve::identity(), traffic));
         };

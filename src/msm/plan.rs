@@ -1,6 +1,9 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
 use std::ops::Range;
+use std::time::Duration;
+
+use super::costs::{Costs, ENTRY};
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
@@ -22,6 +25,9 @@ const MERGE: u64 = 64;
 const MAX_STREAMED: usize = 1 << 21;
 /// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;
+/// The same where somebody may abort, times the bytes of a point and for so many compute units: some 25 ms of BLS12-381.
+const MAX_ABORTABLE: usize = 96 << 22;
+const ABORTABLE_UNITS: u32 = 132;
 /// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
 const MIN_STREAMED: usize = 1 << 17;
 /// The same where nothing but scalars is uploaded.
@@ -48,34 +54,6 @@ const MIN_TILE: u64 = 256;
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 4;
 
-/// Costs by the model in ps, fitted to times on one H200; benches/NOTES.md has them.
-struct Costs {
-    /// An XYZZ addition in the accumulation, and its latency where a work-item does one after the other.
-    xyzz: u64,
-    latency: u64,
-    /// A batched affine addition, and what a round of them takes however few they are.
-    affine: u64,
-    round: u64,
-    /// A bucket in the reduction.
-    bucket: u64,
-}
-
-/// An entry sorted into its row, in ps.
-const ENTRY: u64 = 30;
-
-impl Costs {
-    /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
-    fn of(affine_bytes: u64) -> Self {
-        let [xyzz, latency, affine, round, bucket] = match affine_bytes {
-            0..=64 => [168, 7_000_000, 143, 111_000_000, 1177],
-            65..=96 => [400, 17_000_000, 305, 100_000_000, 2500],
-            97..=128 => [620, 20_000_000, 430, 150_000_000, 3300],
-            _ => [1430, 60_000_000, 930, 300_000_000, 6300],
-        };
-        Self { xyzz, latency, affine, round, bucket }
-    }
-}
-
 /// What is multiplied on which device, as far as sizes depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Problem {
@@ -97,6 +75,8 @@ pub(super) struct Problem {
     pub compute_units: u32,
     /// Multiplications that run on it at the same time.
     pub at_once: u32,
+    /// Somebody may abort it.
+    pub abortable: bool,
 }
 
 /// How a problem is cut into windows, bands and chunks.
@@ -140,9 +120,12 @@ impl Plan {
 
     fn largest_chunk(problem: Problem) -> usize {
         let parts = (problem.points / STREAMED_CHUNKS).max(MIN_STREAMED);
+        let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
+        let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
+        let resident = if problem.abortable { abortable } else { MAX_RESIDENT };
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
-            (true, true) => (problem.points, MAX_RESIDENT),
-            (true, false) => (parts.max(MIN_STREAMED_SCALARS), MAX_RESIDENT),
+            (true, true) => (problem.points, resident),
+            (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
             (false, _) => (parts, MAX_STREAMED),
         };
         wanted.clamp(1, most)
@@ -213,6 +196,12 @@ impl Plan {
             + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
             + ENTRY * entries
             + costs.bucket * rows
+    }
+
+    /// What a chunk of so many points takes by the model.
+    pub fn time(&self, points: usize) -> Duration {
+        let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
+        Duration::from_nanos((all / 1000) as u64)
     }
 
     /// Buckets of a window: |digit| is 1 … 2^(c−1).
@@ -450,6 +439,7 @@ mod tests {
             rounds,
             compute_units,
             at_once: 1,
+            abortable: false,
         }
     }
 
@@ -486,6 +476,15 @@ mod tests {
                 assert_eq!(starts[1..], ends[..ends.len() - 1], "{points} points");
                 assert!(plan.chunks().all(|range| !range.is_empty() && range.len() <= plan.chunk));
             }
+        }
+    }
+
+    #[test]
+    fn what_may_be_aborted_comes_in_short_chunks() {
+        for affine_bytes in [64, 96, 128, 192] {
+            let problem = Problem { affine_bytes, abortable: true, ..problem(1 << 26, true) };
+            let plan = Plan::new(problem);
+            assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
         }
     }
 

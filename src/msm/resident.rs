@@ -11,7 +11,7 @@ use super::pipeline::Pipeline;
 use super::queued::Queued;
 use super::table::Table;
 use super::{call, check, check_lengths, on_cpu};
-use crate::backend::{Abort, Buffer, Device, Traffic};
+use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -161,22 +161,30 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let bases = self.shares();
         let work = Work { bases: &bases, vectors: &[scalars], share: self.share, options: self.options };
         let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
-        let pipelines = devices.map(|(number, device)| gpu::start(device, number, work, &scalars, 1, None)).collect();
+        let pipelines =
+            devices.map(|(number, device)| gpu::start((device, None), number, work, &scalars, 1, None)).collect();
         Ok(Running { msm: self, scalars, pipelines })
     }
 
-    /// Queues a sum of scalars on the devices, with one of `parts` equal parts of their free memory. Unlike
-    /// [`Self::start`] it leaves a failure to the caller.
+    /// Queues a sum of scalars on the devices, with one of `parts` equal parts of their free memory, on the first of them
+    /// on a stream of the caller's if there is one. Unlike [`Self::start`] it leaves a failure to the caller.
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub(crate) fn queue(&self, scalars: &DeviceScalars, parts: usize, abort: Abort<'_>) -> Result<Queued<'_, C>> {
+    pub(crate) fn queue(
+        &self,
+        scalars: &DeviceScalars,
+        mut stream: Option<Stream>,
+        parts: usize,
+        abort: Abort<'_>,
+    ) -> Result<Queued<'_, C>> {
         check_lengths(self.bases.len(), scalars.len())?;
         let bases = self.shares();
         let vector = Scalars::from(scalars);
         let work = Work { bases: &bases, vectors: &[vector], share: self.share, options: self.options };
         let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
-        let pipelines = devices.map(|(number, device)| gpu::start(device, number, work, &vector, parts, abort));
+        let pipelines =
+            devices.map(|(number, device)| gpu::start((device, stream.take()), number, work, &vector, parts, abort));
         Ok(Queued::new(pipelines.collect::<Result<_>>()?, scalars))
     }
 

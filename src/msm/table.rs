@@ -24,7 +24,7 @@ impl Table {
     pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
-            let need = Need { points, bits: C::SCALAR_BITS, on_device: true, at_once: 1 };
+            let need = Need { points, bits: C::SCALAR_BITS, on_device: true, at_once: 1, abortable: false };
             let problem = problem::<C>(device, None, need, options);
             let plan = Plan::new(Problem { resident: true, scalars_resident: true, copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
@@ -63,6 +63,7 @@ pub(super) struct Need {
     pub on_device: bool,
     /// Vectors under way at a time.
     pub at_once: u32,
+    pub abortable: bool,
 }
 
 /// The problem of multiplying bases of a table, or of host memory where there is none.
@@ -80,5 +81,6 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
         at_once: need.at_once,
+        abortable: need.abortable,
     }
 }

@@ -1,0 +1,29 @@
+//! What the parts of a multiplication take.
+
+/// Costs by the model in ps, fitted to times on one H200; benches/NOTES.md has them.
+pub(super) struct Costs {
+    /// An XYZZ addition in the accumulation, and its latency where a work-item does one after the other.
+    pub xyzz: u64,
+    pub latency: u64,
+    /// A batched affine addition, and what a round of them takes however few they are.
+    pub affine: u64,
+    pub round: u64,
+    /// A bucket in the reduction.
+    pub bucket: u64,
+}
+
+/// An entry sorted into its row, in ps.
+pub(super) const ENTRY: u64 = 30;
+
+impl Costs {
+    /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
+    pub fn of(affine_bytes: u64) -> Self {
+        let [xyzz, latency, affine, round, bucket] = match affine_bytes {
+            0..=64 => [168, 7_000_000, 143, 111_000_000, 1177],
+            65..=96 => [400, 17_000_000, 305, 100_000_000, 2500],
+            97..=128 => [620, 20_000_000, 430, 150_000_000, 3300],
+            _ => [1430, 60_000_000, 930, 300_000_000, 6300],
+        };
+        Self { xyzz, latency, affine, round, bucket }
+    }
+}
