@@ -12,6 +12,7 @@
 //! in coefficients, since interpolation is linear and c has a degree below the domain's order: c needs no way to the
 //! coset and back.
 
+mod batch;
 mod circuit;
 mod cpu;
 mod gpu;
@@ -22,6 +23,7 @@ mod quotient;
 
 use std::sync::{Mutex, PoisonError};
 
+pub use batch::Batch;
 pub use circuit::{Circuit, Densities};
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
@@ -31,7 +33,6 @@ use proof::Sums;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::field::NttField;
-use crate::report::Call;
 use crate::{Error, Report, Result};
 
 /// Where errors of this module's checks say that they come from.
@@ -70,26 +71,9 @@ pub fn prove<E: Engine>(
     s: &[E::Fr],
     abort: Abort<'_>,
 ) -> Result<(Vec<Proof<E>>, Report)> {
-    equal("number of r", witnesses.len(), r.len())?;
-    equal("number of s", witnesses.len(), s.len())?;
-    circuit.check_key(key.parameters())?;
-    witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
-    let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: circuit.constraints };
-    let results = Results::new(witnesses.len());
-    let (sums, report) = key.accelerator().run(
-        call,
-        |devices| {
-            gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
-        },
-        || {
-            for number in results.missing() {
-                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?);
-            }
-            Ok(results.take())
-        },
-    )?;
-    let proofs = proof::assemble(key.parameters(), &sums, r, s);
-    Ok((proofs, report))
+    let batch = Batch::new(key, circuit, witnesses, r, s)?;
+    let report = batch.run(key.accelerator(), abort)?;
+    Ok((batch.proofs()?, report))
 }
 
 impl<F: NttField> Witness<'_, F> {
@@ -127,9 +111,9 @@ impl<E: Engine> Results<E> {
         (0..done.len()).filter(|number| done[*number].is_none()).collect()
     }
 
-    /// All of them: there is one for each witness once an attempt has succeeded.
-    fn take(&self) -> Vec<Sums<E>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).flatten().collect()
+    /// What there is of each.
+    fn all(self) -> Vec<Option<Sums<E>>> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,0 +1,93 @@
+//! Batches of proofs that may be interrupted: what is done is kept.
+
+use std::sync::Arc;
+
+use super::proof::assemble;
+use super::{Circuit, Engine, PLACE, Proof, ProvingKeyOnDevice, Results, Witness, cpu, equal, gpu};
+use crate::backend::{Abort, Device, Traffic};
+use crate::curve::MsmCurve;
+use crate::report::Call;
+use crate::{Accelerator, Error, Report, Result};
+
+/// Proofs of a batch of witnesses, as far as they are made.
+///
+/// [`Self::run`] makes those that are missing; one that was aborted, or failed, keeps what it has finished, and the
+/// next goes on from there.
+pub struct Batch<'a, E: Engine> {
+    key: &'a ProvingKeyOnDevice<E>,
+    circuit: &'a Circuit<E::Fr>,
+    witnesses: &'a [Witness<'a, E::Fr>],
+    r: &'a [E::Fr],
+    s: &'a [E::Fr],
+    sums: Results<E>,
+}
+
+impl<'a, E: Engine> Batch<'a, E> {
+    /// A batch of which no proof is made yet, with r and s for each witness.
+    ///
+    /// # Errors
+    /// Lengths of the key, the circuit, the witnesses and the randomness do not match, or there are neither
+    /// evaluations nor matrices.
+    pub fn new(
+        key: &'a ProvingKeyOnDevice<E>,
+        circuit: &'a Circuit<E::Fr>,
+        witnesses: &'a [Witness<'a, E::Fr>],
+        r: &'a [E::Fr],
+        s: &'a [E::Fr],
+    ) -> Result<Self> {
+        equal("number of r", witnesses.len(), r.len())?;
+        equal("number of s", witnesses.len(), s.len())?;
+        circuit.check_key(key.parameters())?;
+        witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
+        Ok(Self { key, circuit, witnesses, r, s, sums: Results::new(witnesses.len()) })
+    }
+
+    /// Makes the proofs that are missing, on an accelerator's devices, which may be others than the key's.
+    ///
+    /// # Errors
+    /// The hook aborted, or a forced backend failed.
+    pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
+        let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
+        let on_devices = |devices: &[Arc<Device>]| self.on_devices(devices, abort).map(|traffic| ((), traffic));
+        accelerator.run(call, on_devices, || self.on_cpu(abort)).map(|((), report)| report)
+    }
+
+    /// How many proofs are missing.
+    pub fn missing(&self) -> usize {
+        self.sums.missing().len()
+    }
+
+    /// The proofs.
+    ///
+    /// # Errors
+    /// Some are missing.
+    pub fn proofs(self) -> Result<Vec<Proof<E>>> {
+        let missing = self.missing();
+        if missing > 0 {
+            return Err(Error::invalid(PLACE, "missing proofs of a batch", 0, missing));
+        }
+        let sums: Vec<_> = self.sums.all().into_iter().flatten().collect();
+        Ok(assemble(self.key.parameters(), &sums, self.r, self.s))
+    }
+
+    fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<Traffic> {
+        let missing = self.sums.missing();
+        let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
+        let part = Results::new(missing.len());
+        let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
+        // Whatever became of the rest, these are done.
+        for (number, sums) in missing.into_iter().zip(part.all()) {
+            if let Some(sums) = sums {
+                self.sums.put(number, sums);
+            }
+        }
+        result
+    }
+
+    fn on_cpu(&self, abort: Abort<'_>) -> Result<()> {
+        for number in self.sums.missing() {
+            self.sums.put(number, cpu::prove(self.key, self.circuit, &self.witnesses[number], abort)?);
+        }
+        Ok(())
+    }
+}
