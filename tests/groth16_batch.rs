@@ -32,8 +32,8 @@ impl Circuit<Scalar> for Squares {
 }
 
 fn key() -> Parameters<Bls12> {
-    // SAFETY: every test calls this first, before a device or bellperson has been touched.
     static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: every test calls this first, before a device or bellperson has been touched.
     ONCE.call_once(|| unsafe { std::env::set_var("BELLMAN_NO_GPU", "1") });
     generate_random_parameters(Squares(20), &mut rng(1)).expect("parameters")
 }

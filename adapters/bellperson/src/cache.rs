@@ -4,7 +4,6 @@ use std::any::{Any, TypeId};
 use std::env::var;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bellperson::SynthesisError;
 use bellperson::groth16::ParameterSource;
 use pairing::MultiMillerLoop;
 use proofwarp::Accelerator;
@@ -72,10 +71,7 @@ pub fn clear_key_cache() {
 }
 
 /// The prover of these parameters and this type of circuit, if it is kept.
-///
-/// # Errors
-/// The source's.
-pub fn find<E, P>(source: &P, circuit: TypeId) -> Result<Option<Arc<Held<E>>>, SynthesisError>
+pub fn find<E, P>(source: &P, circuit: TypeId) -> Option<Arc<Held<E>>>
 where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
@@ -85,12 +81,13 @@ where
     for entry in entries.iter().rev() {
         let any: Arc<dyn Any + Send + Sync> = entry.clone();
         let Ok(held) = any.downcast::<Held<E>>() else { continue };
-        if held.circuit == circuit && held.has(source)? {
+        // Parameters that cannot be read as this key are another.
+        if held.circuit == circuit && held.has(source).unwrap_or(false) {
             lock().used(entry);
-            return Ok(Some(held));
+            return Some(held);
         }
     }
-    Ok(None)
+    None
 }
 
 /// Counts a call that found its prover, or did not.

@@ -186,7 +186,7 @@ where
         return Ok(Vec::new());
     }
     let accelerator = accelerator()?;
-    let held = cache::find::<E, P>(params, typeid::of::<C>())?;
+    let held = cache::find::<E, P>(params, typeid::of::<C>());
     cache::count(held.is_some());
     let Some(held) = held else { return prove_first(&accelerator, circuits, params, r, s, priority) };
     let assignments = assign(circuits)?;
@@ -218,10 +218,10 @@ where
     let key = parameters(params, &circuit)?;
     let mut turn = Turn::wait(accelerator, priority)?;
     // Another thread may have made it while this one waited.
-    if let Some(held) = cache::find::<E, P>(params, typeid::of::<C>())? {
+    if let Some(held) = cache::find::<E, P>(params, typeid::of::<C>()) {
         return held.prover.prove_in_turn(&mut turn, &assignments, r, s);
     }
-    let prover = Prover::from_parts(uploaded(turn.accelerator(), key)?, circuit);
+    let prover = Prover::from_parts(uploaded(accelerator, turn.accelerator(), key)?, circuit);
     let held = Held::new(prover, typeid::of::<C>(), params, identity)?;
     let proofs = held.prover.prove_in_turn(&mut turn, &assignments, r, s)?;
     if proofs.first().is_some_and(|proof| verifies(&held.vk, proof, &assignments[0].inputs)) {
@@ -235,9 +235,13 @@ where
 }
 
 /// A key on the devices, for which others go if there is too little room.
-fn uploaded<E: Engine>(accelerator: &Accelerator, key: Parameters<E>) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
+fn uploaded<E: Engine>(
+    all: &Accelerator,
+    accelerator: &Accelerator,
+    key: Parameters<E>,
+) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
     let bytes = bytes(&key);
-    cache::make_room(accelerator, bytes);
+    cache::make_room(all, bytes);
     let uploaded = ProvingKeyOnDevice::new(accelerator, key.clone()).map_err(failed)?;
     if accelerator.devices().is_empty() || uploaded.bytes() >= bytes || !cache::make_all_room() {
         return Ok(uploaded);

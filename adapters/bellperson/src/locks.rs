@@ -65,11 +65,7 @@ impl Locked {
         let file = open(path)?;
         log::debug!("waiting for {}", path.display());
         if rayon::current_thread_index().is_none() {
-            match kind {
-                Kind::Shared => file.lock_shared(),
-                Kind::Exclusive => file.lock(),
-            }
-            .map_err(|error| at(path, &error))?;
+            block(&file, kind).map_err(|error| at(path, &error))?;
             return Ok(Self(file));
         }
         // The lock's holder may need this worker: meanwhile it does what there is to do.
@@ -92,6 +88,20 @@ impl Drop for Locked {
     fn drop(&mut self) {
         // Closing the file gives the lock back in any case.
         let _ = self.0.unlock();
+    }
+}
+
+/// Waits for the lock, through signals.
+fn block(file: &File, kind: Kind) -> io::Result<()> {
+    loop {
+        let result = match kind {
+            Kind::Shared => file.lock_shared(),
+            Kind::Exclusive => file.lock(),
+        };
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
     }
 }
 

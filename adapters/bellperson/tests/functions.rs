@@ -22,7 +22,9 @@ static FIXTURES: LazyLock<(Fixture, Vec<Proof<Bls12>>)> = LazyLock::new(|| {
 
 fn bytes(proofs: &[Proof<Bls12>]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    proofs.iter().for_each(|proof| proof.write(&mut bytes).expect("memory"));
+    for proof in proofs {
+        proof.write(&mut bytes).expect("memory");
+    }
     bytes
 }
 

@@ -76,9 +76,11 @@ pub fn stock<T>(make: impl FnOnce() -> T) -> T {
     unsafe { set_var("BELLMAN_NO_GPU", "1") };
     let made = make();
     // SAFETY: as above.
-    match before {
-        Some(value) => unsafe { set_var("BELLMAN_NO_GPU", value) },
-        None => unsafe { remove_var("BELLMAN_NO_GPU") },
+    unsafe {
+        match before {
+            Some(value) => set_var("BELLMAN_NO_GPU", value),
+            None => remove_var("BELLMAN_NO_GPU"),
+        }
     }
     made
 }
