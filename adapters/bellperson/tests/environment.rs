@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bellperson::groth16::Parameters;
 use blstrs::Bls12;
@@ -32,9 +32,9 @@ fn ends_well(mut child: Child) {
     assert!(child.wait().expect("child").success());
 }
 
-/// It does not end before the lock is free.
-fn waits_for(lock: File, mut child: Child) {
-    std::thread::sleep(Duration::from_secs(8));
+/// It does not end before the lock is free, in more than the time that others take.
+fn waits_for(lock: File, mut child: Child, usual: Duration) {
+    std::thread::sleep(2 * usual + Duration::from_secs(1));
     assert!(child.try_wait().expect("child").is_none(), "the child does not wait for the lock");
     drop(lock);
     ends_well(child);
@@ -103,11 +103,15 @@ fn gpus_per_lock() {
     let here = |path: PathBuf| PathBuf::from(directory).join(path.file_name().expect("a file"));
     let all = hold(here(gpu_lock()));
     ends_well(with("0"));
+    let start = Instant::now();
     ends_well(with("1"));
-    waits_for(all, with("many"));
+    let usual = start.elapsed();
+    waits_for(all, with("many"), usual);
     if Accelerator::global().expect("accelerator").devices().len() == 1 {
         let own = hold(here(device_lock()));
-        waits_for(own, with("2"));
+        waits_for(own, with("2"), usual);
+    } else {
+        eprintln!("left out: a lock for one of several devices");
     }
 }
 
