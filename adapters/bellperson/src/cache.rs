@@ -98,13 +98,13 @@ pub fn count(hit: bool) {
 
 /// Lets provers go until one of so many bytes has its place.
 pub fn make_room(accelerator: &Accelerator, bytes: u64) {
-    let gone = lock().shrink(bound(accelerator).0.saturating_sub(bytes));
+    let gone = lock().shrink(bound(accelerator).0.saturating_sub(bytes), 0);
     drop(gone);
 }
 
 /// Lets all provers go, and tells whether there were any.
 pub fn make_all_room() -> bool {
-    let gone = lock().shrink(0);
+    let gone = lock().shrink(0, 0);
     !gone.is_empty()
 }
 
@@ -117,9 +117,17 @@ pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<He
         return;
     }
     let mut cache = lock();
-    let gone = cache.shrink(bound.saturating_sub(bytes));
+    let gone = cache.shrink(bound.saturating_sub(bytes), 0);
     cache.entries.push(held);
     drop(cache);
+    drop(gone);
+}
+
+/// Lets provers go until the others are within the bound: those that were there already take more once their keys have
+/// gone to further devices.
+pub fn settle(accelerator: &Accelerator) {
+    let (bound, strict) = bound(accelerator);
+    let gone = lock().shrink(bound, usize::from(!strict));
     drop(gone);
 }
 
@@ -157,10 +165,11 @@ impl Cache {
         }
     }
 
-    /// Takes provers out until they have at most so many bytes; they are to be dropped without the lock.
-    fn shrink(&mut self, bytes: u64) -> Vec<Arc<dyn Entry>> {
+    /// Takes provers out until they have at most so many bytes, or there are so few; they are to be dropped without the
+    /// lock.
+    fn shrink(&mut self, bytes: u64, fewest: usize) -> Vec<Arc<dyn Entry>> {
         let mut gone = Vec::new();
-        while !self.entries.is_empty() && self.bytes() > bytes {
+        while self.entries.len() > fewest && self.bytes() > bytes {
             let entry = self.entries.remove(0);
             log::info!("key cache: {} bytes go", entry.bytes());
             gone.push(entry);

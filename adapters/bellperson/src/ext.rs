@@ -190,7 +190,9 @@ where
     cache::count(held.is_some());
     let Some(held) = held else { return prove_first(&accelerator, circuits, params, r, s, priority) };
     let assignments = assign(circuits)?;
-    held.prover.prove_in_turn(&mut Turn::wait(&accelerator, priority)?, &assignments, r, s)
+    let proofs = held.prover.prove_in_turn(&mut Turn::wait(&accelerator, priority)?, &assignments, r, s);
+    cache::settle(&accelerator);
+    proofs
 }
 
 /// Makes proofs by a new prover, which is kept once a proof of it has been verified: later circuits are proved by the

@@ -94,6 +94,9 @@ fn least_recently_used_goes() {
     assert_eq!(prove(second, &second.key), [0, 1, 1]);
     assert_eq!(key_cache().entries, 2);
     // SAFETY: as above.
+    unsafe { set_var("PROOFWARP_KEY_CACHE", (one * 3 / 2).to_string()) };
+    assert_eq!(prove(second, &second.key), [1, 0, 1]);
+    // SAFETY: as above.
     unsafe { remove_var("PROOFWARP_KEY_CACHE") };
 }
 
