@@ -1,105 +1,107 @@
-//! The proofs of a batch on one device, some of them under way at once.
+//! Batches of proofs that may be interrupted: what is done is kept.
 
-use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
 
-use super::gpu::{Lane, Prover};
-use super::proof::Partial;
-use super::queue::{Sharing, Sum};
-use super::spread::Job;
-use super::{Engine, Results, Witness};
-use crate::backend::{Abort, Traffic};
+use super::proof::{Blinding, Partial, assemble};
+use super::{Circuit, Engine, PLACE, Proof, ProvingKeyOnDevice, Results, Witness, cpu, equal, gpu};
+use crate::backend::{Abort, Device, Traffic};
 use crate::curve::MsmCurve;
-use crate::field::DeviceVector;
-use crate::{Error, Result};
+use crate::report::Call;
+use crate::{Accelerator, Error, Report, Result};
 
-/// A device's share of a proof under way. Dropped from top to bottom: multiplications run to their end before streams,
-/// and streams before the assignment goes.
-pub(super) struct UnderWay<'a, E: Engine> {
-    pub number: usize,
-    pub b_g2: Option<Sum<'a, E::G2Affine>>,
-    /// a, b_g1 and l.
-    pub g1: [Option<Sum<'a, E::G1Affine>>; 3],
-    pub h: Option<Sum<'a, E::G1Affine>>,
-    pub lane: Lane<'a>,
-    pub assignment: DeviceVector<E::Fr>,
+/// Proofs of a batch of witnesses, as far as they are made.
+///
+/// [`Self::run`] makes those that are missing; one that was aborted, or failed, keeps what it has finished, and the
+/// next goes on from there.
+pub struct Batch<'a, E: Engine> {
+    key: &'a ProvingKeyOnDevice<E>,
+    circuit: &'a Circuit<E::Fr>,
+    witnesses: &'a [Witness<'a, E::Fr>],
+    r: &'a [E::Fr],
+    s: &'a [E::Fr],
+    sums: Results<E>,
+    blinding: OnceLock<Vec<Blinding<E>>>,
 }
 
-impl<E: Engine> UnderWay<'_, E> {
-    /// Waits for the sums.
-    fn finish(self, abort: Abort<'_>) -> Result<(Partial<E>, Traffic)> {
-        // The assignment goes after what uses it, if a sum fails.
-        let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
-        let (b_g2, g1) = std::thread::scope(|scope| {
-            // What the host adds up of it takes as long as all the others' together.
-            let b_g2 = b_g2.map(|sum| scope.spawn(|| sum.finish(abort)));
-            let g1 = [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
-            (b_g2.map(|sum| sum.join().unwrap_or_else(|_| Err(Error::panicked("groth16")))).transpose(), g1)
-        });
-        let ((b_g2, up), [a, b_g1, l, h]) = (split::<E::G2Affine>(b_g2?), g1);
-        let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split::<E::G1Affine>);
-        // All is done: this reads the times of kernels.
-        lane.compute.wait(None)?;
-        let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
-        Ok((Partial { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
-    }
-}
-
-/// A sum if there is one, and what it moved.
-fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Traffic) {
-    sum.map_or((None, Traffic::default()), |(sum, traffic)| (Some(sum), traffic))
-}
-
-/// The proofs of a batch on one device.
-pub(super) struct Batch<'a, 'b, E: Engine> {
-    prover: &'a Prover<'b, E>,
-    /// Most proofs under way; 0 where even one has to make its sums in turn.
-    at_once: usize,
-    running: VecDeque<UnderWay<'a, E>>,
-    traffic: Traffic,
-    results: &'a Results<E>,
-    abort: Abort<'a>,
-}
-
-impl<'a, 'b, E: Engine> Batch<'a, 'b, E> {
-    pub fn new(prover: &'a Prover<'b, E>, at_once: usize, results: &'a Results<E>, abort: Abort<'a>) -> Self {
-        Self { prover, at_once, running: VecDeque::new(), traffic: Traffic::default(), results, abort }
+impl<'a, E: Engine> Batch<'a, E> {
+    /// A batch of which no proof is made yet, with r and s for each witness.
+    ///
+    /// # Errors
+    /// Lengths of the key, the circuit, the witnesses and the randomness do not match, or there are neither
+    /// evaluations nor matrices.
+    pub fn new(
+        key: &'a ProvingKeyOnDevice<E>,
+        circuit: &'a Circuit<E::Fr>,
+        witnesses: &'a [Witness<'a, E::Fr>],
+        r: &'a [E::Fr],
+        s: &'a [E::Fr],
+    ) -> Result<Self> {
+        equal("number of r", witnesses.len(), r.len())?;
+        equal("number of s", witnesses.len(), s.len())?;
+        circuit.check_key(key.parameters())?;
+        witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
+        let sums = Results::new(witnesses.len());
+        Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })
     }
 
-    /// Starts a job once there is a place for it.
-    pub fn add(&mut self, job: Job, witness: &Witness<'_, E::Fr>) -> Result<()> {
-        self.finish_to(self.at_once.saturating_sub(1))?;
-        if self.at_once > 0 {
-            let sharing = Sharing::AtOnce(self.at_once - self.running.len());
-            match self.prover.start(job, witness, sharing, self.abort) {
-                Err(Error::OutOfMemory { requested, available, .. }) => {
-                    log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
-                    self.at_once = 0;
-                    self.finish_to(0)?;
-                }
-                started => {
-                    self.running.push_back(started?);
-                    return Ok(());
-                }
-            }
+    /// Makes the proofs that are missing, on an accelerator's devices, which may be others than the key's.
+    ///
+    /// # Errors
+    /// The hook aborted, or a forced backend failed.
+    pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
+        let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
+        let on_devices = |devices: &[Arc<Device>]| self.on_devices(devices, abort).map(|traffic| ((), traffic));
+        let run = || accelerator.run(call, on_devices, || self.on_cpu(abort));
+        let ((), report) = rayon::in_place_scope(|scope| {
+            // Beside the devices.
+            scope.spawn(|_| {
+                self.blinding();
+            });
+            run()
+        })?;
+        Ok(report)
+    }
+
+    /// How many proofs are missing.
+    pub fn missing(&self) -> usize {
+        self.sums.missing().len()
+    }
+
+    /// The proofs.
+    ///
+    /// # Errors
+    /// Some are missing.
+    pub fn proofs(self) -> Result<Vec<Proof<E>>> {
+        let missing = self.missing();
+        if missing > 0 {
+            return Err(Error::invalid(PLACE, "missing proofs of a batch", 0, missing));
         }
-        self.running.push_back(self.prover.start(job, witness, Sharing::InTurn, self.abort)?);
-        Ok(())
+        self.blinding();
+        let Self { key, sums, blinding, .. } = self;
+        let sums: Vec<_> = sums.all().iter().filter_map(Partial::all).collect();
+        Ok(assemble(key.parameters(), &sums, &blinding.into_inner().unwrap_or_default()))
     }
 
-    /// Waits for all that is under way.
-    pub fn finish(mut self) -> Result<Traffic> {
-        self.finish_to(0)?;
-        Ok(self.traffic)
+    fn blinding(&self) -> &[Blinding<E>] {
+        let of = |(r, s): (&E::Fr, &E::Fr)| Blinding::new(self.key.parameters(), *r, *s);
+        self.blinding.get_or_init(|| self.r.iter().zip(self.s).map(of).collect())
     }
 
-    /// Waits until at most so many proofs are under way.
-    fn finish_to(&mut self, most: usize) -> Result<()> {
-        while self.running.len() > most {
-            let Some(proof) = self.running.pop_front() else { break };
-            let number = proof.number;
-            let (sums, traffic) = proof.finish(self.abort)?;
-            self.results.put(number, sums);
-            self.traffic = self.traffic + traffic;
+    fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<Traffic> {
+        let missing = self.sums.missing();
+        let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
+        let part = Results::new(missing.len());
+        let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
+        // Whatever became of the rest, these are done.
+        for (number, sums) in missing.into_iter().zip(part.all()) {
+            self.sums.put(number, sums);
+        }
+        result
+    }
+
+    fn on_cpu(&self, abort: Abort<'_>) -> Result<()> {
+        for number in self.sums.missing() {
+            self.sums.put(number, cpu::prove(self.key, self.circuit, &self.witnesses[number], abort)?.into());
         }
         Ok(())
     }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::batch::{Batch, UnderWay};
 use super::circuit::OnDevice;
 use super::key::Held;
 use super::queue::{Queue, Sharing, Sum};
 use super::quotient::{Vectors, gather};
+use super::running::{Running, UnderWay};
 use super::spread::{Job, Query, Share, spread};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Results, Witness};
 use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic};
@@ -134,9 +134,9 @@ impl<'a, E: Engine> Prover<'a, E> {
         results: &Results<E>,
         abort: Abort<'_>,
     ) -> Result<Traffic> {
-        let mut batch = Batch::new(self, self.at_once(jobs.len())?, results, abort);
-        jobs.iter().try_for_each(|job| batch.add(*job, &witnesses[job.number]))?;
-        batch.finish()
+        let mut running = Running::new(self, self.at_once(jobs.len())?, results, abort);
+        jobs.iter().try_for_each(|job| running.add(*job, &witnesses[job.number]))?;
+        running.finish()
     }
 
     /// How many proofs are under way at once.

@@ -21,20 +21,21 @@ mod per_device;
 mod proof;
 mod queue;
 mod quotient;
+mod running;
 mod spread;
 
 use std::sync::{Mutex, PoisonError};
 
+pub use batch::Batch;
 pub use circuit::{Circuit, Densities};
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
 
-use proof::{Blinding, Partial, Sums};
+use proof::Partial;
 
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::field::NttField;
-use crate::report::Call;
 use crate::{Error, Report, Result};
 
 /// Where errors of this module's checks say that they come from.
@@ -74,42 +75,9 @@ pub fn prove<E: Engine>(
     s: &[E::Fr],
     abort: Abort<'_>,
 ) -> Result<(Vec<Proof<E>>, Report)> {
-    equal("number of r", witnesses.len(), r.len())?;
-    equal("number of s", witnesses.len(), s.len())?;
-    circuit.check_key(key.parameters())?;
-    witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
-    let mut blinding = Vec::new();
-    let blind = || r.iter().zip(s).map(|(r, s)| Blinding::new(key.parameters(), *r, *s)).collect();
-    let (sums, report) = rayon::in_place_scope(|scope| {
-        // Beside the devices.
-        scope.spawn(|_| blinding = blind());
-        sums(key, circuit, witnesses, abort)
-    })?;
-    equal("number of proofs with all their sums", witnesses.len(), sums.len())?;
-    Ok((proof::assemble(key.parameters(), &sums, &blinding), report))
-}
-
-/// The sums of each witness.
-fn sums<E: Engine>(
-    key: &ProvingKeyOnDevice<E>,
-    circuit: &Circuit<E::Fr>,
-    witnesses: &[Witness<'_, E::Fr>],
-    abort: Abort<'_>,
-) -> Result<(Vec<Sums<E>>, Report)> {
-    let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: circuit.constraints };
-    let results = Results::new(witnesses.len());
-    key.accelerator().run(
-        call,
-        |devices| {
-            gpu::prove(devices, key, circuit, witnesses, &results, abort).map(|traffic| (results.take(), traffic))
-        },
-        || {
-            for number in results.missing() {
-                results.put(number, cpu::prove(key, circuit, &witnesses[number], abort)?.into());
-            }
-            Ok(results.take())
-        },
-    )
+    let batch = Batch::new(key, circuit, witnesses, r, s)?;
+    let report = batch.run(key.accelerator(), abort)?;
+    Ok((batch.proofs()?, report))
 }
 
 impl<F: NttField> Witness<'_, F> {
@@ -147,9 +115,9 @@ impl<E: Engine> Results<E> {
         (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
     }
 
-    /// All of them: there is one for each witness once an attempt has succeeded.
-    fn take(&self) -> Vec<Sums<E>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).filter_map(|sums| sums.all()).collect()
+    /// What there is of each.
+    fn all(self) -> Vec<Partial<E>> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,38 +1,43 @@
-//! bellperson's own functions.
+//! bellperson's own functions, with its names, generic parameters and arguments.
+//!
+//! Their bounds differ in one point: the engine has to be one that the kernels know, [`Engine`], where bellperson's has
+//! names on the GPU.
 
-use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bellperson::groth16::{ParameterSource, Proof};
 use bellperson::{Circuit, SynthesisError};
 use ff::Field;
 use pairing::MultiMillerLoop;
 use proofwarp::Accelerator;
-use proofwarp::groth16::{Engine, Parameters};
+use proofwarp::groth16::{Engine, Parameters, ProvingKeyOnDevice};
 use rand_core::RngCore;
-use rayon::prelude::*;
 
-use crate::failed;
-use crate::key::parameters;
-use crate::prover::{Assignment, Prover};
+use crate::held::Held;
+use crate::key::{bytes, parameters};
+use crate::mapped::{Identity, mapped};
+use crate::prover::{Prover, assign, taken_down};
+use crate::turn::{Turn, accelerator};
+use crate::verify::verifies;
+use crate::{cache, failed};
 
 /// A proof with r and s given.
 ///
 /// # Errors
-/// As [`create_proof_batch`].
+/// As those of [`create_proof_batch`].
 pub fn create_proof<E, C, P>(circuit: C, params: P, r: E::Fr, s: E::Fr) -> Result<Proof<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    only(create_proof_batch(vec![circuit], params, vec![r], vec![s])?)
+    only(prove(vec![circuit], &params, &[r], &[s], false)?)
 }
 
-/// A proof with r and s drawn.
+/// A proof, with r and s drawn.
 ///
 /// # Errors
-/// As [`create_proof_batch`].
+/// As those of [`create_proof_batch`].
 pub fn create_random_proof<E, C, R, P>(circuit: C, params: P, rng: &mut R) -> Result<Proof<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -40,33 +45,14 @@ where
     R: RngCore,
     P: ParameterSource<E>,
 {
-    only(create_random_proof_batch(vec![circuit], params, rng)?)
-}
-
-/// Proofs of circuits that differ in their assignments only, with r and s drawn.
-///
-/// # Errors
-/// As [`create_proof_batch`].
-pub fn create_random_proof_batch<E, C, R, P>(
-    circuits: Vec<C>,
-    params: P,
-    rng: &mut R,
-) -> Result<Vec<Proof<E>>, SynthesisError>
-where
-    E: Engine + MultiMillerLoop,
-    C: Circuit<E::Fr> + Send,
-    R: RngCore,
-    P: ParameterSource<E>,
-{
-    // All r before all s, as bellperson draws them.
-    let [r, s] = [(); 2].map(|()| circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect());
-    create_proof_batch(circuits, params, r, s)
+    only(prove_random(vec![circuit], &params, rng, false)?)
 }
 
 /// Proofs of circuits that differ in their assignments only, with r and s given.
 ///
 /// # Errors
-/// The circuits' or the parameters', these do not belong to the circuits, lengths differ, or a forced backend failed.
+/// The circuits' or the parameters', these do not belong to the circuits, lengths differ, a lock file cannot be opened,
+/// or a forced backend failed.
 pub fn create_proof_batch<E, C, P>(
     circuits: Vec<C>,
     params: P,
@@ -78,65 +64,192 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    if circuits.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (prover, assignments) = prover(circuits, &params)?;
-    prover.prove(&assignments, &r, &s, None).map(|(proofs, _)| proofs)
+    prove(circuits, &params, &r, &s, false)
 }
 
-/// The prover of the last parameters.
-static LAST: Mutex<Option<Arc<dyn Any + Send + Sync>>> = Mutex::new(None);
+/// Proofs of circuits that differ in their assignments only, with r and s drawn.
+///
+/// # Errors
+/// As those of [`create_proof_batch`].
+pub fn create_random_proof_batch<E, C, R, P>(
+    circuits: Vec<C>,
+    params: P,
+    rng: &mut R,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    prove_random(circuits, &params, rng, false)
+}
 
-/// The prover of these parameters, and the circuits' assignments.
-#[allow(clippy::type_complexity, reason = "two things, each of a known type")]
-fn prover<E, C, P>(mut circuits: Vec<C>, params: &P) -> Result<(Arc<Prover<E>>, Vec<Assignment<E::Fr>>), SynthesisError>
+/// A proof with r and s given, before those without priority, which make way, and never aborted.
+///
+/// # Errors
+/// As those of [`create_proof_batch`].
+pub fn create_proof_in_priority<E, C, P>(circuit: C, params: P, r: E::Fr, s: E::Fr) -> Result<Proof<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let accelerator = Accelerator::global().map_err(failed)?;
-    if let Some(prover) = last::<E, P>(params) {
-        let assignments = prover.assign(circuits)?;
-        return Ok((prover, assignments));
+    only(prove(vec![circuit], &params, &[r], &[s], true)?)
+}
+
+/// A proof, with r and s drawn, before those without priority, which make way, and never aborted.
+///
+/// # Errors
+/// As those of [`create_proof_batch`].
+pub fn create_random_proof_in_priority<E, C, R, P>(
+    circuit: C,
+    params: P,
+    rng: &mut R,
+) -> Result<Proof<E>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    only(prove_random(vec![circuit], &params, rng, true)?)
+}
+
+/// Proofs of circuits that differ in their assignments only, with r and s given, before those without priority, which make way, and never aborted.
+///
+/// # Errors
+/// As those of [`create_proof_batch`].
+pub fn create_proof_batch_in_priority<E, C, P>(
+    circuits: Vec<C>,
+    params: P,
+    r: Vec<E::Fr>,
+    s: Vec<E::Fr>,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    prove(circuits, &params, &r, &s, true)
+}
+
+/// Proofs of circuits that differ in their assignments only, with r and s drawn, before those without priority, which make way, and never aborted.
+///
+/// # Errors
+/// As those of [`create_proof_batch`].
+pub fn create_random_proof_batch_in_priority<E, C, R, P>(
+    circuits: Vec<C>,
+    params: P,
+    rng: &mut R,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    prove_random(circuits, &params, rng, true)
+}
+
+fn prove_random<E, C, R, P>(
+    circuits: Vec<C>,
+    params: &P,
+    rng: &mut R,
+    priority: bool,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    // All r before all s, as bellperson draws them.
+    let [r, s] = [(); 2].map(|()| circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect::<Vec<_>>());
+    prove(circuits, params, &r, &s, priority)
+}
+
+/// Makes proofs by the prover that is kept for the parameters, if there is one.
+fn prove<E, C, P>(
+    circuits: Vec<C>,
+    params: &P,
+    r: &[E::Fr],
+    s: &[E::Fr],
+    priority: bool,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    if circuits.is_empty() {
+        return Ok(Vec::new());
     }
+    let accelerator = accelerator()?;
+    let held = cache::find::<E, P>(params, typeid::of::<C>());
+    cache::count(held.is_some());
+    let Some(held) = held else { return prove_first(&accelerator, circuits, params, r, s, priority) };
+    let assignments = assign(circuits)?;
+    let proofs = held.prover.prove_in_turn(&mut Turn::wait(&accelerator, priority)?, &assignments, r, s);
+    cache::settle(&accelerator);
+    proofs
+}
+
+/// Makes proofs by a new prover, which is kept once a proof of it has been verified: later circuits are proved by the
+/// first one's matrices, which has to be the circuit that the key is of.
+fn prove_first<E, C, P>(
+    accelerator: &Accelerator,
+    mut circuits: Vec<C>,
+    params: &P,
+    r: &[E::Fr],
+    s: &[E::Fr],
+    priority: bool,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
     let rest = circuits.split_off(1);
     let Some(first) = circuits.pop() else { return Err(SynthesisError::AssignmentMissing) };
-    // The old one's memory comes free first.
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    let (prover, assignment) = Prover::new(accelerator, first, params)?;
-    let mut assignments = vec![assignment];
-    assignments.extend(prover.assign(rest)?);
-    let prover = Arc::new(prover);
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(prover.clone());
-    Ok((prover, assignments))
+    let (first, rest) = rayon::join(|| taken_down(first), || assign(rest));
+    let (circuit, first) = first?;
+    let assignments: Vec<_> = std::iter::once(first).chain(rest?).collect();
+    // Before the points are read: who changes the file later changes this too.
+    let identity = mapped(params).and_then(Identity::of);
+    let key = parameters(params, &circuit)?;
+    let mut turn = Turn::wait(accelerator, priority)?;
+    // Another thread may have made it while this one waited.
+    if let Some(held) = cache::find::<E, P>(params, typeid::of::<C>()) {
+        return held.prover.prove_in_turn(&mut turn, &assignments, r, s);
+    }
+    let prover = Prover::from_parts(uploaded(accelerator, turn.accelerator(), key)?, circuit);
+    let held = Held::new(prover, typeid::of::<C>(), params, identity)?;
+    let proofs = held.prover.prove_in_turn(&mut turn, &assignments, r, s)?;
+    if proofs.first().is_some_and(|proof| verifies(&held.vk, proof, &assignments[0].inputs)) {
+        cache::keep(accelerator, Arc::new(held));
+    } else {
+        log::warn!(
+            "groth16: the proof does not verify: its witness does not satisfy the constraints, or the key is not its"
+        );
+    }
+    Ok(proofs)
 }
 
-/// The last prover, if it is that of these parameters.
-fn last<E: Engine + MultiMillerLoop, P: ParameterSource<E>>(params: &P) -> Option<Arc<Prover<E>>> {
-    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let prover = last?.downcast::<Prover<E>>().ok()?;
-    // Parameters of another circuit may have too few points for this one.
-    let now = parameters(params, prover.circuit()).ok()?;
-    same_key(&now, prover.key().parameters()).then_some(prover)
-}
-
-/// Whether all of two keys is equal; vectors in memory that both hold are the same at once.
-fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> bool {
-    let g1 = |key: &Parameters<E>| [key.alpha_g1, key.beta_g1, key.delta_g1];
-    let g2 = |key: &Parameters<E>| [key.beta_g2, key.delta_g2];
-    g1(one) == g1(other)
-        && g2(one) == g2(other)
-        && same(&one.h, &other.h)
-        && same(&one.l, &other.l)
-        && same(&one.a, &other.a)
-        && same(&one.b_g1, &other.b_g1)
-        && same(&one.b_g2, &other.b_g2)
-}
-
-fn same<T: PartialEq + Sync>(one: &Arc<Vec<T>>, other: &Arc<Vec<T>>) -> bool {
-    Arc::ptr_eq(one, other) || one.len() == other.len() && one.par_iter().zip(&**other).all(|(one, other)| one == other)
+/// A key on the devices, for which others go if there is too little room.
+fn uploaded<E: Engine>(
+    all: &Accelerator,
+    accelerator: &Accelerator,
+    key: Parameters<E>,
+) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
+    let bytes = bytes(&key);
+    cache::make_room(all, bytes);
+    let uploaded = ProvingKeyOnDevice::new(accelerator, key.clone()).map_err(failed)?;
+    if accelerator.devices().is_empty() || uploaded.bytes() >= bytes || !cache::make_all_room() {
+        return Ok(uploaded);
+    }
+    drop(uploaded);
+    ProvingKeyOnDevice::new(accelerator, key).map_err(failed)
 }
 
 fn only<T>(proofs: Vec<T>) -> Result<T, SynthesisError> {

@@ -7,7 +7,10 @@ use bellperson::groth16::ParameterSource;
 use ec_gpu_gen::multiexp_cpu::SourceBuilder;
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
+use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
+
+use crate::mapped;
 
 /// The key of a circuit from bellperson's parameters in memory or in a file. Those in memory are shared, not copied.
 ///
@@ -18,6 +21,9 @@ where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
 {
+    if let Some(mapped) = mapped::mapped(source) {
+        return mapped::read(mapped, circuit);
+    }
     let (inputs, [a, b_inputs, b_aux]) = (circuit.inputs(), circuit.query_lengths());
     let vk = source.get_vk(inputs)?;
     let h = circuit.constraints().next_power_of_two() - 1;
@@ -33,6 +39,12 @@ where
         b_g1: joined(source.get_b_g1(b_inputs, b_aux)?, [b_inputs, b_aux])?,
         b_g2: joined(source.get_b_g2(b_inputs, b_aux)?, [b_inputs, b_aux])?,
     })
+}
+
+/// Bytes of a key's points.
+pub(crate) fn bytes<E: Engine>(key: &Parameters<E>) -> u64 {
+    let g1 = key.h.len() + key.l.len() + key.a.len() + key.b_g1.len();
+    (g1 * E::G1Affine::AFFINE_BYTES + key.b_g2.len() * E::G2Affine::AFFINE_BYTES) as u64
 }
 
 /// So many points of a source.

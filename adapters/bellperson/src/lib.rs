@@ -1,23 +1,46 @@
 //! Groth16 proofs of bellperson's circuits by its parameters, byte for byte those of bellperson for the same r and s,
 //! with everything from the R1CS products to the sums on the device.
 //!
-//! [`create_proof`] and the like have the signatures of `bellperson::groth16` and keep the last circuit's matrices and
-//! key on the devices; [`Prover`] is the same held by the caller.
+//! [`groth16`] stands in for `bellperson::groth16`: the same names, of which those that prove are these here. They share
+//! devices with other processes by bellperson's lock files, and make way for proofs of high priority as bellperson's
+//! do, without losing what is done; they keep the last circuits' matrices and keys on the devices. [`Prover`] is one
+//! of those held by the caller, without locks.
 
+mod cache;
 pub mod capture;
 mod evaluations;
 mod ext;
+mod held;
 mod key;
+mod locks;
+mod mapped;
 mod matrices;
 mod prover;
+mod turn;
+mod verify;
 
 use bellperson::SynthesisError;
 
+pub use cache::{KeyCache, clear_key_cache, key_cache};
 pub use evaluations::Evaluations;
-pub use ext::{create_proof, create_proof_batch, create_random_proof, create_random_proof_batch};
+pub use ext::{
+    create_proof, create_proof_batch, create_proof_batch_in_priority, create_proof_in_priority, create_random_proof,
+    create_random_proof_batch, create_random_proof_batch_in_priority, create_random_proof_in_priority,
+};
 pub use key::parameters;
 pub use matrices::Matrices;
 pub use prover::{Assignment, Prover, prove_evaluated};
+
+/// All of `bellperson::groth16`, with the functions of this crate that prove: to be imported in its place.
+pub mod groth16 {
+    pub use bellperson::groth16::*;
+
+    pub use crate::ext::{
+        create_proof, create_proof_batch, create_proof_batch_in_priority, create_proof_in_priority,
+        create_random_proof, create_random_proof_batch, create_random_proof_batch_in_priority,
+        create_random_proof_in_priority,
+    };
+}
 
 /// An error of the engine as bellperson's callers know errors.
 fn failed(error: proofwarp::Error) -> SynthesisError {

@@ -4,7 +4,8 @@ use bellperson::groth16::{ParameterSource, Proof};
 use bellperson::{Circuit, SynthesisError};
 use pairing::MultiMillerLoop;
 use proofwarp::backend::Abort;
-use proofwarp::groth16::{self, Engine, ProvingKeyOnDevice, Witness, prove};
+use proofwarp::field::NttField;
+use proofwarp::groth16::{self, Batch, Engine, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{Accelerator, Report};
 use rayon::prelude::*;
 
@@ -13,6 +14,7 @@ use crate::evaluations::Evaluations;
 use crate::failed;
 use crate::key::parameters;
 use crate::matrices::Matrices;
+use crate::turn::Turn;
 
 /// A circuit's matrices and its key on the devices: from then on a proof takes a circuit's assignment only, and
 /// circuits are not asked for the terms of their constraints.
@@ -35,11 +37,14 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         circuit: impl Circuit<E::Fr>,
         source: &P,
     ) -> Result<(Self, Assignment<E::Fr>), SynthesisError> {
-        let Capture { inputs, aux, record } = Capture::<_, Matrices<E::Fr>>::of(circuit)?;
-        let circuit = record.circuit(inputs.len(), aux.len()).map_err(failed)?;
+        let (circuit, assignment) = taken_down(circuit)?;
         let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
-        let record = Count(circuit.constraints());
-        Ok((Self { key, circuit }, Assignment { inputs, aux, record }))
+        Ok((Self::from_parts(key, circuit), assignment))
+    }
+
+    /// A prover of a circuit and its key.
+    pub fn from_parts(key: ProvingKeyOnDevice<E>, circuit: groth16::Circuit<E::Fr>) -> Self {
+        Self { key, circuit }
     }
 
     /// The key.
@@ -60,7 +65,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     where
         C: Circuit<E::Fr> + Send,
     {
-        circuits.into_par_iter().map(Capture::of).collect()
+        assign(circuits)
     }
 
     /// A proof for each assignment, with its r and s.
@@ -74,6 +79,26 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         s: &[E::Fr],
         abort: Abort<'_>,
     ) -> Result<(Vec<Proof<E>>, Report), SynthesisError> {
+        let witnesses = self.witnesses(assignments)?;
+        let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(failed)?;
+        Ok((proofs.into_iter().map(proof).collect(), report))
+    }
+
+    /// Proofs as those of [`Self::prove`], made in turn with other processes.
+    pub(crate) fn prove_in_turn(
+        &self,
+        turn: &mut Turn,
+        assignments: &[Assignment<E::Fr>],
+        r: &[E::Fr],
+        s: &[E::Fr],
+    ) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let witnesses = self.witnesses(assignments)?;
+        let batch = Batch::new(&self.key, &self.circuit, &witnesses, r, s).map_err(failed)?;
+        turn.run(&batch)?;
+        Ok(batch.proofs().map_err(failed)?.into_iter().map(proof).collect())
+    }
+
+    fn witnesses<'a>(&self, assignments: &'a [Assignment<E::Fr>]) -> Result<Vec<Witness<'a, E::Fr>>, SynthesisError> {
         for (number, assignment) in assignments.iter().enumerate() {
             let (expected, actual) = (self.circuit.constraints(), assignment.record.0);
             if expected != actual {
@@ -81,11 +106,26 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
                 return Err(failed(proofwarp::Error::invalid("groth16", what, expected, actual)));
             }
         }
-        let witnesses: Vec<_> =
-            assignments.iter().map(|Capture { inputs, aux, .. }| Witness { inputs, aux, evaluations: None }).collect();
-        let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(failed)?;
-        Ok((proofs.into_iter().map(proof).collect(), report))
+        let witness = |Capture { inputs, aux, .. }: &'a Assignment<_>| Witness { inputs, aux, evaluations: None };
+        Ok(assignments.iter().map(witness).collect())
     }
+}
+
+/// Runs a circuit that has an assignment, and takes down both its matrices and that.
+pub(crate) fn taken_down<F: NttField>(
+    circuit: impl Circuit<F>,
+) -> Result<(groth16::Circuit<F>, Assignment<F>), SynthesisError> {
+    let Capture { inputs, aux, record } = Capture::<_, Matrices<F>>::of(circuit)?;
+    let circuit = record.circuit(inputs.len(), aux.len()).map_err(failed)?;
+    let record = Count(circuit.constraints());
+    Ok((circuit, Assignment { inputs, aux, record }))
+}
+
+/// The assignments of circuits.
+pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
+    circuits: Vec<C>,
+) -> Result<Vec<Assignment<F>>, SynthesisError> {
+    circuits.into_par_iter().map(Capture::of).collect()
 }
 
 /// Proofs of circuits whose constraints are evaluated on the host while they are run, as bellperson does it: nothing is

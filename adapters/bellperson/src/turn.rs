@@ -1,0 +1,86 @@
+//! A proof's turn on the devices that it shares with other processes.
+
+use std::env::var;
+
+use bellperson::SynthesisError;
+use proofwarp::groth16::{Batch, Engine};
+use proofwarp::{Accelerator, Error, Report};
+
+use crate::failed;
+use crate::locks::{Asked, GpuLock, PriorityLock, priority_taken, wait_for_priority};
+
+/// The devices, held until this is dropped. On the CPU nothing is.
+#[derive(Debug)]
+pub struct Turn {
+    /// All devices.
+    accelerator: Accelerator,
+    /// Those that are held.
+    held: Option<(GpuLock, Accelerator)>,
+    _priority: Option<PriorityLock>,
+    /// Whether it makes way for those that have priority.
+    yields: bool,
+}
+
+/// The process's accelerator, without devices where `BELLMAN_NO_GPU` is set, to anything but 0.
+pub fn accelerator() -> Result<Accelerator, SynthesisError> {
+    let accelerator = Accelerator::global().map_err(failed)?;
+    let no_gpu = var("BELLMAN_NO_GPU").is_ok_and(|value| value != "0");
+    Ok(if no_gpu { accelerator.on_devices(Vec::new()) } else { accelerator.clone() })
+}
+
+impl Turn {
+    /// Waits for the devices, with priority as soon as those without have made way.
+    pub fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
+        let shared = !accelerator.devices().is_empty();
+        // A thread that has locks cannot give them back for this proof, nor wait for them.
+        let first = !GpuLock::held() && !PriorityLock::held();
+        let lock = (shared && priority && first).then(PriorityLock::take).transpose()?;
+        let yields = shared && !priority && first;
+        let mut turn = Self { accelerator: accelerator.clone(), held: None, _priority: lock, yields };
+        if shared {
+            turn.hold()?;
+        }
+        Ok(turn)
+    }
+
+    /// What is held.
+    pub fn accelerator(&self) -> &Accelerator {
+        self.held.as_ref().map_or(&self.accelerator, |(_, accelerator)| accelerator)
+    }
+
+    /// Makes all proofs of a batch. Without priority it makes way whenever somebody wants priority, and goes on with
+    /// what is missing after that.
+    pub fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
+        loop {
+            let asked = Asked::new();
+            let hook = || asked.ask();
+            match batch.run(self.accelerator(), if self.yields { Some(&hook) } else { None }) {
+                Err(Error::Aborted) => self.make_way(batch.missing())?,
+                result => return result.map_err(failed),
+            }
+        }
+    }
+
+    fn make_way(&mut self, missing: usize) -> Result<(), SynthesisError> {
+        self.held = None;
+        log::info!("groth16: made way for a proof of high priority with {missing} proofs missing");
+        // Who comes now may need the memory that is only pooled.
+        self.accelerator.devices().iter().for_each(|device| device.trim());
+        self.hold()
+    }
+
+    fn hold(&mut self) -> Result<(), SynthesisError> {
+        loop {
+            if self.yields {
+                wait_for_priority()?;
+            }
+            let lock = GpuLock::take(&self.accelerator)?;
+            // Somebody may have wanted priority while this waited.
+            if !self.yields || !priority_taken() {
+                let accelerator = self.accelerator.on_devices(lock.devices().to_vec());
+                self.held = Some((lock, accelerator));
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Which keys are kept, found again, and let go.
+
+mod common;
+
+use std::env::{remove_var, set_var};
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bellperson::groth16::{MappedParameters, ParameterSource, Parameters};
+use bellperson::{Circuit, ConstraintSystem, SynthesisError};
+use blstrs::{Bls12, Scalar};
+use common::{Chain, Fixture, stock};
+use proofwarp_bellperson::{KeyCache, clear_key_cache, groth16, key_cache};
+
+/// Three keys of one length, two of them of circuits of one shape.
+static FIXTURES: LazyLock<[Fixture; 3]> =
+    LazyLock::new(|| stock(|| [Fixture::new(9, 2, 3), Fixture::new(9, 2, 4), Fixture::new(10, 2, 3)]));
+
+/// One test at a time, with an empty cache.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    LazyLock::force(&FIXTURES);
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    clear_key_cache();
+    turn
+}
+
+/// Proves, checks the proof, and gives hits, misses and evictions that came of it.
+fn prove<P: ParameterSource<Bls12>>(fixture: &Fixture, source: P) -> [u64; 3] {
+    let before = key_cache();
+    let proof = groth16::create_proof(fixture.circuits[1], source, fixture.r[1], fixture.s[1]).expect("proof");
+    assert!(proof == fixture.expected[1]);
+    since(before)
+}
+
+fn since(before: KeyCache) -> [u64; 3] {
+    let now = key_cache();
+    [now.hits - before.hits, now.misses - before.misses, now.evictions - before.evictions]
+}
+
+const HIT: [u64; 3] = [1, 0, 0];
+const MISS: [u64; 3] = [0, 1, 0];
+
+#[test]
+fn several_keys() {
+    let _turn = turn();
+    for expected in [MISS, HIT, HIT] {
+        for fixture in &*FIXTURES {
+            assert_eq!(prove(fixture, &fixture.key), expected);
+        }
+    }
+    let cache = key_cache();
+    assert_eq!(cache.entries, 3);
+    assert!(cache.bytes > 0);
+    clear_key_cache();
+    assert_eq!((key_cache().entries, key_cache().bytes), (0, 0));
+}
+
+/// The same key in other memory is found by its points, then by its place.
+#[test]
+fn copies() {
+    let _turn = turn();
+    let fixture = &FIXTURES[0];
+    let mut bytes = Vec::new();
+    fixture.key.write(&mut bytes).expect("memory");
+    let copy = Parameters::<Bls12>::read(bytes.as_slice(), false).expect("key");
+    assert_eq!(prove(fixture, &fixture.key), MISS);
+    assert_eq!([(); 3].map(|()| prove(fixture, &copy)), [HIT; 3]);
+    // Of a key with one point changed nothing is taken, although its verifying key is the same.
+    let mut other = copy.clone();
+    let mut h = other.h.to_vec();
+    h.swap(0, 1);
+    other.h = h.into();
+    let before = key_cache();
+    groth16::create_proof(fixture.circuits[0], &other, fixture.r[0], fixture.s[0]).expect("a proof, of no use");
+    assert_eq!(since(before), MISS);
+    assert_eq!(prove(fixture, &copy), HIT);
+    assert_eq!(key_cache().entries, 1, "a key whose proof does not verify is not kept");
+}
+
+#[test]
+fn least_recently_used_goes() {
+    let _turn = turn();
+    let [first, second, third] = &*FIXTURES;
+    prove(first, &first.key);
+    let one = key_cache().bytes;
+    // SAFETY: tests of this file wait for each other, and no other thread reads the environment now.
+    unsafe { set_var("PROOFWARP_KEY_CACHE", (one * 5 / 2).to_string()) };
+    assert_eq!(prove(second, &second.key), MISS);
+    assert_eq!(prove(first, &first.key), HIT);
+    assert_eq!(prove(third, &third.key), [0, 1, 1]);
+    assert_eq!(prove(first, &first.key), HIT);
+    assert_eq!(prove(second, &second.key), [0, 1, 1]);
+    assert_eq!(key_cache().entries, 2);
+    // SAFETY: as above.
+    unsafe { set_var("PROOFWARP_KEY_CACHE", (one * 3 / 2).to_string()) };
+    assert_eq!(prove(second, &second.key), [1, 0, 1]);
+    // SAFETY: as above.
+    unsafe { remove_var("PROOFWARP_KEY_CACHE") };
+}
+
+/// As [`Chain`], with other factors for the same number of constraints and variables.
+#[derive(Clone, Copy)]
+struct Other(Chain);
+
+impl Circuit<Scalar> for Other {
+    fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        self.0.synthesize(cs)
+    }
+}
+
+/// Circuits that a key is not of leave nothing behind that a later circuit would be proved by.
+#[test]
+fn circuits_of_another_key() {
+    let _turn = turn();
+    let [right, wrong, _] = &*FIXTURES;
+    // Circuits of the other factor, with a witness of their own, by the right key: no valid proof, as with bellperson.
+    let before = key_cache();
+    groth16::create_proof(wrong.circuits[0], &right.key, right.r[0], right.s[0]).expect("a proof, of no use");
+    assert_eq!(since(before), MISS);
+    assert_eq!(prove(right, &right.key), MISS);
+    // Another type of circuit is not proved by these matrices.
+    let before = key_cache();
+    let proof = groth16::create_proof(Other(right.circuits[1]), &right.key, right.r[1], right.s[1]).expect("proof");
+    assert!(proof == right.expected[1]);
+    assert_eq!(since(before), MISS);
+    // One of another length is an error.
+    let longer = Chain { links: 11, ..right.circuits[0] };
+    let error = groth16::create_proof(longer, &right.key, right.r[0], right.s[0]).expect_err("another circuit");
+    assert!(error.to_string().contains("constraints of circuit 0"), "{error}");
+    assert_eq!(prove(right, &right.key), HIT);
+}
+
+fn map(path: &Path) -> MappedParameters<Bls12> {
+    Parameters::<Bls12>::build_mapped_parameters(path.to_owned(), false).expect("mapped")
+}
+
+fn write(key: &Parameters<Bls12>, path: &Path) {
+    let mut bytes = Vec::new();
+    key.write(&mut bytes).expect("memory");
+    std::fs::write(path, bytes).expect("written");
+}
+
+/// A file is found again, mapped once or anew; once it is written anew, by the same name and in the same place, it is
+/// another.
+#[test]
+fn files() {
+    let _turn = turn();
+    let [first, second, _] = &*FIXTURES;
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("key");
+    for settled in [false, true] {
+        clear_key_cache();
+        write(&first.key, &path);
+        let mapped = map(&path);
+        if settled {
+            std::thread::sleep(Duration::from_millis(3100));
+        }
+        assert_eq!(prove(first, &mapped), MISS);
+        assert_eq!(prove(first, &mapped), HIT);
+        assert_eq!(prove(first, &map(&path)), HIT);
+        drop(mapped);
+        write(&second.key, &path);
+        assert_eq!(prove(second, &map(&path)), MISS);
+        assert_eq!(prove(second, &map(&path)), HIT);
+        // In memory it is the same key.
+        assert_eq!(prove(second, &second.key), HIT);
+    }
+}
