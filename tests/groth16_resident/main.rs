@@ -1,0 +1,12 @@
+//! Groth16 proofs of the resident pipeline against bellperson's own, byte for byte, and what it does when it cannot make
+//! them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod arguments;
+mod circuits;
+mod equality;
+mod faults;
+mod memory;
+mod sharing;
