@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use bellperson::groth16::{Parameters, prepare_verifying_key, verify_proof};
+use bellperson::Circuit;
+use bellperson::groth16::{Parameters, Proof, prepare_verifying_key, verify_proof};
 use blstrs::{Bls12, Scalar};
 use ff::Field;
 use proofwarp::groth16::{self, ProvingKeyOnDevice, Witness, prove};
@@ -12,23 +13,32 @@ use proofwarp_bellperson::{Prover, prove_evaluated};
 use crate::circuits::{Chain, KINDS, Kind, batch, bytes, setup, stock};
 use crate::common::{accelerators_and_cpu, rng};
 
-/// Both forms of witnesses give stock's proofs on every backend.
+/// Stock's proofs, which both forms of witnesses have to give on every backend.
+pub fn equal<C>(circuits: &[C], key: &Parameters<Bls12>, r: &[Scalar], s: &[Scalar], what: &str) -> Vec<Proof<Bls12>>
+where
+    C: Circuit<Scalar> + Clone + Send,
+{
+    let stock = stock(circuits, key, r, s);
+    let expected = bytes(&stock);
+    for accelerator in accelerators_and_cpu() {
+        let (evaluated, report) =
+            prove_evaluated(&accelerator, circuits.to_vec(), &key, r, s).expect("proofs of evaluations");
+        assert_eq!(bytes(&evaluated), expected, "{what}, evaluated: {report}");
+        assert_eq!(Some(report.backend), accelerator.forced());
+        let (prover, first) = Prover::<Bls12>::new(&accelerator, circuits[0].clone(), &key).expect("prover");
+        let mut assignments = vec![first];
+        assignments.extend(prover.assign(circuits[1..].to_vec()).expect("assignments"));
+        let (proofs, report) = prover.prove(&assignments, r, s, None).expect("proofs of matrices");
+        assert_eq!(bytes(&proofs), expected, "{what}, by matrices: {report}");
+        assert!(report.fallbacks.is_empty());
+    }
+    stock
+}
+
 fn equals_stock(count: usize, links: usize, kind: Kind) {
     let key = setup(links, kind);
     let (circuits, r, s) = batch(count, links, kind);
-    let expected = bytes(&stock(&circuits, &key, &r, &s));
-    for accelerator in accelerators_and_cpu() {
-        let (evaluated, report) =
-            prove_evaluated(&accelerator, circuits.clone(), &&key, &r, &s).expect("proofs of evaluations");
-        assert_eq!(bytes(&evaluated), expected, "{kind:?}, {count} evaluated: {report}");
-        assert_eq!(Some(report.backend), accelerator.forced());
-        let (prover, first) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
-        let mut assignments = vec![first];
-        assignments.extend(prover.assign(circuits[1..].to_vec()).expect("assignments"));
-        let (proofs, report) = prover.prove(&assignments, &r, &s, None).expect("proofs of matrices");
-        assert_eq!(bytes(&proofs), expected, "{kind:?}, {count} by matrices: {report}");
-        assert!(report.fallbacks.is_empty());
-    }
+    equal(&circuits, &key, &r, &s, &format!("{kind:?} of {links}, {count}"));
 }
 
 #[test]

@@ -3,10 +3,13 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/random_r1cs.rs"]
+mod random_r1cs;
 
 mod arguments;
 mod circuits;
 mod equality;
 mod faults;
 mod memory;
+mod random;
 mod sharing;
