@@ -8,9 +8,9 @@ use ff::Field;
 use proofwarp::groth16::{self, Densities, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
 use proofwarp::{Accelerator, BackendKind, Error};
-use proofwarp_bellperson::parameters;
+use proofwarp_bellperson::{Assignment, Prover, parameters};
 
-use crate::circuits::{Kind, prover, setup};
+use crate::circuits::{Kind, batch, prover, setup};
 use crate::common::accelerators_and_cpu;
 
 fn invalid<T: std::fmt::Debug>(result: Result<T, Error>, what: &str) {
@@ -83,4 +83,23 @@ fn keys_and_circuits_that_cannot_be() {
 
 fn parameters_of(key: &Parameters<Bls12>, circuit: &groth16::Circuit<Scalar>) -> bool {
     parameters::<Bls12, _>(&key, circuit).is_ok_and(|parameters| Arc::ptr_eq(&parameters.a, &key.a))
+}
+
+#[test]
+fn assignments_of_another_circuit() {
+    let key = setup(5, Kind::Plain);
+    for accelerator in accelerators_and_cpu() {
+        let (own, other) = (batch(1, 5, Kind::Plain).0, batch(1, 5, Kind::Empty).0);
+        let (prover, mut assignment) = Prover::<Bls12>::new(&accelerator, own[0], &&key).expect("prover");
+        let one = [Scalar::ONE];
+        let refused = |assignment: Assignment<Scalar>, what: &str| {
+            let error = prover.prove(&[assignment], &one, &one, None).expect_err(what);
+            assert!(error.to_string().contains(what), "{error}");
+        };
+        refused(prover.assign(other).expect("assignment").remove(0), "constraints of circuit 0: expected 14, got 20");
+        assignment.aux.pop();
+        refused(assignment, "auxiliary values of witness 0: expected 11, got 10");
+        refused(Assignment::default(), "constraints of circuit 0: expected 14, got 0");
+        Prover::<Bls12>::new(&accelerator, batch(1, 6, Kind::Plain).0[0], &&key).expect_err("too few points");
+    }
 }

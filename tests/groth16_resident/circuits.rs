@@ -8,7 +8,7 @@ use bellperson::groth16::{Parameters, Proof, create_proof_batch, generate_random
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use ff::Field;
-use proofwarp::Accelerator;
+use proofwarp::{Accelerator, Error};
 use proofwarp_bellperson::Prover;
 
 use crate::common::rng;
@@ -60,8 +60,9 @@ impl Circuit<Scalar> for Chain {
                 cs.enforce(|| "zero", |lc| lc + (Scalar::ZERO, y), |lc| lc + (Scalar::ZERO, x), |lc| lc);
             }
             if self.kind == Kind::Dense {
-                let all = |lc: bellperson::LinearCombination<Scalar>| lc + square + y + factor + CS::one();
-                cs.enforce(|| "dense", all, |lc| all(lc) - y, |lc| lc + x);
+                let all = |lc: bellperson::LinearCombination<Scalar>| lc + x + square + y + factor + CS::one();
+                cs.enforce(|| "all in A", all, |lc| lc + CS::one(), all);
+                cs.enforce(|| "all in B", |lc| lc + CS::one(), all, all);
             }
             (value, x) = (next, y);
         }
@@ -124,4 +125,10 @@ pub fn prover(accelerator: &Accelerator, key: &Parameters<Bls12>) -> (Prover<Bls
     let circuit = Chain { links: 5, secret: Scalar::from(2), kind: Kind::Plain };
     let (prover, assignment) = Prover::<Bls12>::new(accelerator, circuit, &key).expect("prover");
     (prover, assignment.inputs, assignment.aux)
+}
+
+/// The engine's error behind one of bellperson's.
+pub fn engine_error(error: &SynthesisError) -> Option<&Error> {
+    let SynthesisError::IoError(error) = error else { return None };
+    error.get_ref()?.downcast_ref()
 }

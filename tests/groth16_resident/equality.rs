@@ -99,23 +99,6 @@ fn functions_of_bellperson() {
     assert!(none.expect("no proofs").is_empty());
 }
 
-/// Parameters in a file, whose points are read anew for each use, prove as those in memory do.
-#[test]
-fn parameters_in_a_file() {
-    let key = setup(6, Kind::Dense);
-    let (circuits, r, s) = batch(2, 6, Kind::Dense);
-    let expected = stock(&circuits, &key, &r, &s);
-    let mut file = tempfile::NamedTempFile::new().expect("file");
-    key.write(&mut file).expect("written");
-    let mapped = Parameters::<Bls12>::build_mapped_parameters(file.path().to_owned(), false).expect("mapped");
-    for _ in 0..2 {
-        let proofs = proofwarp_bellperson::create_proof_batch(circuits.clone(), &mapped, r.clone(), s.clone());
-        assert_eq!(proofs.expect("proofs"), expected);
-    }
-    let proof = proofwarp_bellperson::create_proof(circuits[1], &key, r[1], s[1]);
-    assert_eq!(proof.expect("proof"), expected[1]);
-}
-
 /// BN254, which bellperson does not know: both forms of witnesses on every backend agree with the CPU.
 #[test]
 fn bn254() {

@@ -1,11 +1,13 @@
 //! Failures and aborts on a device.
 
-use blstrs::Scalar;
+use blstrs::{Bls12, Scalar};
 use ff::Field;
+use proofwarp::backend::Abort;
 use proofwarp::groth16::{Witness, prove};
 use proofwarp::{BackendKind, Error};
+use proofwarp_bellperson::Prover;
 
-use crate::circuits::{Kind, prover, setup};
+use crate::circuits::{Kind, batch, engine_error, prover, setup, stock};
 use crate::common::{abort_after, accelerators_and_cpu, alone};
 use crate::memory::capped;
 
@@ -66,5 +68,37 @@ fn fallback_to_the_cpu() {
             assert_eq!(report.backend, BackendKind::Cpu);
             assert!(report.fallbacks.iter().any(|reason| reason.contains("injected")), "{report}");
         }
+    }
+}
+
+/// Wherever the hook says stop, there are no proofs; the memory is back, and the same key proves.
+#[test]
+fn aborts_at_each_step() {
+    let key = setup(20, Kind::Dense);
+    let (circuits, r, s) = batch(3, 20, Kind::Dense);
+    let expected = stock(&circuits, &key, &r, &s);
+    let on_cpu = accelerators_and_cpu().into_iter().filter(|accelerator| accelerator.devices().is_empty());
+    for accelerator in alone(Some(1 << 30)).into_iter().chain(on_cpu) {
+        let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let run = |abort: Abort<'_>| prover.prove(&assignments, &r, &s, abort).map(|(proofs, _)| proofs);
+        let free = || accelerator.devices().first().map(|device| device.free_memory().expect("memory"));
+        assert_eq!(run(None).expect("proofs, and tables for all later ones"), expected);
+        let (before, mut questions, mut aborted) = (free(), 0, 0);
+        loop {
+            match run(Some(&abort_after(questions))) {
+                Ok(proofs) => {
+                    assert_eq!(proofs, expected);
+                    break;
+                }
+                Err(error) => {
+                    assert!(matches!(engine_error(&error), Some(Error::Aborted)), "{error}");
+                }
+            }
+            assert_eq!(free(), before, "bytes free after {questions} questions");
+            assert_eq!(run(None).expect("proofs"), expected, "after {questions} questions");
+            (questions, aborted) = (questions + 1 + questions / 4, aborted + 1);
+        }
+        assert!(aborted > 5, "only {aborted} aborts");
     }
 }

@@ -10,6 +10,8 @@ mod arguments;
 mod circuits;
 mod equality;
 mod faults;
+mod files;
 mod memory;
 mod random;
 mod sharing;
+mod verify;

@@ -10,6 +10,7 @@ mod ext;
 mod key;
 mod matrices;
 mod prover;
+mod verify;
 
 use bellperson::SynthesisError;
 

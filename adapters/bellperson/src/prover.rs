@@ -1,6 +1,6 @@
 //! A circuit with its key, ready to prove.
 
-use bellperson::groth16::{ParameterSource, Proof};
+use bellperson::groth16::{ParameterSource, Proof, VerifyingKey};
 use bellperson::{Circuit, SynthesisError};
 use pairing::MultiMillerLoop;
 use proofwarp::backend::Abort;
@@ -13,13 +13,16 @@ use crate::evaluations::Evaluations;
 use crate::failed;
 use crate::key::parameters;
 use crate::matrices::Matrices;
+use crate::verify::Verifier;
 
 /// A circuit's matrices and its key on the devices: from then on a proof takes a circuit's assignment only, and
 /// circuits are not asked for the terms of their constraints.
 #[derive(Debug)]
-pub struct Prover<E: Engine> {
+pub struct Prover<E: Engine + MultiMillerLoop> {
     key: ProvingKeyOnDevice<E>,
     circuit: groth16::Circuit<E::Fr>,
+    verifying_key: VerifyingKey<E>,
+    verifier: Option<Verifier<E>>,
 }
 
 /// A circuit's assignment.
@@ -39,7 +42,16 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         let circuit = record.circuit(inputs.len(), aux.len()).map_err(failed)?;
         let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
         let record = Count(circuit.constraints());
-        Ok((Self { key, circuit }, Assignment { inputs, aux, record }))
+        let verifying_key = source.get_vk(inputs.len())?.clone();
+        Ok((Self { key, circuit, verifying_key, verifier: None }, Assignment { inputs, aux, record }))
+    }
+
+    /// Whether each proof is verified before it is returned, which takes some milliseconds: one that does not verify is
+    /// an error then, be it the device's, the witness's, or that of damaged parameters.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verifier = verify.then(|| Verifier::new(&self.verifying_key));
+        self
     }
 
     /// The key.
@@ -66,7 +78,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// A proof for each assignment, with its r and s.
     ///
     /// # Errors
-    /// Lengths differ, the hook aborted, or a forced backend failed.
+    /// Lengths differ, the hook aborted, a forced backend failed, or a proof does not verify where
+    /// [`verify`](Self::verify) is set.
     pub fn prove(
         &self,
         assignments: &[Assignment<E::Fr>],
@@ -84,7 +97,12 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         let witnesses: Vec<_> =
             assignments.iter().map(|Capture { inputs, aux, .. }| Witness { inputs, aux, evaluations: None }).collect();
         let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(failed)?;
-        Ok((proofs.into_iter().map(proof).collect(), report))
+        let proofs: Vec<_> = proofs.into_iter().map(proof).collect();
+        if let Some(verifier) = &self.verifier {
+            let inputs: Vec<_> = witnesses.iter().map(|witness| witness.inputs).collect();
+            verifier.check(&proofs, &inputs, report.backend)?;
+        }
+        Ok((proofs, report))
     }
 }
 
