@@ -92,7 +92,7 @@ fn out_of_memory_at_each_step() {
             failures += usize::from(lacking != limit / 3);
             limit += lacking.max(limit / 5);
         }
-        assert!(failures > 20, "only {failures} failures");
+        assert!(failures > 9, "only {failures} failures");
         job.prove(&like).expect("proofs where there is enough");
     }
 }
