@@ -116,7 +116,8 @@ where
     only(prove_random(vec![circuit], &params, rng, true)?)
 }
 
-/// Proofs of circuits that differ in their assignments only, with r and s given, before those without priority, which make way, and never aborted.
+/// Proofs of circuits that differ in their assignments only, with r and s given, before those without priority, which
+/// make way, and never aborted.
 ///
 /// # Errors
 /// As those of [`create_proof_batch`].
@@ -134,7 +135,8 @@ where
     prove(circuits, &params, &r, &s, true)
 }
 
-/// Proofs of circuits that differ in their assignments only, with r and s drawn, before those without priority, which make way, and never aborted.
+/// Proofs of circuits that differ in their assignments only, with r and s drawn, before those without priority, which
+/// make way, and never aborted.
 ///
 /// # Errors
 /// As those of [`create_proof_batch`].
@@ -223,10 +225,11 @@ where
     if let Some(held) = cache::find::<E, P>(params, typeid::of::<C>()) {
         return held.prover.prove_in_turn(&mut turn, &assignments, r, s);
     }
-    let prover = Prover::from_parts(uploaded(accelerator, turn.accelerator(), key)?, circuit);
-    let held = Held::new(prover, typeid::of::<C>(), params, identity)?;
+    let verifying_key = params.get_vk(circuit.inputs())?.clone();
+    let prover = Prover::from_parts(uploaded(accelerator, turn.accelerator(), key)?, circuit, verifying_key);
+    let held = Held::new(prover.verify(wants_verification()), typeid::of::<C>(), identity);
     let proofs = held.prover.prove_in_turn(&mut turn, &assignments, r, s)?;
-    if proofs.first().is_some_and(|proof| verifies(&held.vk, proof, &assignments[0].inputs)) {
+    if proofs.first().is_some_and(|proof| verifies(held.prover.verifying_key(), proof, &assignments[0].inputs)) {
         cache::keep(accelerator, Arc::new(held));
     } else {
         log::warn!(
@@ -250,6 +253,11 @@ fn uploaded<E: Engine>(
     }
     drop(uploaded);
     ProvingKeyOnDevice::new(accelerator, key).map_err(failed)
+}
+
+/// Whether `PROOFWARP_VERIFY` asks for every proof to be verified before it is returned.
+fn wants_verification() -> bool {
+    std::env::var("PROOFWARP_VERIFY").is_ok_and(|value| value != "0")
 }
 
 fn only<T>(proofs: Vec<T>) -> Result<T, SynthesisError> {

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bellperson::SynthesisError;
-use bellperson::groth16::{MappedParameters, ParameterSource, VerifyingKey};
+use bellperson::groth16::{MappedParameters, ParameterSource};
 use pairing::MultiMillerLoop;
 use proofwarp::groth16::{Engine, Parameters};
 use rayon::prelude::*;
@@ -23,8 +23,6 @@ pub struct Held<E: Engine + MultiMillerLoop> {
     pub prover: Prover<E>,
     /// The type of its circuit: others are not taken for it, whatever their parameters.
     pub circuit: TypeId,
-    /// The verifying key.
-    pub vk: VerifyingKey<E>,
     names: Mutex<Vec<Name<E>>>,
 }
 
@@ -45,15 +43,9 @@ struct Vectors<E: Engine> {
 
 impl<E: Engine + MultiMillerLoop> Held<E> {
     /// A prover by the parameters it was made of.
-    pub fn new<P: ParameterSource<E>>(
-        prover: Prover<E>,
-        circuit: TypeId,
-        source: &P,
-        identity: Option<Identity>,
-    ) -> Result<Self, SynthesisError> {
-        let vk = source.get_vk(prover.circuit().inputs())?.clone();
+    pub fn new(prover: Prover<E>, circuit: TypeId, identity: Option<Identity>) -> Self {
         let names = Mutex::new(identity.into_iter().map(Name::File).collect());
-        Ok(Self { prover, circuit, vk, names })
+        Self { prover, circuit, names }
     }
 
     /// Whether the parameters are its key: those it has seen at a glance, others by all of their points.
@@ -61,7 +53,7 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
     /// # Errors
     /// The source's.
     pub fn has<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
-        if *source.get_vk(self.prover.circuit().inputs())? != self.vk {
+        if source.get_vk(self.prover.circuit().inputs())? != self.prover.verifying_key() {
             return Ok(false);
         }
         match mapped(source) {

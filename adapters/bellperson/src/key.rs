@@ -1,5 +1,6 @@
 //! Parameters of bellperson as a proving key.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bellperson::SynthesisError;
@@ -33,11 +34,11 @@ where
         beta_g2: vk.beta_g2,
         delta_g1: vk.delta_g1,
         delta_g2: vk.delta_g2,
-        h: points(source.get_h(h)?, h)?,
-        l: points(source.get_l(circuit.aux())?, circuit.aux())?,
-        a: joined(source.get_a(inputs, a - inputs)?, [inputs, a - inputs])?,
-        b_g1: joined(source.get_b_g1(b_inputs, b_aux)?, [b_inputs, b_aux])?,
-        b_g2: joined(source.get_b_g2(b_inputs, b_aux)?, [b_inputs, b_aux])?,
+        h: points(given(|| source.get_h(h))?, h)?,
+        l: points(given(|| source.get_l(circuit.aux()))?, circuit.aux())?,
+        a: joined(given(|| source.get_a(inputs, a - inputs))?, [inputs, a - inputs])?,
+        b_g1: joined(given(|| source.get_b_g1(b_inputs, b_aux))?, [b_inputs, b_aux])?,
+        b_g2: joined(given(|| source.get_b_g2(b_inputs, b_aux))?, [b_inputs, b_aux])?,
     })
 }
 
@@ -45,6 +46,12 @@ where
 pub(crate) fn bytes<E: Engine>(key: &Parameters<E>) -> u64 {
     let g1 = key.h.len() + key.l.len() + key.a.len() + key.b_g1.len();
     (g1 * E::G1Affine::AFFINE_BYTES + key.b_g2.len() * E::G2Affine::AFFINE_BYTES) as u64
+}
+
+/// What a source gives; bellperson's mapped files panic where they are shorter than they say.
+fn given<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, SynthesisError> {
+    let panicked = || SynthesisError::IoError(std::io::Error::other("the parameters' source panicked: a short file?"));
+    catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|_| Err(panicked()))
 }
 
 /// So many points of a source.

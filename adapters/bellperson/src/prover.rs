@@ -1,6 +1,6 @@
 //! A circuit with its key, ready to prove.
 
-use bellperson::groth16::{ParameterSource, Proof};
+use bellperson::groth16::{ParameterSource, Proof, VerifyingKey};
 use bellperson::{Circuit, SynthesisError};
 use pairing::MultiMillerLoop;
 use proofwarp::backend::Abort;
@@ -15,13 +15,16 @@ use crate::failed;
 use crate::key::parameters;
 use crate::matrices::Matrices;
 use crate::turn::Turn;
+use crate::verify::check;
 
 /// A circuit's matrices and its key on the devices: from then on a proof takes a circuit's assignment only, and
 /// circuits are not asked for the terms of their constraints.
 #[derive(Debug)]
-pub struct Prover<E: Engine> {
+pub struct Prover<E: Engine + MultiMillerLoop> {
     key: ProvingKeyOnDevice<E>,
     circuit: groth16::Circuit<E::Fr>,
+    verifying_key: VerifyingKey<E>,
+    verify: bool,
 }
 
 /// A circuit's assignment.
@@ -39,12 +42,29 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     ) -> Result<(Self, Assignment<E::Fr>), SynthesisError> {
         let (circuit, assignment) = taken_down(circuit)?;
         let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
-        Ok((Self::from_parts(key, circuit), assignment))
+        let verifying_key = source.get_vk(circuit.inputs())?.clone();
+        Ok((Self::from_parts(key, circuit, verifying_key), assignment))
     }
 
     /// A prover of a circuit and its key.
-    pub fn from_parts(key: ProvingKeyOnDevice<E>, circuit: groth16::Circuit<E::Fr>) -> Self {
-        Self { key, circuit }
+    pub fn from_parts(
+        key: ProvingKeyOnDevice<E>,
+        circuit: groth16::Circuit<E::Fr>,
+        verifying_key: VerifyingKey<E>,
+    ) -> Self {
+        Self { key, circuit, verifying_key, verify: false }
+    }
+
+    /// Whether each proof is verified before it is returned, which takes some milliseconds: one that does not verify is
+    /// an error then, be it the device's, the witness's, or that of damaged parameters.
+    #[must_use]
+    pub fn verify(self, verify: bool) -> Self {
+        Self { verify, ..self }
+    }
+
+    /// The verifying key.
+    pub fn verifying_key(&self) -> &VerifyingKey<E> {
+        &self.verifying_key
     }
 
     /// The key.
@@ -71,7 +91,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// A proof for each assignment, with its r and s.
     ///
     /// # Errors
-    /// Lengths differ, the hook aborted, or a forced backend failed.
+    /// Lengths differ, the hook aborted, a forced backend failed, or a proof does not verify where
+    /// [`verify`](Self::verify) is set.
     pub fn prove(
         &self,
         assignments: &[Assignment<E::Fr>],
@@ -81,7 +102,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     ) -> Result<(Vec<Proof<E>>, Report), SynthesisError> {
         let witnesses = self.witnesses(assignments)?;
         let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(failed)?;
-        Ok((proofs.into_iter().map(proof).collect(), report))
+        Ok((self.finished(proofs, &witnesses, &report)?, report))
     }
 
     /// Proofs as those of [`Self::prove`], made in turn with other processes.
@@ -94,8 +115,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
         let witnesses = self.witnesses(assignments)?;
         let batch = Batch::new(&self.key, &self.circuit, &witnesses, r, s).map_err(failed)?;
-        turn.run(&batch)?;
-        Ok(batch.proofs().map_err(failed)?.into_iter().map(proof).collect())
+        let report = turn.run(&batch)?;
+        self.finished(batch.proofs().map_err(failed)?, &witnesses, &report)
     }
 
     fn witnesses<'a>(&self, assignments: &'a [Assignment<E::Fr>]) -> Result<Vec<Witness<'a, E::Fr>>, SynthesisError> {
@@ -108,6 +129,21 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         }
         let witness = |Capture { inputs, aux, .. }: &'a Assignment<_>| Witness { inputs, aux, evaluations: None };
         Ok(assignments.iter().map(witness).collect())
+    }
+
+    /// Proofs as bellperson has them, verified if they are to be.
+    fn finished(
+        &self,
+        proofs: Vec<groth16::Proof<E>>,
+        witnesses: &[Witness<'_, E::Fr>],
+        report: &Report,
+    ) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let proofs: Vec<_> = proofs.into_iter().map(proof).collect();
+        if self.verify {
+            let inputs: Vec<_> = witnesses.iter().map(|witness| witness.inputs).collect();
+            check(&self.verifying_key, &proofs, &inputs, report.backend)?;
+        }
+        Ok(proofs)
     }
 }
 

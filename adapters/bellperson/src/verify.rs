@@ -1,20 +1,38 @@
-//! What a verifier would say.
+//! What a verifier would say of proofs before they are handed out.
 
+use bellperson::SynthesisError;
 use bellperson::groth16::{Proof, VerifyingKey};
 use ff::PrimeField;
 use group::{Curve, Group};
 use pairing::{MillerLoopResult, MultiMillerLoop};
+use proofwarp::BackendKind;
 use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::Engine;
+use rayon::prelude::*;
 
-/// Whether e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first of which is one.
+/// An error unless every proof, made on that backend, holds for its inputs, the first of which is one.
+pub fn check<E: Engine + MultiMillerLoop>(
+    key: &VerifyingKey<E>,
+    proofs: &[Proof<E>],
+    inputs: &[&[E::Fr]],
+    backend: BackendKind,
+) -> Result<(), SynthesisError> {
+    let numbered = proofs.par_iter().zip(inputs).enumerate();
+    numbered.try_for_each(|(number, (proof, inputs))| match verifies(key, proof, inputs) {
+        true => Ok(()),
+        false => Err(SynthesisError::IoError(std::io::Error::other(format!(
+            "proof {number} made on {backend} does not verify: an error of the device, a witness that does not \
+             satisfy the constraints, or parameters that are damaged or of another circuit"
+        )))),
+    })
+}
+
+/// Whether its points are in their groups and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first
+/// of which is one.
 ///
 /// bellperson's own verifier makes tables of the verifying key first, which pays only for many proofs.
-pub fn verifies<E>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool
-where
-    E: Engine + MultiMillerLoop,
-{
-    if key.ic.len() != inputs.len() {
+pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
+    if key.ic.len() != inputs.len() || !is_read(proof) {
         return false;
     }
     let inputs: Vec<[u8; 32]> = inputs.iter().map(canonical).collect();
@@ -23,6 +41,12 @@ where
     let g1 = [proof.a, -key.alpha_g1, (-public).to_affine(), -proof.c];
     let pairs = [(&g1[0], &g2[0]), (&g1[1], &g2[1]), (&g1[2], &g2[2]), (&g1[3], &g2[3])];
     E::multi_miller_loop(&pairs).final_exponentiation().is_identity().into()
+}
+
+/// Whether others can read the proof: they refuse points outside of the groups.
+fn is_read<E: Engine + MultiMillerLoop>(proof: &Proof<E>) -> bool {
+    let mut bytes = Vec::new();
+    proof.write(&mut bytes).is_ok() && Proof::<E>::read(&*bytes).is_ok()
 }
 
 fn canonical<F: PrimeField>(scalar: &F) -> [u8; 32] {

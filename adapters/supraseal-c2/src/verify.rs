@@ -22,7 +22,8 @@ pub struct VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Whether e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first of which is one.
+    /// Whether e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first of which is one, and A, B and C
+    /// are in their groups.
     pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
         equal("number of inputs", self.ic.len(), inputs.len())?;
         let ic: Vec<G1Projective> = self.ic.iter().map(PrimeCurveAffine::to_curve).collect();
@@ -30,7 +31,8 @@ impl VerifyingKey {
         let g2 = [proof.b, self.beta_g2, self.gamma_g2, self.delta_g2].map(G2Prepared::from);
         let g1 = [proof.a, -self.alpha_g1, -public, -proof.c];
         let pairs = [(&g1[0], &g2[0]), (&g1[1], &g2[1]), (&g1[2], &g2[2]), (&g1[3], &g2[3])];
-        Ok(Bls12::multi_miller_loop(&pairs).final_exponentiation().is_identity().into())
+        let in_groups = proof.a.is_torsion_free() & proof.b.is_torsion_free() & proof.c.is_torsion_free();
+        Ok((in_groups & Bls12::multi_miller_loop(&pairs).final_exponentiation().is_identity()).into())
     }
 }
 

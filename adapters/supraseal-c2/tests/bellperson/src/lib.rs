@@ -1,13 +1,18 @@
 //! Circuits, parameters and randomness that are the same in bellperson's own prover and on the drop-in.
 
+#[path = "../../../../../tests/common/random_r1cs.rs"]
+pub mod random_r1cs;
+
 use std::path::{Path, PathBuf};
 
 use bellperson::groth16::{Parameters, Proof, generate_random_parameters};
 use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use ff::Field;
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use random_r1cs::{Random, Recipe};
 
 /// A chain of x³ + x + constant from a secret.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +53,9 @@ pub const CASES: [(Kind, usize); 7] = [
     (Kind::Plain, 700),
 ];
 /// Circuits in a batch.
-pub const BATCHES: [usize; 3] = [1, 2, 3];
+pub const BATCHES: [usize; 4] = [1, 2, 3, 10];
+/// Systems drawn at random.
+pub const RANDOM: usize = 20;
 
 impl Chain {
     pub fn new(kind: Kind, links: usize) -> Self {
@@ -110,6 +117,29 @@ impl Circuit<Scalar> for Chain {
 
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// Circuits of a random system with r and s: in the first a witness of zeros.
+pub fn random_batch(number: usize) -> (Vec<Random>, Vec<Scalar>, Vec<Scalar>) {
+    let seed = number as u64;
+    let mut rng = rng(seed);
+    let (inputs, secrets, constraints) =
+        (rng.gen_range(0..6), rng.gen_range(0..12), rng.gen_range(0..300) >> (number % 5));
+    let (constants, inputs_in_rows) = (number % 2 == 0, number % 3 != 0);
+    let recipe = Recipe { inputs, secrets, constraints, constants, inputs_in_rows, seed };
+    let count = BATCHES[number % BATCHES.len()];
+    let [r, s] = [(); 2].map(|()| (0..count).map(|_| Scalar::random(&mut rng)).collect());
+    (recipe.circuits(count, true), r, s)
+}
+
+/// The number by which the files of a random system are named.
+pub fn random_case(number: usize) -> usize {
+    CASES.len() + number
+}
+
+/// The parameters of a random system.
+pub fn random_parameters(circuit: Random, number: usize) -> Parameters<Bls12> {
+    generate_random_parameters(circuit, &mut rng(number as u64)).expect("parameters")
 }
 
 /// The parameters of a circuit, always the same.

@@ -1,10 +1,13 @@
 //! Parameter files that are none.
 
+mod common;
+
 use std::path::Path;
 
 use bellperson::groth16::{Parameters, SuprasealParameters};
-use blstrs::Bls12;
-use supraseal_c2_tests::{Chain, Kind, parameters};
+use blstrs::{Bls12, Scalar};
+use rand::Rng;
+use supraseal_c2_tests::{Chain, Kind, parameters, rng};
 
 const G1: usize = 96;
 const G2: usize = 192;
@@ -107,5 +110,35 @@ fn numbers_that_are_wrong() {
         let mut changed = bytes.clone();
         changed[place + 3] -= 1;
         read(&changed).expect_err("a point too few");
+    }
+}
+
+/// A byte that is another, anywhere but behind the parameters.
+#[test]
+fn corrupted_anywhere() {
+    let (bytes, _) = file();
+    let mut rng = rng(5);
+    for _ in 0..500 {
+        let mut changed = bytes.clone();
+        changed[rng.gen_range(0..bytes.len())] ^= rng.gen_range(1..=u8::MAX);
+        read(&changed).expect_err("a byte is another");
+    }
+}
+
+/// Points that are good ones, in each other's places: the proof does not verify.
+#[test]
+fn points_that_have_changed_places() {
+    let (bytes, places) = file();
+    for (part, place) in places.into_iter().enumerate() {
+        let size = if part == 5 { G2 } else { G1 };
+        let mut changed = bytes.clone();
+        let (one, other) = changed[place + 4..].split_at_mut(size);
+        one.swap_with_slice(&mut other[..size]);
+        let file = tempfile::NamedTempFile::new().expect("file");
+        std::fs::write(file.path(), &changed).expect("file");
+        let key = common::open(file.path());
+        let one = || vec![Scalar::from(2)];
+        let panic = common::panic_of(|| common::prove(vec![Chain::new(Kind::Plain, 9)], &key, one(), one()));
+        assert!(panic.contains("does not verify"), "part {part}: {panic}");
     }
 }

@@ -2,17 +2,31 @@
 
 mod common;
 
-use bellperson::groth16::Proof;
+use bellperson::groth16::{Proof, create_proof_batch};
 use blstrs::{Bls12, Scalar};
 use common::{equals_stock, open, panic_of, prove, verify};
 use supraseal_c2::{Assignment, SRS, generate_groth16_proof, generate_groth16_proofs};
-use supraseal_c2_tests::{BATCHES, CASES, Chain, Kind, batch, bytes, folder, parameter_file, parameters, proof_file};
+use supraseal_c2_tests::{BATCHES, CASES, Chain, Kind, RANDOM, batch, bytes, folder, parameter_file, parameters};
+use supraseal_c2_tests::{proof_file, random_batch, random_case};
 
 #[test]
 fn equal_to_bellpersons_own() {
     for case in 0..CASES.len() {
         let key = open(&parameter_file(&folder(), case));
         BATCHES.into_iter().for_each(|count| equals_stock(&key, case, count));
+    }
+}
+
+/// Systems drawn at random, whose witnesses satisfy them: what does not verify would be refused.
+#[test]
+fn random_systems() {
+    for number in 0..RANDOM {
+        let (circuits, r, s) = random_batch(number);
+        let (case, count) = (random_case(number), circuits.len());
+        let key = open(&parameter_file(&folder(), case));
+        let proofs = create_proof_batch(circuits, &key, r, s).expect("proofs");
+        let expected = std::fs::read(proof_file(&folder(), case, count, 0)).expect("bellperson's proofs");
+        assert_eq!(bytes(&proofs), expected, "system {number}, {count}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! What tests of proofs share.
 
+#![allow(dead_code, reason = "each test file is a crate of its own and uses what it needs")]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 

@@ -1,0 +1,104 @@
+//! Failures and aborts on a device.
+
+use blstrs::{Bls12, Scalar};
+use ff::Field;
+use proofwarp::backend::Abort;
+use proofwarp::groth16::{Witness, prove};
+use proofwarp::{BackendKind, Error};
+use proofwarp_bellperson::Prover;
+
+use crate::circuits::{Kind, batch, engine_error, prover, setup, stock};
+use crate::common::{abort_after, accelerators_and_cpu, alone};
+use crate::memory::capped;
+
+#[test]
+fn aborts() {
+    let key = setup(5, Kind::Plain);
+    for accelerator in accelerators_and_cpu() {
+        let (prover, inputs, aux) = prover(&accelerator, &key);
+        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let one = [Scalar::ONE];
+        for questions in 0..3 {
+            let abort = abort_after(questions);
+            let result = prove(prover.key(), prover.circuit(), &[witness], &one, &one, Some(&abort));
+            assert!(matches!(result, Err(Error::Aborted)), "after {questions}: {result:?}");
+        }
+        let never = || false;
+        assert!(prove(prover.key(), prover.circuit(), &[witness], &one, &one, Some(&never)).is_ok());
+    }
+}
+
+/// A launch that fails, whichever it is, is an error where a backend is forced, and the next proof is right.
+#[test]
+fn failures_on_a_device() {
+    let key = setup(5, Kind::Plain);
+    for accelerator in alone(None) {
+        let (prover, inputs, aux) = prover(&accelerator, &key);
+        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let (r, s) = ([Scalar::from(8); 3], [Scalar::from(9); 3]);
+        let run = || prove(prover.key(), prover.circuit(), &[witness; 3], &r, &s, None);
+        run().expect("proofs, and tables for all later ones");
+        let (expected, report) = run().expect("proofs");
+        let launches = report.traffic.launches;
+        for fuse in (0..launches).step_by(launches as usize / 6) {
+            accelerator.devices()[0].fail_after(fuse);
+            let result = run();
+            assert!(matches!(result, Err(Error::Device { .. })), "launch {fuse}: {result:?}");
+            assert_eq!(run().expect("proofs").0, expected, "after launch {fuse} failed");
+        }
+    }
+}
+
+/// Where no backend is forced, what a device has not finished is made on the CPU, and the report says why.
+#[test]
+fn fallback_to_the_cpu() {
+    let key = setup(5, Kind::Plain);
+    for accelerator in capped(None) {
+        let device = &accelerator.devices()[0];
+        let (prover, inputs, aux) = prover(&accelerator, &key);
+        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let (r, s) = ([Scalar::from(8); 4], [Scalar::from(9); 4]);
+        let run = || prove(prover.key(), prover.circuit(), &[witness; 4], &r, &s, None).expect("proofs");
+        let (expected, report) = run();
+        assert_ne!(report.backend, BackendKind::Cpu);
+        for fuse in [0, report.traffic.launches * 3 / 4] {
+            device.fail_after(fuse);
+            let (proofs, report) = run();
+            assert_eq!(proofs, expected);
+            assert_eq!(report.backend, BackendKind::Cpu);
+            assert!(report.fallbacks.iter().any(|reason| reason.contains("injected")), "{report}");
+        }
+    }
+}
+
+/// Wherever the hook says stop, there are no proofs; the memory is back, and the same key proves.
+#[test]
+fn aborts_at_each_step() {
+    let key = setup(20, Kind::Dense);
+    let (circuits, r, s) = batch(3, 20, Kind::Dense);
+    let expected = stock(&circuits, &key, &r, &s);
+    let on_cpu = accelerators_and_cpu().into_iter().filter(|accelerator| accelerator.devices().is_empty());
+    for accelerator in alone(Some(1 << 30)).into_iter().chain(on_cpu) {
+        let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let run = |abort: Abort<'_>| prover.prove(&assignments, &r, &s, abort).map(|(proofs, _)| proofs);
+        let free = || accelerator.devices().first().map(|device| device.free_memory().expect("memory"));
+        assert_eq!(run(None).expect("proofs, and tables for all later ones"), expected);
+        let (before, mut questions, mut aborted) = (free(), 0, 0);
+        loop {
+            match run(Some(&abort_after(questions))) {
+                Ok(proofs) => {
+                    assert_eq!(proofs, expected);
+                    break;
+                }
+                Err(error) => {
+                    assert!(matches!(engine_error(&error), Some(Error::Aborted)), "{error}");
+                }
+            }
+            assert_eq!(free(), before, "bytes free after {questions} questions");
+            assert_eq!(run(None).expect("proofs"), expected, "after {questions} questions");
+            (questions, aborted) = (questions + 1 + questions / 4, aborted + 1);
+        }
+        assert!(aborted > 5, "only {aborted} aborts");
+    }
+}

@@ -1,0 +1,17 @@
+//! Groth16 proofs of the resident pipeline against bellperson's own, byte for byte, and what it does when it cannot make
+//! them.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/random_r1cs.rs"]
+mod random_r1cs;
+
+mod arguments;
+mod circuits;
+mod equality;
+mod faults;
+mod files;
+mod memory;
+mod random;
+mod sharing;
+mod verify;

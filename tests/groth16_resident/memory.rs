@@ -1,0 +1,106 @@
+//! Devices with little memory.
+
+use bellperson::SynthesisError;
+use bellperson::groth16::{Parameters, Proof};
+use blstrs::{Bls12, Scalar};
+use proofwarp::backend::Device;
+use proofwarp::{Accelerator, BackendKind, Error};
+use proofwarp_bellperson::{Prover, prove_evaluated};
+
+use crate::circuits::{Chain, Kind, batch, engine_error, setup, stock};
+use crate::common::{accelerators_with_devices, fresh_driver};
+
+/// An accelerator of a device with a cap on its memory that may fall back to the CPU, for each device that there is.
+pub fn capped(limit: Option<u64>) -> Vec<Accelerator> {
+    let capped = |forced: &Accelerator| {
+        let device = Device::new(fresh_driver(&forced.devices()[0]), limit);
+        Accelerator::automatic().on_devices(vec![device])
+    };
+    accelerators_with_devices().iter().map(capped).collect()
+}
+
+/// Bases that do not fit are streamed, and sums that do not fit side by side are made in turn; devices that need more
+/// memory even for that fall back.
+#[test]
+fn keys_larger_than_the_memory() {
+    for (links, kind, limit) in [(240, Kind::Dense, 7 << 20), (3000, Kind::NoAuxInB, 12 << 20)] {
+        let key = setup(links, kind);
+        let (circuits, r, s) = batch(2, links, kind);
+        let expected = stock(&circuits, &key, &r, &s);
+        for accelerator in capped(Some(limit)) {
+            let (prover, first) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+            let second = prover.assign(circuits[1..].to_vec()).expect("assignment").remove(0);
+            let (proofs, report) = prover.prove(&[first, second], &r, &s, None).expect("proofs");
+            assert!(proofs == expected, "{report}");
+            let [h, l, a] = [&key.h, &key.l, &key.a].map(|bases| 96 * bases.len() as u64);
+            let all = h + l + a + 288 * key.b_g1.len() as u64;
+            assert!(prover.key().bytes() < all, "{} of {all}", prover.key().bytes());
+            if accelerator.devices()[0].info().is_cpu {
+                assert_ne!(report.backend, BackendKind::Cpu, "{report}");
+            }
+        }
+    }
+}
+
+/// Circuits with their key and bellperson's proofs of them.
+struct Job {
+    key: Parameters<Bls12>,
+    circuits: Vec<Chain>,
+    r: Vec<Scalar>,
+    s: Vec<Scalar>,
+    expected: Vec<Proof<Bls12>>,
+}
+
+impl Job {
+    fn new(count: usize, links: usize, kind: Kind) -> Self {
+        let key = setup(links, kind);
+        let (circuits, r, s) = batch(count, links, kind);
+        let expected = stock(&circuits, &key, &r, &s);
+        Self { key, circuits, r, s, expected }
+    }
+
+    /// Proofs by matrices, then by evaluations.
+    fn prove(&self, accelerator: &Accelerator) -> Result<(), SynthesisError> {
+        let Self { key, circuits, r, s, expected } = self;
+        let (prover, first) = Prover::<Bls12>::new(accelerator, circuits[0], &key)?;
+        let mut assignments = vec![first];
+        assignments.extend(prover.assign(circuits[1..].to_vec())?);
+        let (proofs, report) = prover.prove(&assignments, r, s, None)?;
+        assert!(proofs == *expected, "{report}");
+        drop(prover);
+        let (proofs, report) = prove_evaluated(accelerator, circuits.clone(), &key, r, s)?;
+        assert!(proofs == *expected, "{report}");
+        Ok(())
+    }
+}
+
+/// The cap rises by what was lacking, from nothing until all fits, so that one allocation after another fails: an error
+/// that says so where a backend is forced, else bellperson's proofs. The device has all its memory back then.
+#[test]
+fn out_of_memory_at_each_step() {
+    let job = Job::new(2, 20, Kind::Dense);
+    for like in accelerators_with_devices() {
+        let (mut limit, mut failures) = (0, 0);
+        while limit < 64 << 20 {
+            let device = Device::new(fresh_driver(&like.devices()[0]), Some(limit));
+            let lacking = match job.prove(&like.on_devices(vec![device.clone()])) {
+                Ok(()) => limit / 3,
+                Err(error) => lacking(&error, limit),
+            };
+            job.prove(&Accelerator::automatic().on_devices(vec![device.clone()])).expect("proofs, be it on the CPU");
+            assert_eq!(device.free_memory().expect("memory"), limit, "bytes free of {limit}");
+            failures += usize::from(lacking != limit / 3);
+            limit += lacking.max(limit / 5);
+        }
+        assert!(failures > 9, "only {failures} failures");
+        job.prove(&like).expect("proofs where there is enough");
+    }
+}
+
+/// Bytes that an error says are lacking.
+fn lacking(error: &SynthesisError, limit: u64) -> u64 {
+    match engine_error(error) {
+        Some(Error::OutOfMemory { requested, available, .. }) if requested > available => requested - available,
+        _ => panic!("{limit} bytes: {error}"),
+    }
+}
