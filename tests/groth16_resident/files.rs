@@ -106,7 +106,7 @@ fn truncated_files() {
     }
     // Only a point is missing, which is read when it is used.
     let error = sample.prove(&sample.bytes[..sample.bytes.len() - 1], true, false).expect_err("truncated");
-    assert!(error.contains("a short file"), "{error}");
+    assert!(error.contains("of b_g2: expected 192 bytes within the file"), "{error}");
 }
 
 /// Bytes that are others, at random places.
@@ -140,7 +140,8 @@ fn numbers_of_points_that_are_wrong() {
             sample.prove(&bytes, false, false).expect_err("another number");
             // Others would make bellperson's mapping take the bytes of points for numbers, and all memory for those.
             if part.end == sample.bytes.len() && count < 1 << 16 {
-                sample.prove(&bytes, true, false).expect_err("another number");
+                // One more, which no proof needs, is not looked for: then proofs are the right ones.
+                assert_eq!(sample.prove(&bytes, true, false).is_ok(), change == 1);
             }
         }
     }
