@@ -1,4 +1,5 @@
-// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result.
+// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result. The first windows
+// are wide, the others have half as many buckets, and segments half as long.
 //
 // A window's sum is Σ b·S_b over its buckets b = 1 … B. Segments of s buckets give
 //   Σ_k share_k + s·Σ_k k·total_k,  share_k = Σ_{j=1…s} j·S_{ks+j},  total_k = Σ_j S_{ks+j},
@@ -7,39 +8,54 @@
 // left are (bits + 1) points a window with powers of two as weights, for the host: its core does the
 // chain of 255 doublings in a fraction of the time that one work-item of a GPU would take.
 
+// The buckets of the id-th segment of all: `length` from `first` on. The first `wide` segments are `segment` long.
+typedef struct {
+    u32 first, length;
+} segment_t;
+
+DEVICE segment_t segment_at(u32 id, u32 wide, u32 segment) {
+    segment_t at;
+    at.first = id < wide ? id * segment : (id + wide) * (segment / 2);
+    at.length = id < wide ? segment : segment / 2;
+    return at;
+}
+
 // shares and totals of every segment of every window, side by side: [w·segments + k]. Grid: one quad a
 // segment.
 KERNEL(SUM_GROUP)
-void msm_reduce_segments(u32 segments, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
+void msm_reduce_segments(u32 segments, u32 wide, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
                          GLOBAL point_t *totals) {
     LOCAL F(t) running[SUM_QUADS * COORDINATES], share[SUM_QUADS * COORDINATES];
     LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 id = GLOBAL_ID / QUAD, at = (LOCAL_ID / QUAD) * COORDINATES;
-    bool live = id < segments;
+    segment_t own = segment_at(id, wide, segment);
+    // The steps are those of the group's longest segment, its first one.
+    u32 steps = 2 * segment_at(GROUP_ID * SUM_QUADS, wide, segment).length;
     quad_set_infinity(running + at);
     quad_set_infinity(share + at);
     // In turn: the next bucket to the running sum, the running sum to the share. (One call for both: PoCL 3.1
     // gives wrong sums where a loop holds two.)
-    for (u32 step = 0; step < 2 * segment; step++) {
-        bool to_share = step & 1;
+    for (u32 step = 0; step < steps; step++) {
+        bool to_share = step & 1, live = id < segments && step / 2 < own.length;
         if (to_share) operand[at + LANE] = running[at + LANE];
-        else if (live) operand[at + LANE] = point_coordinate(buckets, id * segment + segment - 1 - step / 2);
+        else if (live) operand[at + LANE] = point_coordinate(buckets, own.first + own.length - 1 - step / 2);
         quad_add((to_share ? share : running) + at, operand + at, scratch + at, live);
     }
-    if (!live) return;
+    if (id >= segments) return;
     point_set_coordinate(shares, id, share[at + LANE]);
     point_set_coordinate(totals, id, running[at + LANE]);
 }
 
 // The same by one work-item a segment, for more segments: fewer instructions, longer latency.
 KERNEL_BOUNDED(64, REDUCE_OCCUPANCY)
-void msm_reduce_many_segments(u32 segments, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
-                              GLOBAL point_t *totals) {
+void msm_reduce_many_segments(u32 segments, u32 wide, u32 segment, GLOBAL const point_t *buckets,
+                              GLOBAL point_t *shares, GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
     if (id >= segments) return;
+    segment_t own = segment_at(id, wide, segment);
     point_t running = point_infinity(), share = point_infinity();
-    for (u32 step = 0; step < segment; step++) {
-        running = point_add(running, buckets[id * segment + segment - 1 - step]);
+    for (u32 left = own.length; left > 0; left--) {
+        running = point_add(running, buckets[own.first + left - 1]);
         share = point_add(share, running);
     }
     shares[id] = share;

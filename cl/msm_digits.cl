@@ -1,8 +1,10 @@
 // Scalars as sparse matrices of signed window digits, and their transposition (cuZK, section 4).
 //
-// A scalar or its negative is Σ d_w·2^(c·w) with −2^(c−1) < d_w ≤ 2^(c−1). Window w is a sparse matrix with a row per
-// scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none. Transposed, the windows of a
-// band stacked, it is a CSR matrix with a row per (window, bucket): row = (w − band)·2^(c−1) + |d_w| − 1.
+// A scalar or its negative is Σ d_w·2^(first bit of w) with −2^(b−1) < d_w ≤ 2^(b−1), where b, the bits of window w, are c
+// in the first `wide` windows and c − 1 in the others: no bits to spare, for which there would be buckets. Window w is
+// a sparse matrix with a row per scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none.
+// Transposed, the windows of a band stacked, it is a CSR matrix with a row per (window, bucket):
+// row = first_row(w) − first_row(band) + |d_w| − 1.
 //
 // Transposing sorts entries by row, by counting in local memory, twice: by the row's high bits into bins of 2^low
 // rows, then by its low bits within a bin. Work-groups take equal numbers of entries, however many fall into one
@@ -56,11 +58,21 @@ DEVICE u32 digits_next(digits_t *digits, u32 c) {
 // Which windows a launch looks at, and where their bases are.
 //
 // With precomputed multiples of the bases, window w = copy·sets + set has the buckets of window `set` and the
-// bases number `copy`, 2^(c·sets·copy) times the plain ones; without, sets = windows and copy = 0. A band is
-// the sets from `band` on whose rows the matrix has.
+// bases number `copy`, 2^(c·sets·copy) times the plain ones, and wide = sets; without, sets = windows and copy = 0. A
+// band is the sets from `band` on whose rows the matrix has.
 typedef struct {
     u32 set, copy, sets;
 } window_t;
+
+// Bits of a set's windows.
+DEVICE u32 window_bits(u32 set, u32 c, u32 wide) {
+    return set < wide ? c : c - 1;
+}
+
+// The rows of the sets before this one: 2^(c−1) of each wide one, half of that of the others.
+DEVICE u32 first_row(u32 set, u32 c, u32 wide) {
+    return (set + (set < wide ? set : wide)) << (c - 2);
+}
 
 DEVICE window_t window_first(u32 sets) {
     window_t window;
@@ -100,20 +112,23 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 // i, and bins[row >> low] counts them. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
 // group for each `tile` scalars.
 KERNEL(SORT_GROUP)
-void msm_digits(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start, u32 low,
-                u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *bins, GLOBAL u32 *too_long) {
+void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start,
+                u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *bins,
+                GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
-    u32 band_bins = (to - from) << (c - 1 - low), first = GROUP_ID * tile;
+    u32 band_row = first_row(from, c, wide), first = GROUP_ID * tile;
+    u32 band_bins = (first_row(to, c, wide) - band_row) >> low;
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
     BARRIER();
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
         digits_t rest = digits_start(scalars, start + i, montgomery);
         window_t window = window_first(sets);
         for (u32 w = 0; w < windows; w++, window_next(&window)) {
-            u32 digit = digits_next(&rest, c), size = digit & ~SIGN_BIT;
+            u32 digit = digits_next(&rest, window_bits(window.set, c, wide)), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
             digits[(window.copy * (to - from) + window.set - from) * n + i] = digit;
-            if (size != 0) ATOMIC_ADD(&counts[(((window.set - from) << (c - 1)) + size - 1) >> low], 1u);
+            u32 row = first_row(window.set, c, wide) - band_row + size - 1;
+            if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
         }
         if (rest.carry != 0 || !S(is_zero)(rest.rest)) *too_long = 1;
     }
@@ -135,13 +150,14 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
 // copy·(to − from) + set − from, a group for each SORT_TILE scalars; the last copy may have no window for a place.
 KERNEL(SORT_GROUP)
-void msm_partition(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 stride, u32 base,
-                   GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
+void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 stride,
+                   u32 base, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
     LOCAL u32 numbers[SORT_TILE], rows[SORT_TILE];
     LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 tiles = (n + SORT_TILE - 1) / SORT_TILE, place = GROUP_ID / tiles, first = GROUP_ID % tiles * SORT_TILE;
-    u32 set = place % (to - from), copy = place / (to - from), bins = 1u << (c - 1 - low);
-    if (copy * sets + from + set >= windows) return;
+    u32 set = from + place % (to - from), copy = place / (to - from);
+    u32 first_bin = (first_row(set, c, wide) - first_row(from, c, wide)) >> low;
+    if (copy * sets + set >= windows) return;
     u32 number = copy * stride + base + 1;
     u32 end = first + SORT_TILE < n ? first + SORT_TILE : n;
     starts[LOCAL_ID] = 0;
@@ -152,7 +168,7 @@ void msm_partition(u32 n, u32 c, u32 windows, u32 sets, u32 from, u32 to, u32 lo
     }
     BARRIER();
     u32 count = starts[LOCAL_ID];
-    places[LOCAL_ID] = count == 0 ? 0 : ATOMIC_ADD(&cursors[set * bins + LOCAL_ID], count);
+    places[LOCAL_ID] = count == 0 ? 0 : ATOMIC_ADD(&cursors[first_bin + LOCAL_ID], count);
     scan_bins(starts, scratch);
     next[LOCAL_ID] = starts[LOCAL_ID];
     if (LOCAL_ID == SORT_GROUP - 1) scratch[0] = starts[LOCAL_ID] + count;

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::points::{Bases, TestCurve, bytes, distributions, random};
+use common::points::{Bases, TestCurve, below, bytes, distributions, random};
 use common::{accelerators_and_cpu, accelerators_with_devices, rng};
-use ff::Field;
+use ff::{Field, PrimeField};
 use group::Curve;
 use proofwarp::Accelerator;
 use proofwarp::msm::{Msm, Options, Scalars};
@@ -122,6 +122,88 @@ fn lengths_around_powers_of_two() {
             check(&accelerator, &consecutive.truncated(count), &random(count, &mut rng), "random", options);
             check(&accelerator, &special.truncated(count), &random(count, &mut rng), "special", options);
         }
+    }
+}
+
+/// Few points for rounds enough that longer rows cost nothing: all windows that can be narrow are.
+const FEW: usize = 60;
+
+fn narrow(window: u32) -> Options {
+    options(window, 8u32.saturating_sub(window).max(window % 3))
+}
+
+/// Short scalars: random, the largest, one in many places, and where all bits are allowed what is at the ends.
+fn ends_of_range<S: PrimeField>(bits: u32, rng: &mut ChaCha8Rng) -> Vec<S> {
+    let mut scalars: Vec<S> = (0..FEW).map(|_| below(bits, rng)).collect();
+    scalars[..20].fill(below(bits, rng));
+    scalars[20] = (0..bits.min(S::NUM_BITS - 1)).fold(S::ZERO, |scalar, _| scalar.double() + S::ONE);
+    if bits == S::NUM_BITS {
+        scalars[21..24].copy_from_slice(&[-S::ONE, S::TWO_INV, S::TWO_INV - S::ONE]);
+    }
+    scalars
+}
+
+/// Windows of every width, the highest of which have a bit less, as many as leave no bit to spare.
+fn windows_of_two_widths<C: TestCurve>(bits: &[u32]) {
+    let mut rng = rng(SEED + 9);
+    let bases = Bases::<C>::consecutive(FEW, &mut rng);
+    for (accelerator, window) in accelerators_with_devices().iter().flat_map(|a| (4..=13).map(move |w| (a, w))) {
+        let msm = Msm::with_options(accelerator, &bases.points, narrow(window)).expect("bases");
+        for &bits in bits {
+            let scalars = ends_of_range::<C::Scalar>(bits, &mut rng);
+            let promised = Scalars::elements(&scalars).with_bit_length(bits);
+            let plan = msm.explain(Some(promised)).expect("plan");
+            let (windows, needed) = (plan.window.1, (bits + 1).min(C::Scalar::NUM_BITS));
+            assert_eq!(plan.narrow_windows, (windows * window - needed).min(windows - 1), "{plan}");
+            let (sum, report) = msm.run(promised, None).expect("run");
+            assert!(sum == bases.expected(&scalars), "{} with {bits} bits: {report}\n{plan}", C::NAME);
+        }
+    }
+}
+
+#[test]
+fn windows_of_two_widths_on_bls12_381() {
+    windows_of_two_widths::<G1>(&[9, 64, 255]);
+}
+
+#[test]
+fn windows_of_two_widths_on_bn254() {
+    windows_of_two_widths::<halo2curves::bn256::G1Affine>(&[127, 253, 254]);
+}
+
+/// So many buckets that a work-item each reduces the segments.
+#[test]
+fn many_segments_of_two_widths() {
+    let mut rng = rng(SEED + 11);
+    let bases = Bases::<halo2curves::bn256::G1Affine>::consecutive(FEW, &mut rng);
+    let scalars = ends_of_range(254, &mut rng);
+    for accelerator in accelerators_with_devices() {
+        let msm = Msm::with_options(&accelerator, &bases.points, narrow(18)).expect("bases");
+        let plan = msm.explain(None).expect("plan");
+        assert_eq!((plan.narrow_windows, plan.rows.0), (14, 1 << 20), "{plan}");
+        let (sum, report) = msm.run(Scalars::elements(&scalars), None).expect("run");
+        assert!(sum == bases.expected(&scalars), "{report}\n{plan}");
+    }
+}
+
+/// Bands start and end among windows of either width.
+#[test]
+fn bands_of_two_widths() {
+    let mut rng = rng(SEED + 10);
+    let bases = Bases::<G1>::consecutive(FEW, &mut rng);
+    let scalars = ends_of_range::<Fr>(255, &mut rng);
+    for (accelerator, window) in accelerators_with_devices().iter().flat_map(|a| [6, 10, 11].map(|w| (a, w))) {
+        let (mut memory, mut bands) = (u64::MAX, Vec::new());
+        loop {
+            let msm = Msm::with_options(accelerator, &bases.points, Options { memory, ..narrow(window) });
+            let msm = msm.expect("bases");
+            let Ok(plan) = msm.explain(None) else { break };
+            let (sum, report) = msm.run(Scalars::elements(&scalars), None).expect("run");
+            assert!(sum == bases.expected(&scalars), "{report}\n{plan}");
+            bands.extend((plan.narrow_windows > 0).then_some(plan.band));
+            memory = plan.bytes.0 - 1;
+        }
+        assert!(bands.len() > 3 && bands.is_sorted_by(|a, b| a > b), "{bands:?}");
     }
 }
 

@@ -17,13 +17,18 @@ const SEED: u64 = 61;
 fn consistent(plan: &Explanation, bits: u32, options: Options) {
     let ((c, windows), (rows, mean)) = (plan.window, plan.rows);
     // Scalars above half of the order are negated: a bit less, and one for the sign.
-    assert!(c * windows >= bits, "{plan}");
+    let held = c * windows - plan.narrow_windows;
+    assert!(held >= bits && plan.narrow_windows < windows, "{plan}");
     assert!(c * (windows - 1) < bits.max(1), "a window to spare: {plan}");
+    match options.precompute {
+        0 | 1 => assert!(plan.narrow_windows == 0 || held == bits || plan.narrow_windows == windows - 1, "{plan}"),
+        _ => assert_eq!(plan.narrow_windows, 0, "{plan}"),
+    }
     assert!((4..=20).contains(&c) && (options.window == 0 || options.window == c), "{plan}");
-    assert_eq!(rows, u64::from(plan.sets) << (c - 1), "{plan}");
+    assert_eq!(rows, u64::from(2 * plan.sets - plan.narrow_windows) << (c - 2), "{plan}");
     assert!(plan.sets <= windows && windows <= plan.sets * options.precompute.max(1), "{plan}");
     assert!((1..=plan.sets).contains(&plan.band) && (1..=plan.points).contains(&plan.chunk), "{plan}");
-    assert_eq!(mean, (plan.chunk as u64 * u64::from(windows.div_ceil(plan.sets))) >> (c - 1), "{plan}");
+    assert_eq!(mean, plan.chunk as u64 * u64::from(windows.div_ceil(plan.sets) * plan.sets) / rows, "{plan}");
     assert!(options.affine_rounds.is_none_or(|rounds| rounds == plan.affine_rounds), "{plan}");
 }
 
@@ -176,8 +181,8 @@ fn plans_are_for_people() {
         let device = &accelerator.devices()[0].info().name;
         for part in [
             format!("msm bls12_381_g1 of 300 points on {device}"),
-            "windows   32 of 8 bits, 32 with buckets of their own".to_owned(),
-            format!("rows      4096, of 2 entries on average, the longest {}", plan.longest_row),
+            "windows   31 of 8 bits and 1 of 7, 32 with buckets of their own".to_owned(),
+            format!("rows      4032, of 2 entries on average, the longest {}", plan.longest_row),
             "chunks    1 of 300 points".to_owned(),
             "3 rounds of batched affine additions".to_owned(),
             format!("bytes     {} to work with on each device, {} of bases", plan.bytes.0, 300 * 96),

@@ -3,8 +3,9 @@
 //! order of the stream. Buffers are as large as the largest chunk and band need them, so that every one finds
 //! the blocks of the one before.
 
+use super::cut::{Band, Cut};
 use super::options::Form;
-use super::plan::{Band, Cut, Plan};
+use super::plan::Plan;
 use crate::Result;
 use crate::backend::{Arg, Buffer, HostBuffer, Stream};
 use crate::program::{Program, mem};
@@ -123,7 +124,7 @@ impl Enqueue<'_> {
         }
         let args = [&numbers[..], &found, &[binned_room, mem(&cursors), mem(&entries)]].concat();
         self.launch("msm_place", tiles, SORT_GROUP, &args)?;
-        Ok(Matrix { cut, first_bucket: band.from * self.plan.buckets(), offsets, entries })
+        Ok(Matrix { cut, first_bucket: self.plan.first_row(band.from), offsets, entries })
     }
 
     /// Where each bin starts, and the entries in the order of their bins.
@@ -134,7 +135,7 @@ impl Enqueue<'_> {
         self.stream.zero(&bins)?;
         let montgomery = u32::from(digits.form == Form::Montgomery);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
-        let windows = [cut.points, plan.c, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
+        let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
         let numbers = [&windows[..], &[montgomery, digits.start, low, tile].map(Arg::U32)].concat();
         let args = [&numbers[..], &[digits.scalars, &found, &bins, digits.too_long].map(mem)].concat();
         let tiles = u64::from(cut.points.div_ceil(tile));
@@ -256,7 +257,7 @@ impl Enqueue<'_> {
         let plan = self.plan;
         let segments = u64::from(plan.sets * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
-        let numbers = [segments as u32, plan.segment].map(Arg::U32);
+        let numbers = [segments as u32, plan.wide * plan.segments(), plan.segment].map(Arg::U32);
         let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();
         match plan.has_many_segments() {
             true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,

@@ -23,8 +23,10 @@ pub struct Explanation {
     pub points: usize,
     /// Devices, by name; none where the CPU does it.
     pub devices: Vec<String>,
-    /// Bits of a window, and windows of a scalar.
+    /// Bits of the widest windows, and windows of a scalar.
     pub window: (u32, u32),
+    /// How many of them, the highest, have a bit less.
+    pub narrow_windows: u32,
     /// Windows that have buckets of their own, the others sharing them by precomputed multiples.
     pub sets: u32,
     /// Rows of the transposed matrix (buckets), and the mean number of entries of a row for random scalars.
@@ -68,13 +70,16 @@ impl Explanation {
             }
             _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), bits),
         };
+        let (rows, entries) =
+            (u64::from(plan.rows()), plan.chunk.min(share) as u64 * u64::from(plan.copies() * plan.sets));
         Ok(Self {
             curve: C::NAME,
             points,
             devices: devices.iter().take(bases.len()).map(|device| device.info().name.clone()).collect(),
             window: (plan.c, plan.windows),
+            narrow_windows: plan.sets - plan.wide,
             sets: plan.sets,
-            rows: (u64::from(plan.rows()), plan.mean_row()),
+            rows: (rows, entries / rows),
             longest_row,
             chunk: plan.chunk.min(share),
             band: plan.band,
@@ -90,20 +95,20 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
     // The highest window has what is left of the bits, and rows as few as that; a row of 0 and 1 alone is at most
     // two thirds.
     let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);
-    let mean = plan.mean_row().max(highest + others * points / u64::from(plan.buckets())) + 1;
+    let mean = plan.mean_row().max(highest + others * points / u64::from(plan.buckets(0))) + 1;
     // Rows of few entries vary more than a normal distribution.
     (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
 }
 
 /// The highest window's digit of the largest scalars.
 fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
-    let below = plan.c * (plan.windows - 1);
+    let (highest, below) = (plan.windows - 1, plan.first_bit(plan.windows - 1));
     if scalar_bits < F::NUM_BITS - 1 {
         return 1 << scalar_bits.saturating_sub(below);
     }
     let mut half = [0; 32];
     half.copy_from_slice((-F::ONE * F::TWO_INV).to_repr().as_ref());
-    bits(&half, below, plan.c).into()
+    bits(&half, below, plan.bits(highest % plan.sets)).into()
 }
 
 /// Entries of the longest row of canonical scalars: digits are counted as the kernels do.
@@ -113,11 +118,12 @@ fn longest_row<F: PrimeField>(plan: &Plan, scalars: &[[u8; 32]]) -> u64 {
         let scalar = smaller_of_both_signs::<F>(scalar);
         let mut carry = 0;
         for window in 0..plan.windows {
-            let digit = bits(&scalar, window * plan.c, plan.c) + carry;
-            carry = u32::from(digit > plan.buckets());
-            let size = if carry == 1 { (1 << plan.c) - digit } else { digit };
+            let set = window % plan.sets;
+            let digit = bits(&scalar, plan.first_bit(window), plan.bits(set)) + carry;
+            carry = u32::from(digit > plan.buckets(set));
+            let size = if carry == 1 { (1 << plan.bits(set)) - digit } else { digit };
             if size != 0 {
-                counts[((window % plan.sets) * plan.buckets() + size - 1) as usize] += 1;
+                counts[(plan.first_row(set) + size - 1) as usize] += 1;
             }
         }
     }
@@ -142,10 +148,14 @@ fn bits(scalar: &[u8; 32], from: u32, count: u32) -> u32 {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { curve, points, sets, longest_row, chunk, band, affine_rounds, .. } = self;
+        let Self { curve, points, narrow_windows, sets, longest_row, chunk, band, affine_rounds, .. } = self;
         let ((c, windows), (rows, mean), (work, table)) = (self.window, self.rows, self.bytes);
         writeln!(f, "msm {curve} of {points} points on {}", self.devices.join(", "))?;
-        writeln!(f, "  windows   {windows} of {c} bits, {sets} with buckets of their own, {band} at a time")?;
+        write!(f, "  windows   {} of {c} bits", windows - narrow_windows)?;
+        if *narrow_windows > 0 {
+            write!(f, " and {narrow_windows} of {}", c - 1)?;
+        }
+        writeln!(f, ", {sets} with buckets of their own, {band} at a time")?;
         writeln!(f, "  rows      {rows}, of {mean} entries on average, the longest {longest_row}")?;
         writeln!(f, "  chunks    {} of {chunk} points", points.div_ceil(self.devices.len().max(1)).div_ceil(*chunk))?;
         writeln!(

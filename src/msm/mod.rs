@@ -5,6 +5,7 @@
 
 mod check;
 mod costs;
+mod cut;
 mod enqueue;
 mod explain;
 mod gpu;

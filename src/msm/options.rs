@@ -17,7 +17,7 @@ use crate::{Accelerator, Error, Result};
 /// How multiplications over some bases are done. Zero, or `None`, leaves it to the cost model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Bits of a window, 4 to 20.
+    /// Bits of the widest windows, 4 to 20; others may have one less.
     pub window: u32,
     /// Copies held of each base, 2^(k·b)·P for k = 0, 1 … and some b: windows share buckets, so that fewer are
     /// reduced and wider windows pay. 1 is the base alone, which is what zero means.

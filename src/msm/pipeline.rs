@@ -307,7 +307,7 @@ fn no_room(what: &str) -> Error {
 /// the host does this chain of doublings several times as fast as a work-item of a device.
 fn combine<C: MsmCurve>(plan: &Plan, jacobian: &[u8]) -> C::Curve {
     let point_bytes = jacobian.len() / plan.sums() as usize;
-    let mut by_weight: Vec<Option<C::Curve>> = vec![None; (plan.c * plan.sets) as usize];
+    let mut by_weight: Vec<Option<C::Curve>> = vec![None; plan.first_bit(plan.sets) as usize];
     for (sum, point) in (0..plan.sums()).zip(jacobian.chunks_exact(point_bytes)) {
         let (point, place) = (C::from_device(point), &mut by_weight[plan.weight(sum) as usize]);
         *place = Some(place.map_or(point, |other| other + point));

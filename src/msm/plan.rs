@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::costs::{Costs, ENTRY};
+use super::cut::{Band, Cut};
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
@@ -12,15 +13,13 @@ const SEGMENTS: u64 = 1 << 13;
 /// Buckets from which there are segments enough for one work-item each, and how many are wanted then.
 const MANY_BUCKETS: u64 = 1 << 20;
 const MANY_SEGMENTS: u64 = 1 << 15;
-/// Shortest segment: what follows it costs as much as a segment of this length.
+/// Shortest segment of a window of c bits: what follows it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
 /// Totals that one group of `msm_sum_bits` sums.
 const PART: u32 = 64;
 /// Binary logarithms of the bins of a window at most, and of the rows of a bin at least (`cl/msm_digits.cl`).
 const MAX_BIN_BITS: u32 = 8;
 const MIN_LOW_BITS: u32 = 7;
-/// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
-const MERGE: u64 = 64;
 /// Most points of a chunk of bases that come from the host: bounds the wait after an abort.
 const MAX_STREAMED: usize = 1 << 21;
 /// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
@@ -44,13 +43,8 @@ const MIN_WINDOW: u32 = 4;
 pub(super) const MAX_WINDOW: u32 = 20;
 /// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
 const MAX_BINS: u64 = 4096;
-/// Groups of `msm_add_pairs` for each compute unit, and the pairs of a group's tile (`cl/msm_affine.cl`).
+/// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
 const AFFINE_GROUPS: u32 = 16;
-const AFFINE_TILE: u64 = 4096;
-/// Work-items of a group there.
-const AFFINE_STEP: u64 = 32;
-/// Pairs that pay for a group's inversion.
-const MIN_TILE: u64 = 256;
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 4;
 
@@ -85,8 +79,9 @@ pub(super) struct Plan {
     problem: Problem,
     /// Most points that go through the device at a time.
     pub chunk: usize,
-    /// Bits of a window.
+    /// Bits of a window of the first `wide` sets; those of the others have one less.
     pub c: u32,
+    pub wide: u32,
     /// Digits of a scalar.
     pub windows: u32,
     /// Windows with buckets of their own; the others share them, with precomputed multiples of the bases.
@@ -95,7 +90,7 @@ pub(super) struct Plan {
     pub band: u32,
     /// Rounds of batched affine additions before the rest is added in XYZZ.
     pub levels: u32,
-    /// Buckets of a segment in the reduction.
+    /// Buckets of a segment in the reduction; half as many in narrow windows.
     pub segment: u32,
 }
 
@@ -133,15 +128,16 @@ impl Plan {
 
     fn smallest(problem: Problem) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
-        Self { band: 1, ..Self::with_window(problem, MIN_CHUNK, window, 0) }
+        Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, (window, true), 0) }
     }
 
     /// The fastest plan with chunks of that size that fits.
     fn with_chunk(problem: Problem, chunk: usize, free: u64) -> Option<Self> {
         let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
-        let plans =
-            windows.flat_map(|c| levels.clone().map(move |levels| Self::with_window(problem, chunk, c, levels)));
+        let widths = windows.flat_map(|c| [(c, true), (c, false)]);
+        let plans = widths
+            .flat_map(|widths| levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels)));
         plans.filter_map(|plan| plan.in_bands_that_fit(free)).min_by_key(Self::cost)
     }
 
@@ -156,21 +152,26 @@ impl Plan {
         Some(self)
     }
 
-    fn with_window(problem: Problem, chunk: usize, c: u32, levels: u32) -> Self {
+    /// In windows of c bits; if `narrow`, as many of them as can be have a bit less: fewer buckets, but longer rows, which
+    /// a multiplication of few points waits for.
+    fn with_widths(problem: Problem, chunk: usize, (c, narrow): (u32, bool), levels: u32) -> Self {
         // Scalars above half of the group's order are negated, which leaves them a bit less; their highest signed
         // digit may carry.
         let halved_bits = problem.full_bits - 1;
-        let windows = (problem.scalar_bits.min(halved_bits) + 1).div_ceil(c);
+        let bits = problem.scalar_bits.min(halved_bits) + 1;
+        let windows = bits.div_ceil(c);
         let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
+        // Precomputed multiples are of windows of equal width.
+        let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
         let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
         let entries = chunk.min(problem.points) as u64 * u64::from(copies);
         let most = (MAX_BINS / (buckets >> low_bits(c))).min(u64::from(sets));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
-        let all_buckets = buckets * u64::from(sets);
+        let all_buckets = u64::from(sets + wide) * buckets / 2;
         let segments = if all_buckets < MANY_BUCKETS { SEGMENTS } else { MANY_SEGMENTS };
         let wanted = all_buckets / segments;
         let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
-        Self { problem, chunk, c, windows, sets, band, levels, segment }
+        Self { problem, chunk, c, wide, windows, sets, band, levels, segment }
     }
 
     /// Whether a band's slots are numbered by 31 bits.
@@ -204,20 +205,36 @@ impl Plan {
         Duration::from_nanos((all / 1000) as u64)
     }
 
-    /// Buckets of a window: |digit| is 1 … 2^(c−1).
-    pub fn buckets(&self) -> u32 {
-        1 << (self.c - 1)
+    /// Bits of a set's windows.
+    pub fn bits(&self, set: u32) -> u32 {
+        if set < self.wide { self.c } else { self.c - 1 }
+    }
+
+    /// The lowest bit of a window; the number of bits of all, where that is past the last one.
+    pub fn first_bit(&self, window: u32) -> u32 {
+        let all = |sets: u32| sets * (self.c - 1) + sets.min(self.wide);
+        window / self.sets * all(self.sets) + all(window % self.sets)
+    }
+
+    /// Buckets of a set's windows: |digit| is 1 … 2^(bits−1).
+    pub fn buckets(&self, set: u32) -> u32 {
+        1 << (self.bits(set) - 1)
+    }
+
+    /// The bucket that a set's start with, all sets' being numbered one after the other.
+    pub fn first_row(&self, set: u32) -> u32 {
+        (set + set.min(self.wide)) << (self.c - 2)
     }
 
     /// Buckets of all windows.
     pub fn rows(&self) -> u32 {
-        self.sets * self.buckets()
+        self.first_row(self.sets)
     }
 
-    /// Entries of a row on average, for scalars of full length.
+    /// Entries of a row on average where that is most, in the narrowest windows, for scalars of full length.
     pub fn mean_row(&self) -> u64 {
         let copies = u64::from(self.copies());
-        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets())
+        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets(self.sets - 1))
     }
 
     /// Copies of each base that there are windows for.
@@ -255,7 +272,7 @@ impl Plan {
 
     /// Segments of a window in the reduction.
     pub fn segments(&self) -> u32 {
-        self.buckets() / self.segment
+        self.buckets(0) / self.segment
     }
 
     /// Binary logarithm of the segments of a window: the bits of a segment's number.
@@ -277,8 +294,9 @@ impl Plan {
     /// The power of two that such a point is to be multiplied by.
     pub fn weight(&self, sum: u32) -> u32 {
         let (window, bit) = (sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
-        let within = if bit == self.segment_bits() { 0 } else { self.segment.ilog2() + bit };
-        self.c * window + within
+        let segment = self.buckets(window) / self.segments();
+        let within = if bit == self.segment_bits() { 0 } else { segment.ilog2() + bit };
+        self.first_bit(window) + within
     }
 
     /// How a band of a chunk is cut.
@@ -291,12 +309,12 @@ impl Plan {
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions.
         let affine_groups = AFFINE_GROUPS / self.problem.at_once.clamp(1, 2) * self.problem.compute_units;
-        let rows = sets * self.buckets();
+        let rows = self.first_row(band.to) - self.first_row(band.from);
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
-    /// The largest cut, by which memory is allocated.
+    /// The largest cut, by which memory is allocated: the widest windows come first.
     pub fn room(&self) -> Cut {
         self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
     }
@@ -322,102 +340,14 @@ impl Plan {
     }
 }
 
-/// Sets `from` to `to` − 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Band {
-    pub from: u32,
-    pub to: u32,
-}
-
-/// How the rows of the matrix of one chunk and band are laid out and cut into pieces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cut {
-    pub points: u32,
-    sets: u32,
-    copies: u32,
-    pub rows: u32,
-    /// Bins that entries are sorted into first.
-    pub bins: u32,
-    levels: u32,
-    /// Most groups of a round of batched affine additions.
-    affine_groups: u32,
-    affine_bytes: u64,
-    /// Longest piece of a row that one work-item sums.
-    pub piece: u32,
-}
-
-impl Cut {
-    /// At most this many entries that are not zero.
-    pub fn entries(&self) -> u64 {
-        u64::from(self.points) * u64::from(self.sets) * u64::from(self.copies)
-    }
-
-    /// Windows of the band, those of all copies.
-    pub fn places(&self) -> u32 {
-        self.sets * self.copies
-    }
-
-    /// At most this many slots of a level, rows being padded for the rounds of halving. A row that holds
-    /// anything has an entry, so padding adds no more than one row's worth for each of them.
-    pub fn slots(&self, level: u32) -> u64 {
-        let padding = u64::from(self.rows).min(self.entries()) * ((1 << self.levels) - 1);
-        (self.entries() + padding) >> level
-    }
-
-    /// Groups of a round of batched affine additions: no more than have an inversion's worth of pairs.
-    pub fn affine_groups(&self) -> u64 {
-        self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
-    }
-
-    /// Elements of scratch memory that those groups need: each as many as the pairs of its largest tile, in whole steps.
-    pub fn scratch(&self) -> u64 {
-        let share = self.slots(1).div_ceil(self.affine_groups().max(1));
-        self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
-    }
-
-    /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (6 bytes each)
-    /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns.
-    pub fn first_bytes(&self) -> u64 {
-        let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(1) };
-        halved.max(6 * self.entries())
-    }
-
-    /// See [`Self::first_bytes`].
-    pub fn second_bytes(&self) -> u64 {
-        let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(2) };
-        halved.max(4 * self.entries())
-    }
-
-    /// Bytes of that one of them which is free when pieces are summed.
-    fn spare_bytes(&self) -> u64 {
-        if self.levels.is_multiple_of(2) { self.first_bytes() } else { self.second_bytes() }
-    }
-
-    /// Bytes of the pieces' sums, or of the buffer which is free then and holds them.
-    pub fn partial_bytes(&self) -> u64 {
-        (2 * self.affine_bytes * self.pieces()).max(self.spare_bytes())
-    }
-
-    /// At most this many pieces: one for every row that is not empty, and one more per full piece.
-    pub fn pieces(&self) -> u64 {
-        u64::from(self.rows).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
-    }
-
-    /// At most this many runs of pieces to be merged: one for every row of several pieces, each of which
-    /// has a full one, and one more per full run.
-    pub fn units(&self) -> u64 {
-        self.slots(self.levels) / u64::from(self.piece) + self.pieces() / MERGE + 1
-    }
-
-    /// At most this many rows of several runs.
-    pub fn long_rows(&self) -> u64 {
-        self.pieces() / MERGE + 1
-    }
-}
-
-/// Low bits of a row's number in windows of c bits.
+/// Low bits of a row's number in windows of c bits and c − 1, all of which start with a bin.
 fn low_bits(c: u32) -> u32 {
-    (c - 1).saturating_sub(MAX_BIN_BITS).max(MIN_LOW_BITS).min(c - 1)
+    (c - 1).saturating_sub(MAX_BIN_BITS).max(MIN_LOW_BITS).min(c - 2)
+}
+
+/// How many windows need c bits for `bits` in all, if the others have one less; the first one always has.
+fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
+    bits.saturating_sub(windows * (c - 1)).max(1)
 }
 
 #[cfg(test)]
@@ -448,13 +378,76 @@ mod tests {
         for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
             for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
                 let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
-                assert!(plan.windows * plan.c >= scalar_bits, "the carry of the top digit has room");
+                assert!(plan.first_bit(plan.windows) >= scalar_bits.min(255), "the carry of the top digit has room");
                 for band in plan.bands() {
                     let cut = plan.cut(plan.chunk.min(points), band);
-                    assert!(cut.piece <= MAX_PIECE && plan.buckets().is_multiple_of(plan.segment));
+                    assert!(cut.piece <= MAX_PIECE && plan.buckets(0).is_multiple_of(plan.segment));
                     assert!(u32::try_from(cut.slots(0)).is_ok(), "entries are counted with 32 bits");
                 }
-                assert!((0..plan.sums()).all(|sum| plan.weight(sum) < plan.c * plan.windows));
+                assert!((0..plan.sums()).all(|sum| plan.weight(sum) < plan.first_bit(plan.sets)));
+            }
+        }
+    }
+
+    /// Plans of every width for scalars of so many bits, of which the carry takes one more.
+    fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
+        let problem = Problem { scalar_bits, copies, ..problem(1 << 12, true) };
+        (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0))
+    }
+
+    /// Rows of few points are too short to make it worth waiting for longer ones.
+    #[test]
+    fn windows_of_many_points_are_narrow() {
+        let narrow = |log_n: u32| {
+            let plan = Plan::new(Problem { window: 19, ..problem(1 << log_n, true) });
+            plan.sets - plan.wide
+        };
+        assert_eq!((narrow(24), narrow(26)), (11, 11));
+        let few = Plan::new(Problem { window: 10, ..problem(1 << 14, true) });
+        assert_eq!(few.wide, few.sets, "{few:?}");
+    }
+
+    #[test]
+    fn no_more_windows_are_wide_than_needed() {
+        for bits in 0..=254 {
+            for plan in of_every_width(bits, 1) {
+                let (narrow, held) = (plan.sets - plan.wide, plan.first_bit(plan.windows));
+                assert_eq!(held, plan.wide * plan.c + narrow * (plan.c - 1), "{plan:?}");
+                assert!(held > bits && (plan.wide == 1 || held == bits + 1), "{bits} bits: {plan:?}");
+            }
+            assert!(of_every_width(bits, 3).all(|plan| plan.wide == plan.sets), "multiples are of equal windows");
+        }
+        let plan = of_every_width(255, 1).last().expect("20 bits");
+        assert_eq!((plan.wide, plan.sets, plan.rows()), (8, 13, (8 << 19) + (5 << 18)));
+    }
+
+    #[test]
+    fn rows_and_bits_of_windows_follow_one_another() {
+        for plan in [8, 64, 254].into_iter().flat_map(|bits| of_every_width(bits, 1).chain(of_every_width(bits, 4))) {
+            for set in 0..plan.sets {
+                let (rows, low) = (plan.first_row(set)..plan.first_row(set + 1), plan.low_bits());
+                assert_eq!(
+                    (rows.start >> low << low, rows.len()),
+                    (rows.start, plan.buckets(set) as usize),
+                    "{plan:?}"
+                );
+                assert_eq!(plan.first_bit(set + 1), plan.first_bit(set) + plan.bits(set), "{plan:?}");
+            }
+            assert_eq!(plan.bands().map(|band| plan.cut(1, band).rows).sum::<u32>(), plan.rows());
+        }
+    }
+
+    /// A bucket's share, and the bits of its segment's number, make up its number in the window.
+    #[test]
+    fn weights_are_those_of_the_buckets() {
+        for plan in of_every_width(254, 1).chain(of_every_width(64, 1)).chain(of_every_width(254, 3)) {
+            let (sums, last) = (plan.segment_bits() + 1, plan.segments() - 1);
+            for set in 0..plan.sets {
+                let weight = |bit: u32| 1u32 << (plan.weight(set * sums + bit) - plan.first_bit(set));
+                let segment = plan.buckets(set) / plan.segments();
+                assert!(segment >= 1 && weight(plan.segment_bits()) == 1, "{plan:?}");
+                let before = (0..plan.segment_bits()).filter(|bit| last >> bit & 1 == 1).map(weight).sum::<u32>();
+                assert_eq!(before + segment, plan.buckets(set), "{plan:?}");
             }
         }
     }
