@@ -101,10 +101,7 @@ fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) ->
         session.record(measurement(options, &name, time(outcome)));
     }
     ways::trim(accelerator);
-    let supraseal = if options.supraseal() { supraseal::run(options)? } else { Vec::new() };
-    for outcome in &supraseal {
-        session.record(measurement(options, &supraseal_name(outcome), time(outcome)));
-    }
+    let supraseal = bench_supraseal(session, options);
     let stock = stock(options);
     let name = match &stock {
         Ok(outcome) if outcome.ran_on == "cpu" => "stock on the CPU",
@@ -118,11 +115,29 @@ fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) ->
     compare::check_equal(&outcomes)
 }
 
+/// The programs of bellperson's other prover that were named; gives what those measured that could prove.
+fn bench_supraseal(session: &mut Session, options: &Options) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for program in &options.supraseal_binary {
+        match supraseal::run_program(program, options) {
+            Ok(outcome) => {
+                session.record(measurement(options, supraseal_name(&outcome), time(&outcome)));
+                outcomes.push(outcome);
+            }
+            Err(error) => {
+                let name = program.file_name().unwrap_or_default().to_string_lossy();
+                session.record(measurement(options, &name, common::Outcome::Absent(error.to_string())));
+            }
+        }
+    }
+    outcomes
+}
+
 /// The drop-in is this project's, the published crate is not.
-fn supraseal_name(outcome: &Outcome) -> String {
+fn supraseal_name(outcome: &Outcome) -> &str {
     match outcome.engine.as_str() {
-        "supraseal" => "proofwarp supraseal".to_owned(),
-        other => other.to_owned(),
+        "supraseal" => "proofwarp supraseal",
+        other => other,
     }
 }
 

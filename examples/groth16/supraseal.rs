@@ -1,5 +1,7 @@
 //! The same proof through bellperson's other prover, its feature `cuda-supraseal`, by a program of its own.
 
+use std::path::Path;
+
 use crate::cli::Options;
 use crate::outcome::Outcome;
 use crate::{Failure, child};
@@ -13,8 +15,16 @@ pub fn run(options: &Options) -> Result<Vec<Outcome>, Failure> {
     if programs.is_empty() {
         programs.push(drop_in().build()?);
     }
+    programs.iter().map(|program| run_program(program, options)).collect()
+}
+
+/// Proves by a program that was built before.
+///
+/// # Errors
+/// It cannot be run, or says nothing that can be read.
+pub fn run_program(program: &Path, options: &Options) -> Result<Outcome, Failure> {
     // Its engine reads what was set for this one from the environment.
-    programs.iter().map(|program| child::run(program, options, |_| ())).collect()
+    child::run(program, options, |_| ())
 }
 
 /// The drop-in, with the backends of this program.
