@@ -1,4 +1,4 @@
-//! Groth16 proofs: the resident pipeline, bellperson on the drop-in, and bellperson on the stock crate, each of the same
+//! Groth16 proofs: the resident pipeline, bellperson on the drop-ins, and bellperson on the stock crates, each of the same
 //! circuits with the same parameters, in one run; all proofs are verified and compared. This is the example `groth16`
 //! again and again.
 //!
@@ -8,11 +8,14 @@
 //! | `PROOFWARP_BENCH_PROOFS=5` | timed proofs of each, of which the median counts |
 //! | `PROOFWARP_BENCH_PARAMETERS=DIR` | where parameters are kept; the user's cache without it |
 //! | `PROOFWARP_STOCK_GROTH16` | the program of `examples/stock`, built before; it is built without it |
+//! | `PROOFWARP_SUPRASEAL_GROTH16` | programs of `examples/supraseal` and `examples/supraseal-published`, built before, with commas between them; left out without it |
 //!
 //! `PROOFWARP_BENCH_OUT` and `PROOFWARP_PEERS` are those of the other benches (`common/mod.rs`).
 
 #![allow(dead_code, unused_imports, reason = "the example and the other benches use more of what they share")]
 
+#[path = "../examples/groth16/child.rs"]
+mod child;
 #[path = "../examples/groth16/circuits/mod.rs"]
 mod circuits;
 #[path = "../examples/groth16/cli.rs"]
@@ -36,6 +39,8 @@ mod prove;
 mod resident;
 #[path = "../examples/groth16/steps.rs"]
 mod steps;
+#[path = "../examples/groth16/supraseal.rs"]
+mod supraseal;
 #[path = "../examples/groth16/table.rs"]
 mod table;
 #[path = "../examples/groth16/ways.rs"]
@@ -78,6 +83,7 @@ fn parse(circuit: &str) -> Result<Options, Failure> {
         ("proofs", "PROOFWARP_BENCH_PROOFS"),
         ("parameters", "PROOFWARP_BENCH_PARAMETERS"),
         ("stock-binary", "PROOFWARP_STOCK_GROTH16"),
+        ("supraseal-binary", "PROOFWARP_SUPRASEAL_GROTH16"),
     ] {
         arguments.extend(std::env::var(variable).ok().map(|value| format!("--{option}={value}")));
     }
@@ -95,6 +101,7 @@ fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) ->
         session.record(measurement(options, &name, time(outcome)));
     }
     ways::trim(accelerator);
+    let supraseal = bench_supraseal(session, options);
     let stock = stock(options);
     let name = match &stock {
         Ok(outcome) if outcome.ran_on == "cpu" => "stock on the CPU",
@@ -103,9 +110,35 @@ fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) ->
     let outcome = stock.as_ref().map_or_else(|error| common::Outcome::Absent(error.to_string()), time);
     session.record(measurement(options, name, outcome));
     let outcomes: Vec<&Outcome> =
-        measured.iter().map(|measured| &measured.outcome).chain(stock.as_ref().ok()).collect();
+        measured.iter().map(|measured| &measured.outcome).chain(&supraseal).chain(stock.as_ref().ok()).collect();
     println!("{}", table::comparison(&outcomes));
     compare::check_equal(&outcomes)
+}
+
+/// The programs of bellperson's other prover that were named; gives what those measured that could prove.
+fn bench_supraseal(session: &mut Session, options: &Options) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for program in &options.supraseal_binary {
+        match supraseal::run_program(program, options) {
+            Ok(outcome) => {
+                session.record(measurement(options, supraseal_name(&outcome), time(&outcome)));
+                outcomes.push(outcome);
+            }
+            Err(error) => {
+                let name = program.file_name().unwrap_or_default().to_string_lossy();
+                session.record(measurement(options, &name, common::Outcome::Absent(error.to_string())));
+            }
+        }
+    }
+    outcomes
+}
+
+/// The drop-in is this project's, the published crate is not.
+fn supraseal_name(outcome: &Outcome) -> &str {
+    match outcome.engine.as_str() {
+        "supraseal" => "proofwarp supraseal",
+        other => other,
+    }
 }
 
 fn stock(options: &Options) -> Result<Outcome, Failure> {

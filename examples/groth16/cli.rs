@@ -42,6 +42,10 @@ pub struct Options {
     /// Compares with this program, which was built from examples/stock before
     #[arg(long, value_name = "PATH")]
     pub stock_binary: Option<PathBuf>,
+    /// Proves by cuda-supraseal with this program, which was built from examples/supraseal or supraseal-published
+    /// before; several are separated by commas
+    #[arg(long, value_name = "PATH", value_delimiter = ',')]
+    pub supraseal_binary: Vec<PathBuf>,
     /// Writes the results to a file as well
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -53,13 +57,19 @@ const EXAMPLES: &str = "Examples:
   groth16 --circuit poseidon --backend opencl     on OpenCL or not at all
   groth16 --log-constraints 14 --compare          against stock ec-gpu-gen
   groth16 --adapter resident --batch 4            key on the device, four proofs at once
-  groth16 --adapter resident --against ec-gpu-gen --compare";
+  groth16 --adapter resident --against ec-gpu-gen --compare
+  groth16 --adapter supraseal --against resident  bellperson's cuda-supraseal on the drop-in";
 
 impl Options {
     /// The adapters to measure, the one that was asked for first.
     pub fn adapters(&self) -> Vec<Adapter> {
         let other = self.against.and_then(Against::adapter).filter(|other| *other != self.adapter);
         std::iter::once(self.adapter).chain(other).collect()
+    }
+
+    /// Whether bellperson's other prover is measured.
+    pub fn supraseal(&self) -> bool {
+        self.adapters().contains(&Adapter::Supraseal) || !self.supraseal_binary.is_empty()
     }
 
     /// Whether the stock crate is measured too.

@@ -1,13 +1,14 @@
 //! The same proof on stock ec-gpu-gen, by a program of its own: a patch holds for a whole workspace.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
 use proofwarp::{Accelerator, BackendKind};
 
+use crate::Failure;
+use crate::child::{self, Program};
 use crate::cli::{Backend, Options};
 use crate::outcome::Outcome;
-use crate::{Failure, progress};
 
 /// Architecture of the kernels of stock ec-gpu-gen if the GPU's is not known.
 const DEFAULT_ARCHITECTURE: &str = "90";
@@ -25,43 +26,16 @@ pub fn run_stock(options: &Options) -> Result<Outcome, Failure> {
         Some(path) => (path.clone(), asked),
         None => build(asked)?,
     };
-    let mut command = Command::new(&program);
-    command.args(arguments(options)).stdout(Stdio::piped());
-    // What was set for proofwarp must not reach it.
-    command.env_remove("BELLMAN_NO_GPU");
-    match backend {
-        Backend::Cpu => command.env("BELLMAN_NO_GPU", "1"),
-        Backend::Cuda => command.env("EC_GPU_FRAMEWORK", "cuda"),
-        Backend::Opencl => command.env("EC_GPU_FRAMEWORK", "opencl"),
-        Backend::Auto => &mut command,
-    };
-    let output = command.spawn().and_then(std::process::Child::wait_with_output);
-    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
-    if !output.status.success() {
-        return Err(format!("{}: {}", program.display(), output.status).into());
-    }
-    let text = String::from_utf8(output.stdout)?;
-    let last = text.lines().last().ok_or("the program on stock ec-gpu-gen said nothing")?;
-    Ok(serde_json::from_str(last)?)
-}
-
-/// The options of the work, for the other program.
-fn arguments(options: &Options) -> Vec<std::ffi::OsString> {
-    let work = &options.work;
-    let mut arguments = vec![
-        format!("--circuit={}", work.circuit.name()).into(),
-        format!("--log-constraints={}", work.log_constraints).into(),
-        format!("--proofs={}", work.proofs).into(),
-        format!("--seed={}", work.seed).into(),
-    ];
-    // A program that was built before there were batches can still make single proofs.
-    if work.batch > 1 {
-        arguments.push(format!("--batch={}", work.batch).into());
-    }
-    if let Some(folder) = &work.parameters {
-        arguments.extend(["--parameters".into(), folder.into()]);
-    }
-    arguments
+    child::run(&program, options, |command| {
+        // What was set for proofwarp must not reach it.
+        command.env_remove("BELLMAN_NO_GPU");
+        match backend {
+            Backend::Cpu => command.env("BELLMAN_NO_GPU", "1"),
+            Backend::Cuda => command.env("EC_GPU_FRAMEWORK", "cuda"),
+            Backend::Opencl => command.env("EC_GPU_FRAMEWORK", "opencl"),
+            Backend::Auto => command,
+        };
+    })
 }
 
 fn build(asked: Backend) -> Result<(PathBuf, Backend), Failure> {
@@ -73,19 +47,17 @@ fn build(asked: Backend) -> Result<(PathBuf, Backend), Failure> {
         Backend::Opencl => ("stock-opencl".to_owned(), Some("opencl")),
         Backend::Cpu | Backend::Auto => ("stock-cpu".to_owned(), None),
     };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let target = root.join("target").join(target);
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "--release", "--quiet", "--manifest-path"]).arg(root.join("examples/stock/Cargo.toml"));
-    command.arg("--target-dir").arg(&target).args(feature.map(|feature| format!("--features={feature}")));
-    if backend == Backend::Cuda && std::env::var_os("EC_GPU_CUDA_NVCC_ARGS").is_none() {
-        command.env("EC_GPU_CUDA_NVCC_ARGS", nvcc_arguments(&architecture));
-    }
-    let status = progress::step(&format!("building stock ec-gpu-gen ({backend:?})"), || command.status())?;
-    if !status.success() {
-        return Err(format!("stock ec-gpu-gen could not be built: {status}; choose another with --stock-backend, or name a built one with --stock-binary").into());
-    }
-    Ok((target.join("release/groth16-stock"), backend))
+    let own_arguments = backend == Backend::Cuda && std::env::var_os("EC_GPU_CUDA_NVCC_ARGS").is_none();
+    let arguments = own_arguments.then(|| ("EC_GPU_CUDA_NVCC_ARGS", nvcc_arguments(&architecture)));
+    let program = Program {
+        example: "stock",
+        proves_on: &format!("stock ec-gpu-gen ({backend:?})"),
+        feature,
+        target: &target,
+        variables: arguments.into_iter().collect(),
+    };
+    let hint = "choose another with --stock-backend";
+    Ok((program.build().map_err(|error| format!("{error}, or {hint}"))?, backend))
 }
 
 /// What stock ec-gpu-gen can be built for and run on here: it links to the driver and to OpenCL's loader.

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --example groth16 -- --help`
 
+mod child;
 mod circuits;
 mod cli;
 mod compare;
@@ -13,6 +14,7 @@ mod progress;
 mod prove;
 mod resident;
 mod steps;
+mod supraseal;
 mod table;
 mod ways;
 
@@ -25,7 +27,7 @@ use serde::Serialize;
 use cli::Options;
 use outcome::Outcome;
 use phases::Phase;
-use ways::Measured;
+use ways::{Adapter, Measured};
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -91,14 +93,20 @@ fn run(options: &Options) -> Result<(), Failure> {
     if let Some(count) = options.devices.filter(|count| *count as usize != accelerator.devices().len()) {
         return Err(format!("--devices: expected {count}, got {}", accelerator.devices().len()).into());
     }
-    // All that they need is gone before the other program reads the parameters too; at the largest sizes there is no
-    // room for both.
-    let measured = ways::measure(accelerator, options)?;
+    // All that they need is gone before other programs read the parameters too; at the largest sizes there is no room
+    // for both.
+    let mut measured = ways::measure(accelerator, options)?;
     for way in &measured {
         println!("{}", table::measured(way));
         explain(options, &way.phases)?;
     }
     ways::trim(accelerator);
+    if options.supraseal() {
+        let ways = supraseal::run(options)?.into_iter().map(Measured::elsewhere);
+        // First what was asked for first.
+        let place = if options.adapter == Adapter::Supraseal { 0 } else { measured.len() };
+        measured.splice(place..place, ways);
+    }
     let stock = options.stock().then(|| compare::run_stock(options)).transpose()?;
     compare(&measured, stock.as_ref())?;
     write_json(options, &measured, stock.as_ref())
@@ -138,11 +146,13 @@ fn explain(options: &Options, phases: &[Phase]) -> Result<(), Failure> {
     Err(format!("{name}: expected all on {forced}, got {backends}, and {rest} elements elsewhere").into())
 }
 
-/// Shows all ways side by side, if there are several.
+/// Shows all ways side by side, if there are several or one was not shown by its phases.
 fn compare(measured: &[Measured], stock: Option<&Outcome>) -> Result<(), Failure> {
     let outcomes: Vec<&Outcome> = measured.iter().map(|measured| &measured.outcome).chain(stock).collect();
-    if outcomes.len() > 1 {
+    if outcomes.len() > 1 || measured.iter().any(|way| way.phases.is_empty()) {
         println!("{}", table::comparison(&outcomes));
+    }
+    if outcomes.len() > 1 {
         compare::check_equal(&outcomes)?;
         println!("all proofs are equal, and valid");
     }

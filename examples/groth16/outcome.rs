@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// proofs of a batch together.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What proved: an adapter of proofwarp, or `stock`.
+    /// What proved: an adapter of proofwarp, `stock`, or `supraseal (published)`.
     pub engine: String,
     /// Number of constraints.
     pub constraints: usize,

@@ -36,7 +36,11 @@ pub fn load(workload: &Workload, options: &WorkOptions) -> Result<Parameters<Bls
     Ok(parameters)
 }
 
-fn path(options: &WorkOptions) -> Result<PathBuf, Failure> {
+/// Where the parameters are kept.
+///
+/// # Errors
+/// No folder was named, and there is no home folder.
+pub fn path(options: &WorkOptions) -> Result<PathBuf, Failure> {
     let folder = match &options.parameters {
         Some(folder) => folder.clone(),
         None => directories::BaseDirs::new()

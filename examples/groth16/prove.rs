@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bellperson::groth16::{Parameters, Proof, create_proof_batch, prepare_verifying_key, verify_proof};
+use bellperson::groth16::{Parameters, Proof, prepare_verifying_key, verify_proof};
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use ff::Field;
@@ -57,17 +57,20 @@ pub struct Run {
     pub proving: Duration,
 }
 
-/// Proves a batch once through bellperson.
+/// Proves a batch once by a function of bellperson's, which takes circuits, r and s.
 ///
 /// # Errors
 /// Those of bellperson.
-pub fn prove(batch: &Batch, parameters: &Parameters<Bls12>) -> Result<Run, Failure> {
+pub fn prove(
+    batch: &Batch,
+    prover: impl FnOnce(Vec<Timed>, Vec<Scalar>, Vec<Scalar>) -> Result<Vec<Proof<Bls12>>, SynthesisError>,
+) -> Result<Run, Failure> {
     let end = Arc::new(Mutex::new(None));
     let timed = |workload: &Workload| Timed { workload: workload.clone(), end: end.clone() };
     let circuits = batch.circuits.iter().map(timed).collect();
     let (r, s) = (batch.r.clone(), batch.s.clone());
     let start = Instant::now();
-    let proofs = create_proof_batch(circuits, parameters, r, s)?;
+    let proofs = prover(circuits, r, s)?;
     let done = Instant::now();
     let end = end.lock().unwrap_or_else(PoisonError::into_inner).take();
     let synthesised: Instant = end.ok_or("bellperson did not synthesise the circuits")?;
@@ -162,7 +165,7 @@ pub fn ms(duration: Duration) -> f64 {
 }
 
 /// A circuit that notes when its synthesis ended; of a batch the last one's end counts.
-struct Timed {
+pub struct Timed {
     workload: Workload,
     end: Arc<Mutex<Option<Instant>>>,
 }

@@ -1,6 +1,6 @@
 //! The ways to prove, each measured on the same circuits, parameters and randomisation.
 
-use bellperson::groth16::Parameters;
+use bellperson::groth16::{Parameters, create_proof_batch};
 use blstrs::Bls12;
 use proofwarp::Accelerator;
 use serde::Serialize;
@@ -17,6 +17,8 @@ use crate::{Failure, parameters, phases, prove, resident};
 pub enum Adapter {
     /// Unmodified bellperson, through the drop-in for its GPU crate
     EcGpuGen,
+    /// Unmodified bellperson with its feature `cuda-supraseal`, through the drop-in for that prover; a program of its own
+    Supraseal,
     /// All of a proof on the devices, by the crate proofwarp-bellperson
     Resident,
 }
@@ -26,6 +28,8 @@ pub enum Adapter {
 pub enum Against {
     /// Another adapter: see --adapter
     EcGpuGen,
+    /// Another adapter: see --adapter
+    Supraseal,
     /// Another adapter: see --adapter
     Resident,
     /// Unmodified bellperson on the stock crate
@@ -37,6 +41,7 @@ impl Against {
     pub fn adapter(self) -> Option<Adapter> {
         match self {
             Self::EcGpuGen => Some(Adapter::EcGpuGen),
+            Self::Supraseal => Some(Adapter::Supraseal),
             Self::Resident => Some(Adapter::Resident),
             Self::Stock => None,
         }
@@ -54,19 +59,31 @@ pub struct Measured {
     pub steps: Vec<Phase>,
 }
 
-/// Measures the adapters that were asked for in this process, one after the other.
+impl Measured {
+    /// What another program measured, which tells no phases.
+    pub fn elsewhere(outcome: Outcome) -> Self {
+        Self { outcome, phases: Vec::new(), steps: Vec::new() }
+    }
+}
+
+/// Measures those of the adapters that were asked for that run in this process, one after the other.
 ///
 /// # Errors
 /// One cannot prove, or its proof is not valid.
 pub fn measure(accelerator: &Accelerator, options: &Options) -> Result<Vec<Measured>, Failure> {
     let work = &options.work;
+    let adapters = options.adapters();
+    if adapters.iter().all(|adapter| *adapter == Adapter::Supraseal) {
+        return Ok(Vec::new());
+    }
     let batch = Batch::new(work)?;
     let parameters = parameters::load(&batch.circuits[0], work)?;
     phases::collect();
     let mut measured = Vec::new();
-    for adapter in options.adapters() {
+    for adapter in adapters {
         match adapter {
             Adapter::EcGpuGen => measured.push(ec_gpu_gen(work, &batch, &parameters)?),
+            Adapter::Supraseal => {}
             Adapter::Resident => {
                 measured.extend(resident::measure(accelerator, work, &batch, &parameters, options.steps)?);
             }
@@ -85,7 +102,7 @@ fn ec_gpu_gen(work: &WorkOptions, batch: &Batch, parameters: &Parameters<Bls12>)
     const ENGINE: &str = "ec-gpu-gen";
     let (runs, phases) = prove::repeat(ENGINE, work, || {
         phases::clear();
-        let run = prove::prove(batch, parameters)?;
+        let run = prove::prove(batch, |circuits, r, s| create_proof_batch(circuits, parameters, r, s))?;
         Ok((run, phases::take(parameters, batch.circuits.len())))
     })?;
     let outcome = prove::outcome(ENGINE, phases::places(&phases), &runs, batch, parameters)?;

@@ -54,7 +54,7 @@ pub(super) struct Running<'a, 'b, E: Engine> {
     prover: &'a Prover<'b, E>,
     /// Most proofs under way; 0 where even one has to make its sums in turn.
     at_once: usize,
-    running: VecDeque<UnderWay<'a, E>>,
+    under_way: VecDeque<UnderWay<'a, E>>,
     traffic: Traffic,
     results: &'a Results<E>,
     abort: Abort<'a>,
@@ -62,14 +62,14 @@ pub(super) struct Running<'a, 'b, E: Engine> {
 
 impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
     pub fn new(prover: &'a Prover<'b, E>, at_once: usize, results: &'a Results<E>, abort: Abort<'a>) -> Self {
-        Self { prover, at_once, running: VecDeque::new(), traffic: Traffic::default(), results, abort }
+        Self { prover, at_once, under_way: VecDeque::new(), traffic: Traffic::default(), results, abort }
     }
 
     /// Starts a job once there is a place for it.
     pub fn add(&mut self, job: Job, witness: &Witness<'_, E::Fr>) -> Result<()> {
         self.finish_to(self.at_once.saturating_sub(1))?;
         if self.at_once > 0 {
-            let sharing = Sharing::AtOnce(self.at_once - self.running.len());
+            let sharing = Sharing::AtOnce(self.at_once - self.under_way.len());
             match self.prover.start(job, witness, sharing, self.abort) {
                 Err(Error::OutOfMemory { requested, available, .. }) => {
                     log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
@@ -77,12 +77,12 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
                     self.finish_to(0)?;
                 }
                 started => {
-                    self.running.push_back(started?);
+                    self.under_way.push_back(started?);
                     return Ok(());
                 }
             }
         }
-        self.running.push_back(self.prover.start(job, witness, Sharing::InTurn, self.abort)?);
+        self.under_way.push_back(self.prover.start(job, witness, Sharing::InTurn, self.abort)?);
         Ok(())
     }
 
@@ -94,8 +94,8 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
 
     /// Waits until at most so many proofs are under way.
     fn finish_to(&mut self, most: usize) -> Result<()> {
-        while self.running.len() > most {
-            let Some(proof) = self.running.pop_front() else { break };
+        while self.under_way.len() > most {
+            let Some(proof) = self.under_way.pop_front() else { break };
             let number = proof.number;
             let (sums, traffic) = proof.finish(self.abort)?;
             self.results.put(number, sums);

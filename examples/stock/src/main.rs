@@ -17,6 +17,7 @@ mod gpu_log;
 
 use std::process::ExitCode;
 
+use bellperson::groth16::create_proof_batch;
 use clap::Parser;
 
 use options::WorkOptions;
@@ -51,6 +52,8 @@ fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
     gpu_log::install()?;
     let batch = Batch::new(work)?;
     let parameters = parameters::load(&batch.circuits[0], work)?;
-    let (runs, ()) = prove::repeat("stock", work, || Ok((prove::prove(&batch, &parameters)?, ())))?;
+    let (runs, ()) = prove::repeat("stock", work, || {
+        Ok((prove::prove(&batch, |circuits, r, s| create_proof_batch(circuits, &parameters, r, s))?, ()))
+    })?;
     prove::outcome("stock", gpu_log::ran_on(), &runs, &batch, &parameters)
 }
