@@ -196,7 +196,7 @@ impl Plan {
             + costs.round * bands * u64::from(self.levels)
             + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
             + ENTRY * entries
-            + costs.bucket * rows
+            + costs.reduction(rows, self.segment.into(), self.has_many_segments())
     }
 
     /// What a chunk of so many points takes by the model.
