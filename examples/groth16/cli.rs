@@ -1,9 +1,13 @@
 //! The command line.
 
+#[path = "backend.rs"]
+mod backend;
+
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
-use proofwarp::BackendKind;
+use clap::Parser;
+
+pub use backend::Backend;
 
 use crate::options::WorkOptions;
 use crate::ways::{Adapter, Against};
@@ -75,30 +79,5 @@ impl Options {
     /// Whether the stock crate is measured too.
     pub fn stock(&self) -> bool {
         self.compare || self.stock_binary.is_some() || self.against == Some(Against::Stock)
-    }
-}
-
-/// A backend by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Backend {
-    /// The best that there is
-    Auto,
-    /// NVIDIA GPUs
-    Cuda,
-    /// OpenCL devices
-    Opencl,
-    /// The processor
-    Cpu,
-}
-
-impl Backend {
-    /// The backend that it forces, if it does.
-    pub fn forced(self) -> Option<BackendKind> {
-        match self {
-            Self::Auto => None,
-            Self::Cuda => Some(BackendKind::Cuda),
-            Self::Opencl => Some(BackendKind::OpenCl),
-            Self::Cpu => Some(BackendKind::Cpu),
-        }
     }
 }

@@ -1,9 +1,13 @@
 //! The command line.
 
+#[path = "../groth16/backend.rs"]
+mod backend;
+
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
-use proofwarp::BackendKind;
+use clap::Parser;
+
+pub use backend::Backend;
 
 use crate::system::Shape;
 
@@ -54,19 +58,6 @@ const EXAMPLES: &str = "Examples:
   synthetic --log-constraints 27 --backend cuda        130 M constraints: 80 GB of host memory, a GPU of 141 GB
   synthetic --log-constraints 20 --memory-limit 700M   a key that does not fit is streamed";
 
-/// A backend by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Backend {
-    /// The best that there is
-    Auto,
-    /// NVIDIA GPUs
-    Cuda,
-    /// OpenCL devices
-    Opencl,
-    /// The processor
-    Cpu,
-}
-
 impl Options {
     /// The system to make.
     pub fn shape(&self) -> Shape {
@@ -82,12 +73,7 @@ impl Options {
 
     /// What the engine reads from the environment.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
-        let backend = match self.backend {
-            Backend::Auto => None,
-            Backend::Cuda => Some(BackendKind::Cuda),
-            Backend::Opencl => Some(BackendKind::OpenCl),
-            Backend::Cpu => Some(BackendKind::Cpu),
-        };
+        let backend = self.backend.forced();
         let backend = backend.map(|backend| ("PROOFWARP_BACKEND", backend.to_string()));
         let limit = self.memory_limit.clone().map(|limit| ("PROOFWARP_MEMORY_LIMIT", limit));
         backend.into_iter().chain(limit).collect()

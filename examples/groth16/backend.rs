@@ -1,0 +1,29 @@
+//! Backends on a command line.
+
+use clap::ValueEnum;
+use proofwarp::BackendKind;
+
+/// A backend by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// The best that there is
+    Auto,
+    /// NVIDIA GPUs
+    Cuda,
+    /// OpenCL devices
+    Opencl,
+    /// The processor
+    Cpu,
+}
+
+impl Backend {
+    /// The backend that it forces, if it does.
+    pub fn forced(self) -> Option<BackendKind> {
+        match self {
+            Self::Auto => None,
+            Self::Cuda => Some(BackendKind::Cuda),
+            Self::Opencl => Some(BackendKind::OpenCl),
+            Self::Cpu => Some(BackendKind::Cpu),
+        }
+    }
+}
