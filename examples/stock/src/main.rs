@@ -1,5 +1,7 @@
 //! Proves the circuits of the example `groth16` on stock ec-gpu-gen, and prints the outcome as a line of JSON.
 
+#[path = "../../groth16/answer.rs"]
+mod answer;
 #[path = "../../groth16/circuits/mod.rs"]
 mod circuits;
 #[path = "../../groth16/options.rs"]
@@ -36,16 +38,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse().work).and_then(|outcome| Ok(serde_json::to_string(&outcome)?)) {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("groth16-stock: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    answer::answer(run(&Options::parse().work))
 }
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {

@@ -1,6 +1,8 @@
 //! Proves the circuits of the example `groth16` through bellperson's feature `cuda-supraseal`, and prints the outcome as
 //! a line of JSON.
 
+#[path = "../../groth16/answer.rs"]
+mod answer;
 #[path = "../../groth16/circuits/mod.rs"]
 mod circuits;
 #[path = "../../groth16/options.rs"]
@@ -40,16 +42,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse().work).and_then(|outcome| Ok(serde_json::to_string(&outcome)?)) {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{}: {error}", env!("CARGO_BIN_NAME"));
-            ExitCode::FAILURE
-        }
-    }
+    answer::answer(run(&Options::parse().work))
 }
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
