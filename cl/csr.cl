@@ -49,13 +49,27 @@ typedef struct {
     u32 index;
 } csr_term_t;
 
-// What non-zero i is made of; nothing if i is not below end.
-DEVICE csr_term_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end) {
-    csr_term_t term;
-    term.value = F(zero)();
-    term.index = CSR_PLUS_ONE;
-    if (i < end) term.value = x[csr_entry(a, i, &term.index)];
-    return term;
+// Terms whose columns are read before any element of x is, so that all of these are on their way at once; those of a
+// work-item in a tile.
+#define CSR_AHEAD (CSR_TILE / CSR_GROUP)
+
+typedef struct {
+    csr_term_t term[CSR_AHEAD];
+} csr_terms_t;
+
+// Every `step`-th term from i on, below end.
+DEVICE csr_terms_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end, u32 step) {
+    csr_terms_t terms;
+    u32 column[CSR_AHEAD];
+    _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++) {
+        terms.term[k].index = CSR_PLUS_ONE;
+        if (i + k * step < end) column[k] = csr_entry(a, i + k * step, &terms.term[k].index);
+    }
+    _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++) {
+        terms.term[k].value = F(zero)();
+        if (i + k * step < end) terms.term[k].value = x[column[k]];
+    }
+    return terms;
 }
 
 // sum + coefficient·x.
@@ -64,14 +78,13 @@ DEVICE F(t) csr_add(csr_t a, F(t) sum, csr_term_t term) {
     return term.index == CSR_MINUS_ONE ? F(sub)(sum, term.value) : F(add)(sum, term.value);
 }
 
-// The sum over every `step`-th non-zero; the next one is on its way while one is multiplied.
+// The sum over every `step`-th non-zero.
 DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32 step) {
     F(t) sum = F(zero)();
-    csr_term_t term = csr_load(a, x, start, end);
-    for (u32 i = start; i < end; i += step) {
-        csr_term_t next = csr_load(a, x, i + step, end);
-        sum = csr_add(a, sum, term);
-        term = next;
+    for (u32 i = start; i < end; i += CSR_AHEAD * step) {
+        csr_terms_t terms = csr_load(a, x, i, end, step);
+        _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++)
+            if (i + k * step < end) sum = csr_add(a, sum, terms.term[k]);
     }
     return sum;
 }
@@ -116,6 +129,34 @@ DEVICE u32 csr_lanes(u32 rows) {
     return lanes;
 }
 
+typedef struct {
+    u32 row, start, next_row, end;
+    // The sum goes to partials.
+    bool piece;
+} csr_tile_t;
+
+DEVICE csr_tile_t csr_tile(GLOBAL const u32 *starts, GLOBAL const u32 *pointers, u32 number) {
+    csr_tile_t tile;
+    tile.row = starts[2 * number], tile.start = starts[2 * number + 1];
+    tile.next_row = starts[2 * number + 2], tile.end = starts[2 * number + 3];
+    tile.piece = tile.next_row == tile.row || pointers[tile.row] != tile.start;
+    return tile;
+}
+
+// Where the non-zeros of the tile's row r start and end; nowhere if there is no such row.
+typedef struct {
+    u32 from, to;
+} csr_row_t;
+
+DEVICE csr_row_t csr_row(csr_tile_t tile, GLOBAL const u32 *pointers, u32 r) {
+    csr_row_t row = {tile.start, tile.end};
+    if (tile.piece) return row;
+    bool there = tile.row + r < tile.next_row;
+    row.from = there ? pointers[tile.row + r] : tile.end;
+    row.to = there ? pointers[tile.row + r + 1] : tile.end;
+    return row;
+}
+
 // A group a tile. Tile t has the non-zeros from starts[2t + 1] to starts[2t + 3] and the rows from starts[2t] to
 // starts[2t + 2], whole ones; or it is a piece of a row that is longer than a tile, and its sum goes to
 // partials[t]. Grid: `tiles` groups for each vector, whose partials are `tiles` apart.
@@ -125,26 +166,22 @@ void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointer
     LOCAL F(t) products[CSR_TILE];
     LOCAL F(t) sums[CSR_GROUP];
     csr_t a = CSR_MATRIX;
-    u32 vector = GROUP_ID / tiles, tile = GROUP_ID % tiles;
-    u32 row = starts[2 * tile], start = starts[2 * tile + 1];
-    u32 next_row = starts[2 * tile + 2], end = starts[2 * tile + 3];
-    csr_term_t term = csr_load(a, CSR_X(vector), start + LOCAL_ID, end);
-    for (u32 i = start + LOCAL_ID; i < end; i += CSR_GROUP) {
-        csr_term_t next = csr_load(a, CSR_X(vector), i + CSR_GROUP, end);
-        products[i - start] = csr_add(a, F(zero)(), term);
-        term = next;
-    }
+    u32 vector = GROUP_ID / tiles, number = GROUP_ID % tiles;
+    csr_tile_t tile = csr_tile(starts, pointers, number);
+    csr_terms_t terms = csr_load(a, CSR_X(vector), tile.start + LOCAL_ID, tile.end, CSR_GROUP);
+    u32 rows = tile.piece ? 1 : tile.next_row - tile.row, lanes = csr_lanes(rows), lane = LOCAL_ID & (lanes - 1);
+    // On its way beside the elements.
+    csr_row_t row = csr_row(tile, pointers, LOCAL_ID / lanes);
+    _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++)
+        products[k * CSR_GROUP + LOCAL_ID] = csr_add(a, F(zero)(), terms.term[k]);
     BARRIER();
-    bool piece = next_row == row || pointers[row] != start;
-    u32 rows = piece ? 1 : next_row - row, lanes = csr_lanes(rows), lane = LOCAL_ID & (lanes - 1);
     for (u32 first = 0; first < rows; first += CSR_GROUP / lanes) {
         u32 r = first + LOCAL_ID / lanes;
-        u32 from = r >= rows ? end : piece ? start : pointers[row + r];
-        u32 to = r >= rows || piece ? end : pointers[row + r + 1];
+        if (first > 0) row = csr_row(tile, pointers, r);
         F(t) sum = F(zero)();
-        for (u32 i = from + lane; i < to; i += lanes) sum = F(add)(sum, products[i - start]);
+        for (u32 i = row.from + lane; i < row.to; i += lanes) sum = F(add)(sum, products[i - tile.start]);
         sum = csr_sum(sums, sum, lanes);
-        GLOBAL F(t) *out = piece ? partials + (u64)vector * tiles + tile : CSR_Y(vector) + row + r;
+        GLOBAL F(t) *out = tile.piece ? partials + (u64)vector * tiles + number : CSR_Y(vector) + tile.row + r;
         if (r < rows && lane == 0) *out = sum;
     }
 }

@@ -210,9 +210,13 @@ fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[
         return Ok(());
     }
     println!("matrix times vector                              log rows   kernels ms        GB/s    of floor");
-    let shapes = [("3 a row", 0), ("3 a row, some 1000", 1000)];
-    for (log_rows, (name, long)) in sizes.iter().flat_map(|log_rows| shapes.map(|shape| (*log_rows, shape))) {
-        let csr = Csr::from_rows(1 << log_rows, (0..1 << log_rows).map(|row| r1cs_row::<F>(row, 1 << log_rows, long)))?;
+    let shapes: [(&str, fn(usize, usize) -> Vec<(usize, F)>); 3] = [
+        ("2 a row, near", chain_row),
+        ("3 a row", |row, columns| r1cs_row(row, columns, 0)),
+        ("3 a row, some 1000", |row, columns| r1cs_row(row, columns, 1000)),
+    ];
+    for (log_rows, (name, shape)) in sizes.iter().flat_map(|log_rows| shapes.map(|shape| (*log_rows, shape))) {
+        let csr = Csr::from_rows(1 << log_rows, (0..1 << log_rows).map(|row| shape(row, 1 << log_rows)))?;
         let kernels = [Kernel::Scalar, Kernel::Vector, Kernel::Balanced];
         for kernel in std::iter::once(None).chain(kernels.map(Some)) {
             let matrix_options = matrix::Options { kernel, ..Default::default() };
@@ -229,6 +233,11 @@ fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[
         }
     }
     Ok(())
+}
+
+/// Two non-zeros next to each other, as in chains such as MiMC's.
+fn chain_row<F: NttField>(row: usize, columns: usize) -> Vec<(usize, F)> {
+    [row, row + 1].map(|column| (column % columns, F::ONE)).to_vec()
 }
 
 /// One to five non-zeros, three of four of them ±1 and some powers of two, some of the column of ones, half of the
