@@ -129,6 +129,32 @@ DEVICE u32 csr_lanes(u32 rows) {
     return lanes;
 }
 
+// A tile's elements in local memory, element i in halves at i and CSR_TILE + i: neighbours' lie without gaps, and rows of
+// three, which are read side by side, meet no bank twice.
+typedef struct ALIGNED(16) {
+    u32 limb[FIELD_WORDS / 2];
+} csr_half_t;
+
+DEVICE void csr_put(LOCAL_POINTER csr_half_t *elements, u32 i, F(t) value) {
+    csr_half_t low, high;
+    for (int k = 0; k < FIELD_WORDS / 2; k++) low.limb[k] = value.limb[k], high.limb[k] = value.limb[FIELD_WORDS / 2 + k];
+    elements[i] = low, elements[CSR_TILE + i] = high;
+}
+
+DEVICE F(t) csr_get(LOCAL_POINTER const csr_half_t *elements, u32 i) {
+    csr_half_t low = elements[i], high = elements[CSR_TILE + i];
+    F(t) value;
+    for (int k = 0; k < FIELD_WORDS / 2; k++) value.limb[k] = low.limb[k], value.limb[FIELD_WORDS / 2 + k] = high.limb[k];
+    return value;
+}
+
+// coefficient·x.
+DEVICE F(t) csr_product(csr_t a, csr_term_t term) {
+    if (term.index == CSR_PLUS_ONE) return term.value;
+    if (term.index == CSR_MINUS_ONE) return F(sub)(F(zero)(), term.value);
+    return F(mul)(term.value, a.dictionary[term.index]);
+}
+
 typedef struct {
     u32 row, start, next_row, end;
     // The sum goes to partials.
@@ -163,7 +189,7 @@ DEVICE csr_row_t csr_row(csr_tile_t tile, GLOBAL const u32 *pointers, u32 r) {
 KERNEL(CSR_GROUP)
 void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointers, GLOBAL F(t) *partials,
                   CSR_PARAMETERS) {
-    LOCAL F(t) products[CSR_TILE];
+    LOCAL csr_half_t products[2 * CSR_TILE];
     LOCAL F(t) sums[CSR_GROUP];
     csr_t a = CSR_MATRIX;
     u32 vector = GROUP_ID / tiles, number = GROUP_ID % tiles;
@@ -173,13 +199,13 @@ void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointer
     // On its way beside the elements.
     csr_row_t row = csr_row(tile, pointers, LOCAL_ID / lanes);
     _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++)
-        products[k * CSR_GROUP + LOCAL_ID] = csr_add(a, F(zero)(), terms.term[k]);
+        csr_put(products, k * CSR_GROUP + LOCAL_ID, csr_product(a, terms.term[k]));
     BARRIER();
     for (u32 first = 0; first < rows; first += CSR_GROUP / lanes) {
         u32 r = first + LOCAL_ID / lanes;
         if (first > 0) row = csr_row(tile, pointers, r);
         F(t) sum = F(zero)();
-        for (u32 i = row.from + lane; i < row.to; i += lanes) sum = F(add)(sum, products[i - tile.start]);
+        for (u32 i = row.from + lane; i < row.to; i += lanes) sum = F(add)(sum, csr_get(products, i - tile.start));
         sum = csr_sum(sums, sum, lanes);
         GLOBAL F(t) *out = tile.piece ? partials + (u64)vector * tiles + number : CSR_Y(vector) + tile.row + r;
         if (r < rows && lane == 0) *out = sum;

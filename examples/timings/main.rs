@@ -210,8 +210,10 @@ fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[
         return Ok(());
     }
     println!("matrix times vector                              log rows   kernels ms        GB/s    of floor");
-    let shapes: [(&str, fn(usize, usize) -> Vec<(usize, F)>); 3] = [
-        ("2 a row, near", chain_row),
+    let shapes: [(&str, fn(usize, usize) -> Vec<(usize, F)>); 5] = [
+        ("1 a row, near", |row, columns| near_row(row, columns, 1)),
+        ("2 a row, near", |row, columns| near_row(row, columns, 2)),
+        ("12 a row, near", |row, columns| near_row(row, columns, 12)),
         ("3 a row", |row, columns| r1cs_row(row, columns, 0)),
         ("3 a row, some 1000", |row, columns| r1cs_row(row, columns, 1000)),
     ];
@@ -235,9 +237,9 @@ fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[
     Ok(())
 }
 
-/// Two non-zeros next to each other, as in chains such as MiMC's.
-fn chain_row<F: NttField>(row: usize, columns: usize) -> Vec<(usize, F)> {
-    [row, row + 1].map(|column| (column % columns, F::ONE)).to_vec()
+/// Ones next to each other, as in chains such as MiMC's.
+fn near_row<F: NttField>(row: usize, columns: usize, length: usize) -> Vec<(usize, F)> {
+    (row..row + length).map(|column| (column % columns, F::ONE)).collect()
 }
 
 /// One to five non-zeros, three of four of them ±1 and some powers of two, some of the column of ones, half of the

@@ -18,6 +18,8 @@ const MAX_GROUPS: u32 = i32::MAX as u32;
 /// Rows up to this long may be a work-item's each: longer ones keep its neighbours waiting, and its entries are
 /// then far from theirs in memory.
 const SCALAR_LONGEST: u32 = 48;
+/// Mean length from which on a work-item has enough of a row; shorter ones are read more evenly tile by tile.
+const SCALAR_MEAN: u64 = 4;
 /// Of the steps that a warp makes with a row for each work-item, at least so many percent must be non-zeros.
 const SCALAR_BUSY: u64 = 80;
 /// Fewer rows than this do not fill a device with a work-item each, unless their non-zeros would not either.
@@ -117,8 +119,9 @@ impl Statistics {
     pub(super) fn choose(&self) -> (Kernel, &'static str) {
         let longest = u64::from(self.longest);
         let few = self.rows < SCALAR_ROWS && self.nonzeros > 2 * self.rows;
-        if self.longest <= SCALAR_LONGEST && self.busy() >= SCALAR_BUSY && !few {
-            return (Kernel::Scalar, "rows are short and much alike");
+        let alike = self.longest <= SCALAR_LONGEST && self.busy() >= SCALAR_BUSY;
+        if alike && self.nonzeros >= SCALAR_MEAN * self.rows && !few {
+            return (Kernel::Scalar, "rows are of middle length and much alike");
         }
         if self.nonzeros >= VECTOR_MEAN * self.rows && longest * self.rows <= VECTOR_LONGEST * self.nonzeros {
             return (Kernel::Vector, "rows are long and much alike");
@@ -126,7 +129,7 @@ impl Statistics {
         if few && self.longest <= SCALAR_LONGEST {
             return (Kernel::Balanced, "too few rows to fill a device with a work-item each");
         }
-        (Kernel::Balanced, "lengths of rows differ")
+        (Kernel::Balanced, if alike { "rows are very short" } else { "lengths of rows differ" })
     }
 }
 
@@ -253,8 +256,9 @@ mod tests {
     fn choices() {
         let choice = |lengths: Vec<u32>| Statistics::of(&pointers(lengths)).choose().0;
         assert_eq!(choice(vec![]), Kernel::Scalar);
-        assert_eq!(choice(vec![0; 100]), Kernel::Scalar);
-        assert_eq!(choice(vec![3; 1 << 15]), Kernel::Scalar);
+        assert_eq!(choice(vec![0; 100]), Kernel::Balanced);
+        assert_eq!(choice(vec![3; 1 << 15]), Kernel::Balanced);
+        assert_eq!(choice(vec![12; 1 << 15]), Kernel::Scalar);
         assert_eq!(choice((0..1 << 15).map(|row| 2 + row % 3).collect()), Kernel::Balanced);
         assert_eq!(choice(vec![3; 1000]), Kernel::Balanced);
         assert_eq!(choice(vec![500; 1000]), Kernel::Vector);

@@ -4,6 +4,7 @@
 //! [`Form`] on the host or on the devices, batches, and calls that do not wait.
 
 mod check;
+mod combine;
 mod costs;
 mod cut;
 mod enqueue;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use group::Group;
 
+use super::combine::combine;
 use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
 use super::options::{Form, Options, too_long};
@@ -295,25 +296,10 @@ impl Pipeline {
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        Ok((combine::<C>(&self.compute.plan, &jacobian), traffic))
+        Ok((combine::<C>(self.compute.plan, jacobian)?, traffic))
     }
 }
 
 fn no_room(what: &str) -> Error {
     Error::device("host", "msm", format!("a slot without room for {what}"))
-}
-
-/// The weighted sum of what the reduction leaves, by Horner's rule over the bits of the weights. One core of
-/// the host does this chain of doublings several times as fast as a work-item of a device.
-fn combine<C: MsmCurve>(plan: &Plan, jacobian: &[u8]) -> C::Curve {
-    let point_bytes = jacobian.len() / plan.sums() as usize;
-    let mut by_weight: Vec<Option<C::Curve>> = vec![None; plan.first_bit(plan.sets) as usize];
-    for (sum, point) in (0..plan.sums()).zip(jacobian.chunks_exact(point_bytes)) {
-        let (point, place) = (C::from_device(point), &mut by_weight[plan.weight(sum) as usize]);
-        *place = Some(place.map_or(point, |other| other + point));
-    }
-    by_weight.iter().rev().fold(C::Curve::identity(), |total, point| match point {
-        Some(point) => total.double() + point,
-        None => total.double(),
-    })
 }

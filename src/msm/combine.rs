@@ -1,0 +1,75 @@
+//! The host's part of a multiplication: what the bucket reduction leaves, weighted and added up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+use group::Group;
+
+use super::plan::Plan;
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// Cores that are asked for help at most: with more of them, the chain over the sets takes longest all the same.
+const HELPERS: usize = 7;
+
+/// The sums of all sets, which whoever is free takes one after the other.
+struct Sets {
+    plan: Plan,
+    jacobian: Vec<u8>,
+    next: AtomicU32,
+}
+
+/// The weighted sum of what the reduction leaves. One core of the host does the chain of doublings over the sets several
+/// times as fast as a work-item of a device; what is added up within a set is spread over idle cores.
+///
+/// # Errors
+/// Another thread panicked.
+pub(super) fn combine<C: MsmCurve>(plan: Plan, jacobian: Vec<u8>) -> Result<C::Curve> {
+    let sets = Arc::new(Sets { plan, jacobian, next: AtomicU32::new(0) });
+    let (sender, receiver) = channel();
+    for _ in 0..HELPERS.min(rayon::current_num_threads() - 1) {
+        let (sets, sender) = (sets.clone(), sender.clone());
+        // Unlike a parallel iterator this waits for nobody who is busy: who comes too late finds nothing to do.
+        rayon::spawn(move || sets.sum_all::<C>(&sender));
+    }
+    sets.sum_all::<C>(&sender);
+    drop(sender);
+    let mut sums = vec![C::Curve::identity(); plan.sets as usize];
+    for _ in 0..plan.sets {
+        let (set, sum) = receiver.recv().map_err(|_| Error::panicked("msm"))?;
+        sums[set as usize] = sum;
+    }
+    Ok((0..plan.sets)
+        .rev()
+        .fold(C::Curve::identity(), |total, set| doubled(total, plan.bits(set)) + sums[set as usize]))
+}
+
+impl Sets {
+    /// Sums those sets that nobody has taken yet.
+    fn sum_all<C: MsmCurve>(&self, sums: &Sender<(u32, C::Curve)>) {
+        loop {
+            let set = self.next.fetch_add(1, Ordering::Relaxed);
+            // Nobody listens any more once an error has ended the call.
+            if set >= self.plan.sets || sums.send((set, self.sum::<C>(set))).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// A set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
+    fn sum<C: MsmCurve>(&self, set: u32) -> C::Curve {
+        let (plan, bytes) = (&self.plan, self.jacobian.len() / self.plan.sums() as usize);
+        let (bits, first) = (plan.segment_bits(), set * (plan.segment_bits() + 1));
+        let point = |bit: u32| {
+            let start = (first + bit) as usize * bytes;
+            C::from_device(&self.jacobian[start..start + bytes])
+        };
+        let segments = (0..bits).rev().fold(C::Curve::identity(), |total, bit| total.double() + point(bit));
+        doubled(segments, plan.weight(first) - plan.first_bit(set)) + point(bits)
+    }
+}
+
+fn doubled<G: Group>(point: G, times: u32) -> G {
+    (0..times).fold(point, |point, _| point.double())
+}
