@@ -62,7 +62,7 @@ fn every_direction<F: NttField>(one: &Accelerator, domain: &NttDomain<F>, what: 
 /// Three and four passes, on one to eight parts of one device.
 fn parts_of_one_device<F: NttField>() {
     for accelerator in accelerators_with_devices() {
-        for (log_n, max_radix_log, parts) in [(17, 0, 1), (17, 0, 2), (18, 0, 4), (14, 5, 8), (18, 5, 2), (18, 5, 16)] {
+        for (log_n, max_radix_log, parts) in [(17, 0, 2), (14, 5, 1), (14, 5, 8), (18, 5, 4)] {
             let domain = repeated::<F>(&accelerator, parts, log_n, max_radix_log);
             every_direction(&accelerator, &domain, &format!("{parts} parts of {accelerator:?}"));
         }
@@ -173,9 +173,8 @@ fn bounded(time: Duration, body: impl FnOnce() + Send + 'static) {
         body();
         let _ = done.send(());
     });
-    if is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-        panic!("not done after {time:?}");
-    }
+    let in_time = is_done.recv_timeout(time) != Err(RecvTimeoutError::Timeout);
+    assert!(in_time, "not done after {time:?}");
     if let Err(panic) = worker.join() {
         std::panic::resume_unwind(panic);
     }

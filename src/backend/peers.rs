@@ -25,7 +25,9 @@ impl PeerMemory {
         check_devices(streams)?;
         let memory = match Self::allocate(streams, part_bytes) {
             Err(Error::OutOfMemory { .. }) => {
-                streams.iter().for_each(|stream| stream.device().trim_all());
+                for stream in streams {
+                    stream.device().trim_all();
+                }
                 Self::allocate(streams, part_bytes)?
             }
             other => other?,
@@ -40,7 +42,9 @@ impl PeerMemory {
         let driver = &*streams[0].core.shared.driver;
         let memory = streams.iter().try_for_each(count).and_then(|()| driver.peers_allocate(&ordinals, part_bytes));
         if memory.is_err() {
-            counted.iter().for_each(|core| core.shared.uncount(part_bytes));
+            for core in counted {
+                core.shared.uncount(part_bytes);
+            }
         }
         memory
     }
@@ -82,11 +86,15 @@ impl Drop for PeerMemory {
         for (part, home) in self.homes.iter().enumerate() {
             home.clear_range(self.memory, part * self.part_bytes, self.part_bytes);
         }
-        self.homes.iter().for_each(|home| home.synchronize());
+        for home in &self.homes {
+            home.synchronize();
+        }
         let Some(first) = self.homes.first() else { return };
         // SAFETY: the streams that use the memory have run empty.
         unsafe { first.shared.driver.peers_free(self.memory, self.homes.len(), self.part_bytes) };
-        self.homes.iter().for_each(|home| home.shared.uncount(self.part_bytes));
+        for home in &self.homes {
+            home.shared.uncount(self.part_bytes);
+        }
     }
 }
 

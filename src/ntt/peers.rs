@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::domain::{Direction, NttDomain};
 use super::peer_passes::{PeerPasses, PeerPlan, Step};
 use super::plan::MAX_RADIX_LOG;
-use crate::backend::{Abort, Mark, PeerMemory, Stream, Traffic};
+use crate::backend::{Abort, Device, Mark, PeerMemory, Stream, Traffic};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
@@ -145,7 +145,7 @@ impl<F: NttField> NttDomain<F> {
         let devices = self.accelerator().devices();
         let radix_log = if self.max_radix_log() == 0 { MAX_RADIX_LOG } else { self.max_radix_log() };
         let plan = PeerPlan::new(self.log_n(), devices.len(), radix_log)?;
-        let streams = devices.iter().map(|device| device.stream()).collect::<Result<Vec<_>>>()?;
+        let streams = devices.iter().map(Device::stream).collect::<Result<Vec<_>>>()?;
         PeerVector::new(streams, plan)
     }
 

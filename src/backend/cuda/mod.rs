@@ -164,9 +164,11 @@ unsafe impl Driver for CudaDriver {
 
     fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let _current = self.enter()?;
-        let device = |ordinal: &usize| CudaDevice::get_device(*ordinal as u32).map(|device| device.as_raw());
-        let devices = ordinals.iter().map(device).collect::<Result<Vec<_>, _>>();
-        let devices = devices.map_err(|error| Error::device(&self.info.name, "cuDeviceGet", error))?;
+        let device = |ordinal: &usize| match CudaDevice::get_device(*ordinal as u32) {
+            Ok(device) => Ok(device.as_raw()),
+            Err(error) => Err(Error::device(&self.info.name, "cuDeviceGet", error)),
+        };
+        let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
         let range = peers::Range::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
         Ok(MemoryHandle(range.into_address() as usize))
