@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
 mod ntt;
+mod peers;
 
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,9 @@ struct Options {
     /// Most devices to use; 0 is all of them.
     #[arg(long, default_value_t = 0)]
     devices: usize,
+    /// Only one transform over 1, 2, 4 … of the devices at once.
+    #[arg(long)]
+    peers: bool,
     /// Check every sum of an MSM, by the bases' discrete logarithms, and every product of a matrix, by the CPU.
     #[arg(long)]
     check: bool,
@@ -97,6 +101,10 @@ fn main() -> Result<(), Failure> {
     let accelerator = accelerator.on_devices(accelerator.devices().iter().take(most).cloned().collect());
     for device in accelerator.devices() {
         println!("{} {}", device.info().backend, device.info().name);
+    }
+    if options.peers {
+        peers::all::<Scalar>(&accelerator, &options, &sizes)?;
+        return peers::all::<bn256::Fr>(&accelerator, &options, &sizes);
     }
     println!("operation                                                log n     total ms   upload ms  kernels ms");
     products(&accelerator, &options)?;

@@ -86,9 +86,14 @@ impl StreamCore {
 
     /// Queues zeros over a block that is ours.
     fn clear(&self, memory: MemoryHandle, bytes: usize) {
-        // SAFETY: the block is `bytes` long (a multiple of 4) and still ours. Should the driver
+        self.clear_range(memory, 0, bytes);
+    }
+
+    /// Queues zeros over a part of a block that is ours.
+    pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
+        // SAFETY: the range (multiples of 4) is in the block, which is still ours. Should the driver
         // fail here the device is lost, and its memory with it.
-        let _ = unsafe { self.shared.driver.zero(self.handle, memory, 0, bytes) };
+        let _ = unsafe { self.shared.driver.zero(self.handle, memory, offset, bytes) };
     }
 
     pub(super) fn synchronize(&self) {

@@ -33,6 +33,11 @@ impl Shared {
     pub(super) unsafe fn free(&self, memory: MemoryHandle, bytes: usize) {
         // SAFETY: passed on from the caller.
         unsafe { self.driver.memory_free(memory) };
+        self.uncount(bytes);
+    }
+
+    /// Counts so many bytes as allocated no more.
+    pub(super) fn uncount(&self, bytes: usize) {
         self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }
 }
@@ -184,7 +189,7 @@ impl Device {
     }
 
     /// Gives tables and what is free in the pools of all streams back to the driver.
-    fn trim_all(&self) {
+    pub(super) fn trim_all(&self) {
         lock(&self.tables).clear();
         let streams: Vec<_> = lock(&self.streams).iter().filter_map(Weak::upgrade).collect();
         for stream in streams {
@@ -227,20 +232,24 @@ impl Device {
     }
 
     fn allocate_once(&self, bytes: usize) -> Result<MemoryHandle> {
-        let bytes_u64 = bytes as u64;
-        let before = self.shared.allocated.fetch_add(bytes_u64, Ordering::SeqCst);
-        let result = match self.limit {
-            Some(limit) if before + bytes_u64 > limit => Err(Error::OutOfMemory {
-                device: self.info().name.clone(),
-                requested: bytes_u64,
-                available: limit.saturating_sub(before),
-            }),
-            _ => self.shared.driver.memory_allocate(bytes),
-        };
-        match &result {
-            Ok(_) => self.shared.peak.fetch_max(before + bytes_u64, Ordering::Relaxed),
-            Err(_) => self.shared.allocated.fetch_sub(bytes_u64, Ordering::SeqCst),
-        };
+        self.count(bytes)?;
+        let result = self.shared.driver.memory_allocate(bytes);
+        if result.is_err() {
+            self.shared.uncount(bytes);
+        }
         result
+    }
+
+    /// Counts so many bytes more as allocated, if the cap lets it.
+    pub(super) fn count(&self, bytes: usize) -> Result<()> {
+        let requested = bytes as u64;
+        let before = self.shared.allocated.fetch_add(requested, Ordering::SeqCst);
+        if let Some(limit) = self.limit.filter(|limit| before + requested > *limit) {
+            self.shared.uncount(bytes);
+            let available = limit.saturating_sub(before);
+            return Err(Error::OutOfMemory { device: self.info().name.clone(), requested, available });
+        }
+        self.shared.peak.fetch_max(before + requested, Ordering::Relaxed);
+        Ok(())
     }
 }

@@ -86,6 +86,27 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Safety
     /// See the trait.
     unsafe fn memory_free(&self, memory: MemoryHandle);
+    /// Allocates memory of several of the backend's devices at consecutive addresses: so many bytes on each of those with
+    /// these numbers, one after the other. Without peer access all of it may only be on one device, this one.
+    ///
+    /// # Errors
+    /// The devices do not reach each other's memory, one is out of it, or the driver's call failed.
+    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+        let info = self.info();
+        if ordinals.iter().all(|ordinal| *ordinal == info.ordinal) {
+            return self.memory_allocate(ordinals.len() * part_bytes);
+        }
+        let reason = "its devices do not reach each other's memory".to_owned();
+        Err(crate::Error::Unavailable { backend: info.backend, reason })
+    }
+    /// Frees such memory, of so many parts, that no queued command of any device uses any more.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn peers_free(&self, memory: MemoryHandle, _parts: usize, _part_bytes: usize) {
+        // SAFETY: passed on from the caller.
+        unsafe { self.memory_free(memory) };
+    }
     /// Allocates page-locked host memory.
     ///
     /// # Errors

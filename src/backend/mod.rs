@@ -15,6 +15,7 @@ mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod pace;
+mod peers;
 mod staging;
 mod stream;
 
@@ -27,6 +28,7 @@ pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
 pub(crate) use host::parallel_swap;
+pub(crate) use peers::PeerMemory;
 pub use stream::{Abort, Launch, Mark, Stream, Traffic};
 
 /// Where an operation runs.

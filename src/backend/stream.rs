@@ -165,13 +165,20 @@ impl Stream {
     /// The range is not inside the buffer, or the driver failed.
     pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
+        // SAFETY: the range was checked.
+        unsafe { self.stage_up((to.memory, offset), from, to.is_secret()) }
+    }
+
+    /// # Safety
+    /// So many bytes from the place on are memory that the stream's device may write.
+    pub(super) unsafe fn stage_up(&mut self, to: (MemoryHandle, usize), from: &[u8], secret: bool) -> Result<()> {
         let start = Instant::now();
-        self.secrets |= to.is_secret();
+        self.secrets |= secret;
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
-        lock(&self.core.ring).send(driver, from, to.is_secret(), &|number, slot, bytes| {
-            // SAFETY: the range was checked; the slot stays until its event has passed.
+        lock(&self.core.ring).send(driver, from, secret, &|number, slot, bytes| {
+            // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
-                driver.copy_in(stream, to.memory, offset + number * SLOT_BYTES, slot.pointer, bytes)?;
+                driver.copy_in(stream, to.0, to.1 + number * SLOT_BYTES, slot.pointer, bytes)?;
                 driver.event_record(stream)
             }
         })?;
@@ -194,29 +201,45 @@ impl Stream {
     /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
     pub fn download(&mut self, to: &mut [u8], from: &Buffer) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
+        // SAFETY: the range was checked.
+        unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret()) }
+    }
+
+    /// Copies ranges of memory from their offsets on to host memory, and waits for them.
+    ///
+    /// # Safety
+    /// The ranges are inside the memory, which the stream's device may read.
+    pub(super) unsafe fn stage_down<'a>(
+        &mut self,
+        pieces: impl Iterator<Item = (&'a mut [u8], usize)>,
+        from: MemoryHandle,
+        secret: bool,
+    ) -> Result<()> {
         let start = Instant::now();
-        self.secrets |= from.is_secret();
-        let bytes = to.len() as u64;
+        self.secrets |= secret;
         let mut ring = lock(&self.core.ring);
         let driver = &*self.core.shared.driver;
         let mut pending: std::collections::VecDeque<(usize, *const u8, &mut [u8])> = std::collections::VecDeque::new();
-        for (number, chunk) in to.chunks_mut(SLOT_BYTES).enumerate() {
+        let slots = |(to, offset): (&'a mut [u8], usize)| {
+            to.chunks_mut(SLOT_BYTES).enumerate().map(move |(number, chunk)| (chunk, offset + number * SLOT_BYTES))
+        };
+        for (chunk, offset) in pieces.flat_map(slots) {
             if pending.len() == 3 {
                 finish_download(&mut ring, driver, &mut pending)?;
             }
             let (index, slot) = ring.acquire(driver)?;
-            // SAFETY: the range was checked; the slot stays until its event has passed.
+            // SAFETY: passed on from the caller; the slot stays until its event has passed.
             let event = unsafe {
-                driver.copy_out(self.core.handle, slot.pointer, from.memory, number * SLOT_BYTES, chunk.len())?;
+                driver.copy_out(self.core.handle, slot.pointer, from, offset, chunk.len())?;
                 driver.event_record(self.core.handle)?
             };
-            ring.busy_until(index, event, if from.is_secret() { chunk.len() } else { 0 });
+            ring.busy_until(index, event, if secret { chunk.len() } else { 0 });
+            self.traffic.bytes_down += chunk.len() as u64;
             pending.push_back((index, slot.pointer, chunk));
         }
         while !pending.is_empty() {
             finish_download(&mut ring, driver, &mut pending)?;
         }
-        self.traffic.bytes_down += bytes;
         self.traffic.download += start.elapsed();
         Ok(())
     }
@@ -319,7 +342,8 @@ impl Stream {
         Ok(Mark { event, core: self.core.clone() })
     }
 
-    /// Lets what is queued from now on wait for a mark of another stream of the same device.
+    /// Lets what is queued from now on wait for a mark of another stream, of the same device or of one that shares memory
+    /// with it.
     ///
     /// # Errors
     /// The driver failed.

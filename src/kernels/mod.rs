@@ -157,6 +157,7 @@ const NTT: &[&str] = &[
     include_str!("../../cl/ntt_tables.cl"),
     include_str!("../../cl/ntt.cl"),
     include_str!("../../cl/ntt_rows.cl"),
+    include_str!("../../cl/ntt_peers.cl"),
     include_str!("../../cl/ntt_vectors.cl"),
 ];
 const CSR: &str = include_str!("../../cl/csr.cl");

@@ -7,6 +7,8 @@ mod gpu;
 mod lanes;
 mod limbs;
 mod passes;
+mod peer_passes;
+mod peers;
 mod pinned;
 mod plan;
 mod streamed;
@@ -16,6 +18,7 @@ mod vectors;
 pub use domain::{Direction, NttDomain, Options};
 pub use extended::ExtendedDomain;
 pub use passes::Layout;
+pub use peers::PeerVector;
 
 use crate::backend::Abort;
 use crate::field::NttField;

@@ -6,6 +6,7 @@
 mod context;
 mod launch;
 mod modules;
+mod peers;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -85,13 +86,17 @@ impl CudaDriver {
         status(code).map_err(|code| Error::device(&self.info.name, call, reason(code)))
     }
 
-    /// An error of an allocation of so many bytes.
     fn check_allocation(&self, call: &str, bytes: usize, code: cu::CUresult) -> Result<()> {
+        status(code).map_err(|code| self.allocation_error(call, bytes, code))
+    }
+
+    /// An error of an allocation of so many bytes.
+    fn allocation_error(&self, call: &str, bytes: usize, code: cu::CUresult) -> Error {
         if code == cu::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             let (device, available) = (self.info.name.clone(), self.free_memory().unwrap_or(0));
-            return Err(Error::OutOfMemory { device, requested: bytes as u64, available });
+            return Error::OutOfMemory { device, requested: bytes as u64, available };
         }
-        self.check(call, code)
+        Error::device(&self.info.name, call, reason(code))
     }
 }
 
@@ -155,6 +160,23 @@ unsafe impl Driver for CudaDriver {
         let Ok(_current) = self.enter() else { return };
         // SAFETY: passed on from the caller. A failure means that the device is lost, and its memory with it.
         let _ = unsafe { cu::cuMemFree_v2(address(memory, 0)) };
+    }
+
+    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+        let _current = self.enter()?;
+        let device = |ordinal: &usize| match CudaDevice::get_device(*ordinal as u32) {
+            Ok(device) => Ok(device.as_raw()),
+            Err(error) => Err(Error::device(&self.info.name, "cuDeviceGet", error)),
+        };
+        let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
+        let range = peers::Range::new(&devices, part_bytes);
+        let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
+        Ok(MemoryHandle(range.into_address() as usize))
+    }
+
+    unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
+        let Ok(_current) = self.enter() else { return };
+        drop(peers::Range::from_address(address(memory, 0), parts, part_bytes));
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {

@@ -1,0 +1,72 @@
+// Passes of one transform over the memory of several devices, each of which does a range of the tiles.
+//
+// Of an index [high][owner][low] the element lies in the owner's part, at [high][low]; parts are 2^part_log elements
+// apart. A pass may read by one place of the owner's bits in the index and write by another: it reads what is in others'
+// parts, and writes to its own device's only, since stores of half a sector would cost the link as much as whole ones.
+// Nothing is written where anybody else reads, so no group waits for another. Who does what: src/ntt/peer_passes.rs.
+
+// low_log is where the owner's bits are in the index.
+DEVICE u32 peer_place(u32 index, u32 low_log, u32 owners_log, u32 part_log) {
+    u32 low = index & ((1u << low_log) - 1), owner = index >> low_log & ((1u << owners_log) - 1);
+    u32 high = index >> low_log >> owners_log;
+    return owner << part_log | high << low_log | low;
+}
+
+// As ntt_columns, for the tiles from first_tile on.
+KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
+void ntt_peer_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile, u32 owners_log, u32 part_log,
+                      u32 from_log, u32 to_log, u32 log_n, u32 stride_log, u32 radix_log, u32 first_log, u32 swap_log,
+                      GLOBAL const F(fixed) *nodes, u32 flags) {
+    LOCAL part_t tile[TILE];
+    F(t) x[STEP];
+    columns_t columns = {log_n, radix_log, stride_log, swap_log, 0};
+    u32 group = columns_group(columns, first_tile + GROUP_ID), window = TILE_LOG - STEP_LOG;
+#pragma unroll
+    for (int j = 0; j < STEP; j++) {
+        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
+        u32 index = (u32)column_index(columns, column, tile_row(element, radix_log), 0);
+        x[j] = data[peer_place(index, from_log, owners_log, part_log)];
+    }
+    tree_t tree = {nodes, columns_base(columns, group, first_log, flags), 0, (flags & SHIFTED) != 0};
+    window = pass_levels(tile, x, tree, radix_log, 0);
+#pragma unroll
+    for (int j = 0; j < STEP; j++) {
+        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
+        u32 row = reverse_bits(tile_row(element, radix_log), radix_log);
+        u32 index = (u32)column_index(columns, column, row, swap_log);
+        out[peer_place(index, to_log, owners_log, part_log)] = x[j];
+    }
+}
+
+// As ntt_rows in natural order, for the tiles from first_tile on, all of which are full.
+KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
+void ntt_peer_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile, u32 owners_log, u32 part_log,
+                   u32 from_log, u32 to_log, u32 log_n, u32 radix_log, u32 first_log, GLOBAL const F(fixed) *nodes,
+                   u32 low_log, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
+                   GLOBAL const F(fixed) *last, u32 flags) {
+    LOCAL part_t tile[TILE];
+    F(t) x[STEP];
+    rows_t rows = {log_n, radix_log, first_log, flags, 0};
+    u32 group = first_tile + GROUP_ID, window = TILE_LOG - STEP_LOG;
+#pragma unroll
+    for (int j = 0; j < STEP; j++) {
+        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
+        u32 index = (u32)row_load_index(rows, column, tile_row(element, radix_log));
+        x[j] = data[peer_place(index, from_log, owners_log, part_log)];
+    }
+#pragma unroll
+    for (int j = 0; j < STEP; j++) {
+        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
+        x[j] = row_twist(rows, x[j], column, tile_row(element, radix_log), low_log, low, high);
+    }
+    tree_t tree = {nodes, 1, 0, false};
+    window = pass_levels(tile, x, tree, radix_log, 0);
+#pragma unroll
+    for (int j = 0; j < STEP; j++) {
+        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
+        u32 at = tile_row(element, radix_log);
+        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
+        u32 index = (u32)row_store_index(rows, column, at);
+        out[peer_place(index, to_log, owners_log, part_log)] = F(reduce)(x[j]);
+    }
+}

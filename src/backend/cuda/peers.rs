@@ -1,0 +1,192 @@
+//! Memory of several devices at consecutive addresses, by the driver's virtual memory management (CUDA driver API,
+//! "Virtual Memory Management"): every device reaches all of it, other devices' parts through the link between them.
+
+use std::ffi::{c_int, c_ulonglong};
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+use cust::sys as cu;
+
+use super::context::status;
+
+/// The driver's call that failed, and how.
+pub(super) type Failed = (String, cu::CUresult);
+
+/// Functions of the driver that cust does not use, by their addresses; drivers before CUDA 11.2 lack some.
+macro_rules! driver_functions {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
+        #[allow(non_snake_case, reason = "the driver's name")]
+        unsafe fn $name($($argument: $type),*) -> cu::CUresult {
+            type Function = unsafe extern "C" fn($($type),*) -> cu::CUresult;
+            static FUNCTION: OnceLock<Option<Function>> = OnceLock::new();
+            let found = FUNCTION.get_or_init(|| {
+                let name = std::ffi::CString::new(stringify!($name)).ok()?;
+                let address = proofwarp_cuda_driver::symbol(&name)?;
+                // SAFETY: the driver's function of this name has this signature.
+                Some(unsafe { std::mem::transmute::<*mut std::ffi::c_void, Function>(address) })
+            });
+            match found {
+                // SAFETY: passed on from the caller.
+                Some(function) => unsafe { function($($argument),*) },
+                None => cu::CUresult::CUDA_ERROR_NOT_FOUND,
+            }
+        }
+    )*};
+}
+
+driver_functions! {
+    cuDeviceCanAccessPeer(can: *mut c_int, device: cu::CUdevice, peer: cu::CUdevice);
+    cuMemGetAllocationGranularity(
+        granule: *mut usize,
+        properties: *const cu::CUmemAllocationProp,
+        which: cu::CUmemAllocationGranularity_flags
+    );
+    cuMemAddressReserve(
+        address: *mut cu::CUdeviceptr,
+        bytes: usize,
+        alignment: usize,
+        wanted: cu::CUdeviceptr,
+        flags: c_ulonglong
+    );
+    cuMemAddressFree(address: cu::CUdeviceptr, bytes: usize);
+    cuMemCreate(
+        handle: *mut cu::CUmemGenericAllocationHandle,
+        bytes: usize,
+        properties: *const cu::CUmemAllocationProp,
+        flags: c_ulonglong
+    );
+    cuMemRelease(handle: cu::CUmemGenericAllocationHandle);
+    cuMemMap(
+        address: cu::CUdeviceptr,
+        bytes: usize,
+        offset: usize,
+        handle: cu::CUmemGenericAllocationHandle,
+        flags: c_ulonglong
+    );
+    cuMemUnmap(address: cu::CUdeviceptr, bytes: usize);
+    cuMemSetAccess(
+        address: cu::CUdeviceptr,
+        bytes: usize,
+        access: *const cu::CUmemAccessDesc,
+        count: usize
+    );
+}
+
+fn check(call: &str, code: cu::CUresult) -> Result<(), Failed> {
+    status(code).map_err(|code| (call.to_owned(), code))
+}
+
+/// Addresses of parts one after the other, given back when dropped.
+pub(super) struct Range {
+    address: cu::CUdeviceptr,
+    part_bytes: usize,
+    parts: usize,
+    /// Of the parts, how many have memory.
+    mapped: usize,
+}
+
+impl Range {
+    /// Memory of each of the devices in turn, which all of them may use.
+    pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, Failed> {
+        check_access(devices)?;
+        let mut range = Self::reserve(devices.len(), part_bytes)?;
+        devices.iter().try_for_each(|device| range.map(*device))?;
+        range.allow(devices)?;
+        Ok(range)
+    }
+
+    /// Its start; the memory stays until [`Self::from_address`] has it dropped.
+    pub fn into_address(self) -> cu::CUdeviceptr {
+        std::mem::ManuallyDrop::new(self).address
+    }
+
+    /// A range that [`Self::into_address`] let go.
+    pub fn from_address(address: cu::CUdeviceptr, parts: usize, part_bytes: usize) -> Self {
+        Self { address, part_bytes, parts, mapped: parts }
+    }
+
+    fn reserve(parts: usize, part_bytes: usize) -> Result<Self, Failed> {
+        let mut address = 0;
+        // SAFETY: the pointer is to a live variable.
+        let code = unsafe { cuMemAddressReserve(&raw mut address, parts * part_bytes, 0, 0, 0) };
+        check("cuMemAddressReserve", code)?;
+        Ok(Self { address, part_bytes, parts, mapped: 0 })
+    }
+
+    /// Gives the next part memory of a device.
+    fn map(&mut self, device: cu::CUdevice) -> Result<(), Failed> {
+        let properties = properties(device);
+        let mut granule = 0;
+        let minimum = cu::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
+        // SAFETY: both pointers are to live variables.
+        let code = unsafe { cuMemGetAllocationGranularity(&raw mut granule, &raw const properties, minimum) };
+        check("cuMemGetAllocationGranularity", code)?;
+        if granule == 0 || !self.part_bytes.is_multiple_of(granule) {
+            let call = format!("cuMemCreate of {} bytes in granules of {granule}", self.part_bytes);
+            return Err((call, cu::CUresult::CUDA_ERROR_INVALID_VALUE));
+        }
+        let mut handle = 0;
+        // SAFETY: both pointers are to live variables.
+        check("cuMemCreate", unsafe { cuMemCreate(&raw mut handle, self.part_bytes, &raw const properties, 0) })?;
+        let at = self.address + (self.mapped * self.part_bytes) as cu::CUdeviceptr;
+        // SAFETY: the range is reserved, and this part of it not mapped.
+        let mapped = check("cuMemMap", unsafe { cuMemMap(at, self.part_bytes, 0, handle, 0) });
+        // SAFETY: the handle is live and not used again; the mapping holds the memory from here on.
+        let released = check("cuMemRelease", unsafe { cuMemRelease(handle) });
+        mapped?;
+        self.mapped += 1;
+        released
+    }
+
+    /// Lets every device read and write all of it.
+    fn allow(&self, devices: &[cu::CUdevice]) -> Result<(), Failed> {
+        let mut different = devices.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        let flags = cu::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        let access = |device: cu::CUdevice| cu::CUmemAccessDesc { location: location(device), flags };
+        let access: Vec<_> = different.into_iter().map(access).collect();
+        let bytes = self.parts * self.part_bytes;
+        // SAFETY: all of the range is mapped, and the pointer is to so many descriptions.
+        check("cuMemSetAccess", unsafe { cuMemSetAccess(self.address, bytes, access.as_ptr(), access.len()) })
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        for part in 0..self.mapped {
+            let at = self.address + (part * self.part_bytes) as cu::CUdeviceptr;
+            // SAFETY: the part was mapped, and nobody uses it any more; a failure leaks it.
+            let _ = unsafe { cuMemUnmap(at, self.part_bytes) };
+        }
+        // SAFETY: the range was reserved, and nothing is mapped there any more; a failure leaks it.
+        let _ = unsafe { cuMemAddressFree(self.address, self.parts * self.part_bytes) };
+    }
+}
+
+/// That every two of the devices reach each other's memory.
+fn check_access(devices: &[cu::CUdevice]) -> Result<(), Failed> {
+    let pairs = devices.iter().flat_map(|one| devices.iter().map(move |other| (*one, *other)));
+    for (one, other) in pairs.filter(|(one, other)| one != other) {
+        let mut can = 0;
+        // SAFETY: the pointer is to a live variable.
+        check("cuDeviceCanAccessPeer", unsafe { cuDeviceCanAccessPeer(&raw mut can, one, other) })?;
+        if can == 0 {
+            let call = format!("access of device {one} to the memory of device {other}");
+            return Err((call, cu::CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED));
+        }
+    }
+    Ok(())
+}
+
+fn location(device: cu::CUdevice) -> cu::CUmemLocation {
+    cu::CUmemLocation { type_: cu::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
+}
+
+fn properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
+    // SAFETY: zero is a value of every field: enumerations have it as invalid or none, pointers may be null.
+    let mut properties: cu::CUmemAllocationProp = unsafe { MaybeUninit::zeroed().assume_init() };
+    properties.type_ = cu::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = location(device);
+    properties
+}

@@ -1,0 +1,251 @@
+//! The passes of one transform over several devices: who does which tiles, and where elements lie in between.
+//!
+//! An index is [k1][middle][i] in digits of the first pass, those between and the last; whose part an element is in is
+//! said by the leading bits of one digit. Vectors at rest go by the middle digit: the first pass works on the first
+//! digit, in place, in each device's own part. The second reads from all parts what it needs and writes by the first
+//! digit, which it and a third pass leave alone. The last reads from all parts again, and writes by the middle digit, since
+//! it transposes planes of equal middle digits. So each device reads (D − 1)/D of its share over the link twice, and
+//! writes nothing to it. Passes of devices wait for all devices' pass before.
+
+use std::ops::Range;
+
+use super::plan::{ColumnPass, Plan, TILE_LOG};
+use super::tables::Tables;
+use super::{Order, Transform};
+use crate::backend::{Arg, Buffer, PeerMemory, Stream};
+use crate::field::NttField;
+use crate::program::{Program, mem};
+use crate::{Error, Result};
+
+/// Work-items of a group of `ntt_peer_columns` and `ntt_peer_rows`.
+const GROUP: u32 = 128;
+/// Flags of the kernels, as `cl/ntt.cl` numbers them.
+const SHIFTED: u32 = 1;
+const FACTOR_LOW: u32 = 4;
+const FACTOR_HIGH: u32 = 8;
+const FACTOR_LAST: u32 = 16;
+/// Shorter vectors have no middle digit, unless passes are made shorter too.
+const MIN_LOG_N: u32 = 17;
+/// Parts are at least as large as what the driver's memory comes in, 2 MiB.
+const MIN_PART_LOG: u32 = 16;
+
+/// How a vector of `2^log_n` lies on `2^owners_log` devices, and how they transform it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PeerPlan {
+    plan: Plan,
+    owners_log: u32,
+}
+
+/// One pass of all devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The columns; none for the last pass.
+    columns: Option<ColumnPass>,
+    /// Where in an index the owner's bits are, before and after.
+    from_log: u32,
+    to_log: u32,
+    /// Whether it writes to the other memory.
+    pub moves: bool,
+}
+
+impl PeerPlan {
+    /// For so many devices, a power of two; passes are of at most 2^max_radix_log points.
+    pub fn new(log_n: u32, owners: usize, max_radix_log: u32) -> Result<Self> {
+        const PLACE: &str = "ntt over peers";
+        if !owners.is_power_of_two() {
+            return Err(Error::invalid(PLACE, "number of devices", "a power of two", owners));
+        }
+        let (plan, owners_log) = (Plan::new(log_n, max_radix_log)?, owners.trailing_zeros());
+        let middle_log = log_n.saturating_sub(2 * plan.first_log());
+        if plan.radices.len() < 3 || log_n < TILE_LOG + owners_log {
+            return Err(Error::invalid(PLACE, "log_n", format!("at least {MIN_LOG_N}"), log_n));
+        }
+        if owners_log > middle_log.min(plan.first_log()) {
+            let most = 1 << middle_log.min(plan.first_log());
+            return Err(Error::invalid(PLACE, "number of devices", format!("at most {most} for 2^{log_n}"), owners));
+        }
+        Ok(Self { plan, owners_log })
+    }
+
+    /// Binary logarithm of the vector's length.
+    pub fn log_n(&self) -> u32 {
+        self.plan.log_n
+    }
+
+    /// Number of devices.
+    pub fn owners(&self) -> usize {
+        1 << self.owners_log
+    }
+
+    /// Binary logarithm of the elements from one part's start to the next one's.
+    pub fn part_log(&self) -> u32 {
+        (self.plan.log_n - self.owners_log).max(MIN_PART_LOG)
+    }
+
+    /// Where in an index the owner's bits are, in a vector at rest.
+    fn rest_log(&self) -> u32 {
+        self.plan.log_n - self.plan.first_log() - self.owners_log
+    }
+
+    /// The owner's runs of consecutive indices, in their order in its part.
+    pub fn runs(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
+        let (run_log, every_log) = (self.rest_log(), self.rest_log() + self.owners_log);
+        let start = move |run: usize| run << every_log | owner << run_log;
+        (0..1 << self.plan.first_log()).map(move |run| start(run)..start(run) + (1 << run_log))
+    }
+
+    /// The passes in their order.
+    pub fn steps(&self) -> Vec<Step> {
+        let (rest, by_first) = (self.rest_log(), self.plan.log_n - self.owners_log);
+        let columns = self.plan.column_passes(true).into_iter().enumerate().map(|(number, pass)| {
+            let from_log = if number < 2 { rest } else { by_first };
+            let to_log = if number < 1 { rest } else { by_first };
+            Step { columns: Some(pass), from_log, to_log, moves: number > 0 }
+        });
+        columns.chain([Step { columns: None, from_log: by_first, to_log: rest, moves: true }]).collect()
+    }
+
+    /// Tiles of a pass that each device does, from its number times as many on.
+    fn tiles(&self) -> u32 {
+        1 << (self.plan.log_n - TILE_LOG - self.owners_log)
+    }
+}
+
+/// What one device needs for its share of a transform.
+pub(super) struct PeerPasses {
+    plan: PeerPlan,
+    program: Program,
+    tables: Tables,
+    flags: u32,
+}
+
+impl PeerPasses {
+    /// Finds the tables on the stream's device, or makes them.
+    pub fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
+        if (transform.input, transform.order) != (Order::Natural, Order::Natural) {
+            let orders = format!("{:?} and {:?}", transform.input, transform.order);
+            return Err(Error::invalid("ntt over peers", "orders of input and output", "natural", orders));
+        }
+        let tables = Tables::new(stream, &plan.plan, transform)?;
+        tables.keep(stream);
+        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+        let flags = flag(transform.shift_in.is_some(), SHIFTED)
+            | flag(tables.low.is_some(), FACTOR_LOW)
+            | flag(tables.high.is_some(), FACTOR_HIGH)
+            | flag(tables.last.is_some(), FACTOR_LAST);
+        Ok(Self { plan: plan.clone(), program: Program::find("ntt", F::NAME)?, tables, flags })
+    }
+
+    /// Queues an owner's share of a pass.
+    pub fn queue(&self, stream: &mut Stream, step: &Step, places: [&PeerMemory; 2], owner: usize) -> Result<()> {
+        let memory = |memory: &PeerMemory| Arg::Memory(memory.handle());
+        let tiles = self.plan.tiles();
+        let mut args = vec![memory(places[0]), memory(places[usize::from(step.moves)])];
+        args.extend([owner as u32 * tiles, self.plan.owners_log, self.plan.part_log()].map(Arg::U32));
+        args.extend([step.from_log, step.to_log, self.plan.plan.log_n].map(Arg::U32));
+        let kernel = match step.columns {
+            Some(pass) => self.columns(&mut args, pass),
+            None => self.rows(&mut args),
+        };
+        let items = u64::from(tiles) * u64::from(GROUP);
+        // SAFETY: the arguments are those of the kernel; both memories have 2^owners_log parts of 2^part_log elements,
+        // and tables are as planned.
+        unsafe { self.program.launch(stream, kernel, items, GROUP, &args) }
+    }
+
+    fn columns(&self, args: &mut Vec<Arg>, pass: ColumnPass) -> &'static str {
+        let ColumnPass { radix_log, stride_log, first_log, swap_log } = pass;
+        args.extend([stride_log, radix_log, first_log, swap_log].map(Arg::U32));
+        args.extend([mem(&self.tables.nodes), Arg::U32(self.flags)]);
+        "ntt_peer_columns"
+    }
+
+    fn rows(&self, args: &mut Vec<Arg>) -> &'static str {
+        let Self { plan: PeerPlan { plan, .. }, tables, .. } = self;
+        let table = |table: &Option<std::sync::Arc<Buffer>>| mem(table.as_ref().unwrap_or(&tables.plain));
+        args.extend([plan.last_radix_log(), plan.first_log()].map(Arg::U32));
+        args.extend([mem(&tables.plain), Arg::U32(plan.low_log), table(&tables.low), table(&tables.high)]);
+        args.extend([table(&tables.last), Arg::U32(self.flags)]);
+        "ntt_peer_rows"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::MAX_RADIX_LOG;
+    use super::*;
+
+    /// The part that an index is in, by the place of the owner's bits.
+    fn owner(index: usize, low_log: u32, plan: &PeerPlan) -> usize {
+        index >> low_log & (plan.owners() - 1)
+    }
+
+    /// Plans of all sizes for one to sixteen devices.
+    fn plans() -> impl Iterator<Item = PeerPlan> {
+        let sizes = (MIN_LOG_N..=31).flat_map(|log_n| (0..=4).map(move |log| (log_n, 1 << log)));
+        sizes.map(|(log_n, owners)| PeerPlan::new(log_n, owners, MAX_RADIX_LOG).expect("within range"))
+    }
+
+    #[test]
+    fn owners_share_every_index() {
+        for plan in plans() {
+            let runs = |owner| plan.runs(owner).map(|run| run.len()).sum::<usize>();
+            assert!((0..plan.owners()).all(|owner| runs(owner) == 1 << (plan.plan.log_n - plan.owners_log)));
+            assert!(plan.rest_log() >= TILE_LOG - plan.plan.first_log(), "a tile's columns have one owner: {plan:?}");
+            assert!(plan.part_log() + plan.owners_log <= 31);
+            for number in 0..plan.owners() {
+                let mut runs = plan.runs(number);
+                assert!(
+                    runs.all(|run| [run.start, run.end - 1]
+                        .iter()
+                        .all(|i| owner(*i, plan.rest_log(), &plan) == number))
+                );
+            }
+        }
+        for (log_n, owners) in [(20, 0), (20, 3), (20, 256), (16, 2)] {
+            assert!(PeerPlan::new(log_n, owners, MAX_RADIX_LOG).is_err(), "2^{log_n} on {owners}");
+        }
+    }
+
+    /// What a device writes in a pass is in its own part, and the first of its memory's writers reads only there.
+    #[test]
+    fn devices_write_their_own_parts() {
+        for plan in plans().filter(|plan| plan.plan.log_n <= 26) {
+            for step in plan.steps() {
+                for device in 0..plan.owners() {
+                    let first = device as u32 * plan.tiles();
+                    for tile in [first, first + plan.tiles() / 2, first + plan.tiles() - 1] {
+                        let written = written(&plan, &step, tile);
+                        assert!(written.iter().all(|i| owner(*i, step.to_log, &plan) == device), "{plan:?}, {step:?}");
+                        let in_place = !step.moves;
+                        assert!(
+                            !in_place || step.from_log == step.to_log && step.columns.is_some_and(|c| c.swap_log == 0)
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Indices that a tile writes, as the kernels reckon them.
+    fn written(plan: &PeerPlan, step: &Step, tile: u32) -> Vec<usize> {
+        let (log_n, first) = (plan.plan.log_n, plan.plan.first_log());
+        let Some(pass) = step.columns else {
+            let radix_log = plan.plan.last_radix_log();
+            let rows = (tile as usize) << (TILE_LOG - radix_log)..(tile as usize + 1) << (TILE_LOG - radix_log);
+            return rows
+                .flat_map(|row| (0..1 << radix_log).map(move |at: usize| at << (log_n - radix_log) | row))
+                .collect();
+        };
+        let ColumnPass { radix_log, stride_log, swap_log, .. } = pass;
+        assert!(swap_log == 0 || pass.first_log == first);
+        let chunks_log = stride_log + radix_log - TILE_LOG;
+        let (k2, rest) = (tile & ((1 << swap_log) - 1), tile >> swap_log);
+        let (chunk, k1) = (rest & ((1 << chunks_log) - 1), rest >> chunks_log);
+        let column = |at: usize| (chunk as usize) << (TILE_LOG - radix_log) | at;
+        let index = |row: usize, at: usize| {
+            ((((k1 as usize) << radix_log | row) << swap_log | k2 as usize) << stride_log) | column(at)
+        };
+        (0..1 << radix_log).flat_map(|row| (0..1 << (TILE_LOG - radix_log)).map(move |at| index(row, at))).collect()
+    }
+}
