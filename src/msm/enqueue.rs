@@ -93,10 +93,13 @@ impl Enqueue<'_> {
         self.bytes(count * self.point_bytes as u64)
     }
 
-    /// All windows' buckets, empty: zero bytes are infinity.
+    /// The buckets of the device's windows, empty: zero bytes are infinity.
     pub fn buckets(&mut self) -> Result<Buffer> {
         let buckets = self.points(u64::from(self.plan.rows()))?;
-        self.stream.zero(&buckets)?;
+        // A device may be left without windows.
+        if self.plan.rows() > 0 {
+            self.stream.zero(&buckets)?;
+        }
         Ok(buckets)
     }
 
@@ -124,7 +127,7 @@ impl Enqueue<'_> {
         }
         let args = [&numbers[..], &found, &[binned_room, mem(&cursors), mem(&entries)]].concat();
         self.launch("msm_place", tiles, SORT_GROUP, &args)?;
-        Ok(Matrix { cut, first_bucket: self.plan.first_row(band.from), offsets, entries })
+        Ok(Matrix { cut, first_bucket: self.plan.first_bucket(band.from), offsets, entries })
     }
 
     /// Where each bin starts, and the entries in the order of their bins.
@@ -255,9 +258,9 @@ impl Enqueue<'_> {
     /// result; their Jacobian coordinates are on their way to the host.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<HostBuffer> {
         let plan = self.plan;
-        let segments = u64::from(plan.sets * plan.segments());
+        let segments = u64::from(plan.own_sets() * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
-        let numbers = [segments as u32, plan.wide * plan.segments(), plan.segment].map(Arg::U32);
+        let numbers = [segments as u32, plan.own_wide() * plan.segments(), plan.segment].map(Arg::U32);
         let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();
         match plan.has_many_segments() {
             true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::costs::{Costs, ENTRY};
+use super::costs::{Costs, ENTRY, OTHER_DIGIT};
 use super::cut::{Band, Cut};
+use super::grid::Windows;
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
@@ -71,6 +72,8 @@ pub(super) struct Problem {
     pub at_once: u32,
     /// Somebody may abort it.
     pub abortable: bool,
+    /// Which of the windows the device does; without copies of the bases only.
+    pub own: Windows,
 }
 
 /// How a problem is cut into windows, bands and chunks.
@@ -86,6 +89,9 @@ pub(super) struct Plan {
     pub windows: u32,
     /// Windows with buckets of their own; the others share them, with precomputed multiples of the bases.
     pub sets: u32,
+    /// The sets that the device does, up to the one before `end_set`.
+    pub first_set: u32,
+    pub end_set: u32,
     /// Sets whose matrix is made and multiplied at a time.
     pub band: u32,
     /// Rounds of batched affine additions before the rest is added in XYZZ.
@@ -117,7 +123,8 @@ impl Plan {
         let parts = (problem.points / STREAMED_CHUNKS).max(MIN_STREAMED);
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
-        let resident = if problem.abortable { abortable } else { MAX_RESIDENT };
+        // Some of the windows take but a part of the time.
+        let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
@@ -128,15 +135,18 @@ impl Plan {
 
     fn smallest(problem: Problem) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
-        Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, (window, true), 0) }
+        let widths = problem.own.widths().unwrap_or((window, true));
+        Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, widths, 0) }
     }
 
     /// The fastest plan with chunks of that size that fits.
     fn with_chunk(problem: Problem, chunk: usize, free: u64) -> Option<Self> {
         let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
-        let widths = windows.flat_map(|c| [(c, true), (c, false)]);
+        let any = windows.flat_map(|c| [(c, true), (c, false)]);
+        let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
         let plans = widths
+            .into_iter()
             .flat_map(|widths| levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels)));
         plans.filter_map(|plan| plan.in_bands_that_fit(free)).min_by_key(Self::cost)
     }
@@ -163,28 +173,71 @@ impl Plan {
         let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         // Precomputed multiples are of windows of equal width.
         let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
-        let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
-        let entries = chunk.min(problem.points) as u64 * u64::from(copies);
-        let most = (MAX_BINS / (buckets >> low_bits(c))).min(u64::from(sets));
+        let segment = 1 << (c - 1);
+        let all =
+            Self { problem, chunk, c, wide, windows, sets, first_set: 0, end_set: sets, band: 1, levels, segment };
+        match problem.own {
+            Windows::Group(groups) => all.of_sets(all.dearest_group(groups)),
+            Windows::Agreed(group) => all.of_sets(group.sets()),
+        }
+    }
+
+    /// The same of some of the sets, with a band and segments for these.
+    fn of_sets(self, sets: Range<u32>) -> Self {
+        let plan = Self { first_set: sets.start, end_set: sets.end, ..self };
+        let buckets = u64::from(plan.buckets(0));
+        let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies());
+        let most = (MAX_BINS / (buckets >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
-        let all_buckets = u64::from(sets + wide) * buckets / 2;
-        let segments = if all_buckets < MANY_BUCKETS { SEGMENTS } else { MANY_SEGMENTS };
-        let wanted = all_buckets / segments;
+        let segments = if plan.has_many_segments() { MANY_SEGMENTS } else { SEGMENTS };
+        let wanted = u64::from(plan.rows()) / segments;
         let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
-        Self { problem, chunk, c, wide, windows, sets, band, levels, segment }
+        Self { band, segment, ..plan }
+    }
+
+    /// All of the sets, whichever the device does.
+    pub fn of_all(self) -> Self {
+        self.of_sets(0..self.sets)
+    }
+
+    /// The sets in so many groups, one after the other, of as equal a cost as can be.
+    pub fn groups(&self, count: u32) -> Vec<Range<u32>> {
+        let all = u128::from(self.cost_before(self.sets));
+        let distance =
+            |set, group: u32| (u128::from(self.cost_before(set)) * u128::from(count)).abs_diff(all * u128::from(group));
+        let bound = |group| (0..=self.sets).min_by_key(|set| distance(*set, group)).unwrap_or(0);
+        (0..count).map(|group| bound(group)..bound(group + 1)).collect()
+    }
+
+    fn dearest_group(&self, count: u32) -> Range<u32> {
+        if count == 1 {
+            return 0..self.sets;
+        }
+        let cost = |sets: &Range<u32>| self.cost_before(sets.end) - self.cost_before(sets.start);
+        self.groups(count).into_iter().max_by_key(cost).unwrap_or(0..self.sets)
+    }
+
+    /// What the entries and buckets of the sets before this one cost by the model.
+    fn cost_before(&self, set: u32) -> u64 {
+        let costs = Costs::of(self.problem.affine_bytes);
+        let points = self.problem.points as u64;
+        let left = points >> self.levels;
+        let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
+        window * u64::from(set) + costs.bucket * u64::from(self.first_row(set))
     }
 
     /// Whether a band's slots are numbered by 31 bits.
     fn counts_in_32_bits(&self) -> bool {
-        self.cut(self.chunk, Band { from: 0, to: self.band }).slots(0) < 1 << 31
+        self.cut(self.chunk, self.first_band()).slots(0) < 1 << 31
     }
 
     /// What the model says that all chunks take together.
-    fn cost(&self) -> u64 {
+    pub fn cost(&self) -> u64 {
         let points = self.problem.points as u64;
         let chunks = points.div_ceil(self.chunk as u64).max(1);
-        let bands = chunks * u64::from(self.sets.div_ceil(self.band));
-        let (entries, rows) = (points * u64::from(self.windows), u64::from(self.rows()));
+        let bands = chunks * u64::from(self.own_sets().div_ceil(self.band));
+        let others = self.sets - self.own_sets();
+        let (entries, rows) = (points * u64::from(self.windows - others), u64::from(self.rows()));
         let left = entries >> self.levels;
         // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
@@ -196,6 +249,7 @@ impl Plan {
             + costs.round * bands * u64::from(self.levels)
             + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
             + ENTRY * entries
+            + OTHER_DIGIT * points * u64::from(others)
             + costs.reduction(rows, self.segment.into(), self.has_many_segments())
     }
 
@@ -226,15 +280,30 @@ impl Plan {
         (set + set.min(self.wide)) << (self.c - 2)
     }
 
-    /// Buckets of all windows.
+    /// Sets that the device does.
+    pub fn own_sets(&self) -> u32 {
+        self.end_set - self.first_set
+    }
+
+    /// Those of them that are wide, which are the first.
+    pub fn own_wide(&self) -> u32 {
+        self.wide.clamp(self.first_set, self.end_set) - self.first_set
+    }
+
+    /// Buckets of the device's windows.
     pub fn rows(&self) -> u32 {
-        self.first_row(self.sets)
+        self.first_bucket(self.end_set)
+    }
+
+    /// The bucket that a set's start with among the device's.
+    pub fn first_bucket(&self, set: u32) -> u32 {
+        self.first_row(set) - self.first_row(self.first_set)
     }
 
     /// Entries of a row on average where that is most, in the narrowest windows, for scalars of full length.
     pub fn mean_row(&self) -> u64 {
         let copies = u64::from(self.copies());
-        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets(self.sets - 1))
+        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets(self.end_set.max(1) - 1))
     }
 
     /// Copies of each base that there are windows for.
@@ -244,8 +313,13 @@ impl Plan {
 
     /// The bands of sets, one after the other.
     pub fn bands(&self) -> impl Iterator<Item = Band> + use<> {
-        let (sets, band) = (self.sets, self.band);
-        (0..sets).step_by(band as usize).map(move |from| Band { from, to: sets.min(from + band) })
+        let (sets, band) = (self.first_set..self.end_set, self.band);
+        sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
+    }
+
+    /// The largest band: the widest windows come first.
+    fn first_band(&self) -> Band {
+        Band { from: self.first_set, to: self.first_set + self.band }
     }
 
     /// The chunks of the points. Where bases are uploaded the first of them is cut in two, since nothing hides the upload
@@ -288,12 +362,12 @@ impl Plan {
     /// Points that the reduction leaves: for each window one for every bit of a segment's number, and one
     /// for the segments' shares.
     pub fn sums(&self) -> u32 {
-        self.sets * (self.segment_bits() + 1)
+        self.own_sets() * (self.segment_bits() + 1)
     }
 
     /// The power of two that such a point is to be multiplied by.
     pub fn weight(&self, sum: u32) -> u32 {
-        let (window, bit) = (sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
+        let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
         let segment = self.buckets(window) / self.segments();
         let within = if bit == self.segment_bits() { 0 } else { segment.ilog2() + bit };
         self.first_bit(window) + within
@@ -314,9 +388,9 @@ impl Plan {
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
-    /// The largest cut, by which memory is allocated: the widest windows come first.
+    /// The largest cut, by which memory is allocated.
     pub fn room(&self) -> Cut {
-        self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
+        self.cut(self.chunk.min(self.problem.points), self.first_band())
     }
 
     /// Device bytes that it needs beside resident bases.
@@ -335,7 +409,7 @@ impl Plan {
         let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
-        let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
+        let sums = u64::from(2 * self.own_sets() * self.segments() + self.sums() * self.parts());
         inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
     }
 }
@@ -370,6 +444,7 @@ mod tests {
             compute_units,
             at_once: 1,
             abortable: false,
+            own: Windows::Group(1),
         }
     }
 
