@@ -260,8 +260,9 @@ impl Enqueue<'_> {
         let plan = self.plan;
         let segments = u64::from(plan.own_sets() * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
-        let numbers = [segments as u32, plan.own_wide() * plan.segments(), plan.segment].map(Arg::U32);
-        let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();
+        let numbers = [segments as u32, plan.segment_bits(), plan.segment].map(Arg::U32);
+        let windows = [plan.first_set, plan.sets, plan.wide].map(Arg::U32);
+        let args = [&numbers[..], &windows, &[mem(buckets), mem(&shares), mem(&totals)]].concat();
         match plan.has_many_segments() {
             true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,
             false => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,

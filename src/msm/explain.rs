@@ -29,7 +29,7 @@ pub struct Explanation {
     pub window_groups: Vec<u32>,
     /// Bits of the widest windows, and windows of a scalar.
     pub window: (u32, u32),
-    /// How many of them, the highest, have a bit less.
+    /// How many of them have a bit less.
     pub narrow_windows: u32,
     /// Windows that have buckets of their own, the others sharing them by precomputed multiples.
     pub sets: u32,

@@ -18,7 +18,7 @@ use crate::curve::MsmCurve;
 /// Below this many points per device a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 /// What more groups of windows have to gain by the model, as a part of the time: they hold the bases more than once.
-const MIN_GAIN: u64 = 64;
+const MIN_GAIN: u64 = 128;
 
 /// Windows that have been agreed on, and the sets of them that a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

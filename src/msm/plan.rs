@@ -1,5 +1,7 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
+mod windows;
+
 use std::ops::Range;
 use std::time::Duration;
 
@@ -82,7 +84,8 @@ pub(super) struct Plan {
     problem: Problem,
     /// Most points that go through the device at a time.
     pub chunk: usize,
-    /// Bits of a window of the first `wide` sets; those of the others have one less.
+    /// Bits of a window of `wide` sets; those of the others have one less. They are spread evenly, for groups of sets to
+    /// cost the same; the first one is wide.
     pub c: u32,
     pub wide: u32,
     /// Digits of a scalar.
@@ -195,40 +198,9 @@ impl Plan {
         Self { band, segment, ..plan }
     }
 
-    /// All of the sets, whichever the device does.
-    pub fn of_all(self) -> Self {
-        self.of_sets(0..self.sets)
-    }
-
-    /// The sets in so many groups, one after the other, of as equal a cost as can be.
-    pub fn groups(&self, count: u32) -> Vec<Range<u32>> {
-        let all = u128::from(self.cost_before(self.sets));
-        let distance =
-            |set, group: u32| (u128::from(self.cost_before(set)) * u128::from(count)).abs_diff(all * u128::from(group));
-        let bound = |group| (0..=self.sets).min_by_key(|set| distance(*set, group)).unwrap_or(0);
-        (0..count).map(|group| bound(group)..bound(group + 1)).collect()
-    }
-
-    fn dearest_group(&self, count: u32) -> Range<u32> {
-        if count == 1 {
-            return 0..self.sets;
-        }
-        let cost = |sets: &Range<u32>| self.cost_before(sets.end) - self.cost_before(sets.start);
-        self.groups(count).into_iter().max_by_key(cost).unwrap_or(0..self.sets)
-    }
-
-    /// What the entries and buckets of the sets before this one cost by the model.
-    fn cost_before(&self, set: u32) -> u64 {
-        let costs = Costs::of(self.problem.affine_bytes);
-        let points = self.problem.points as u64;
-        let left = points >> self.levels;
-        let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
-        window * u64::from(set) + costs.bucket * u64::from(self.first_row(set))
-    }
-
     /// Whether a band's slots are numbered by 31 bits.
     fn counts_in_32_bits(&self) -> bool {
-        self.cut(self.chunk, self.first_band()).slots(0) < 1 << 31
+        self.room().slots(0) < 1 << 31
     }
 
     /// What the model says that all chunks take together.
@@ -259,51 +231,11 @@ impl Plan {
         Duration::from_nanos((all / 1000) as u64)
     }
 
-    /// Bits of a set's windows.
-    pub fn bits(&self, set: u32) -> u32 {
-        if set < self.wide { self.c } else { self.c - 1 }
-    }
-
-    /// The lowest bit of a window; the number of bits of all, where that is past the last one.
-    pub fn first_bit(&self, window: u32) -> u32 {
-        let all = |sets: u32| sets * (self.c - 1) + sets.min(self.wide);
-        window / self.sets * all(self.sets) + all(window % self.sets)
-    }
-
-    /// Buckets of a set's windows: |digit| is 1 … 2^(bits−1).
-    pub fn buckets(&self, set: u32) -> u32 {
-        1 << (self.bits(set) - 1)
-    }
-
-    /// The bucket that a set's start with, all sets' being numbered one after the other.
-    pub fn first_row(&self, set: u32) -> u32 {
-        (set + set.min(self.wide)) << (self.c - 2)
-    }
-
-    /// Sets that the device does.
-    pub fn own_sets(&self) -> u32 {
-        self.end_set - self.first_set
-    }
-
-    /// Those of them that are wide, which are the first.
-    pub fn own_wide(&self) -> u32 {
-        self.wide.clamp(self.first_set, self.end_set) - self.first_set
-    }
-
-    /// Buckets of the device's windows.
-    pub fn rows(&self) -> u32 {
-        self.first_bucket(self.end_set)
-    }
-
-    /// The bucket that a set's start with among the device's.
-    pub fn first_bucket(&self, set: u32) -> u32 {
-        self.first_row(set) - self.first_row(self.first_set)
-    }
-
     /// Entries of a row on average where that is most, in the narrowest windows, for scalars of full length.
     pub fn mean_row(&self) -> u64 {
         let copies = u64::from(self.copies());
-        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets(self.end_set.max(1) - 1))
+        let narrowest = if self.wide < self.sets { self.c - 1 } else { self.c };
+        self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
     }
 
     /// Copies of each base that there are windows for.
@@ -315,11 +247,6 @@ impl Plan {
     pub fn bands(&self) -> impl Iterator<Item = Band> + use<> {
         let (sets, band) = (self.first_set..self.end_set, self.band);
         sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
-    }
-
-    /// The largest band: the widest windows come first.
-    fn first_band(&self) -> Band {
-        Band { from: self.first_set, to: self.first_set + self.band }
     }
 
     /// The chunks of the points. Where bases are uploaded the first of them is cut in two, since nothing hides the upload
@@ -388,9 +315,11 @@ impl Plan {
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
-    /// The largest cut, by which memory is allocated.
+    /// The largest cut, by which memory is allocated: as many sets as a band has, of which as many are wide as can be
+    /// among so many, as among the first.
     pub fn room(&self) -> Cut {
-        self.cut(self.chunk.min(self.problem.points), self.first_band())
+        let band = Band { from: 0, to: self.band };
+        self.cut(self.chunk.min(self.problem.points), band)
     }
 
     /// Device bytes that it needs beside resident bases.
@@ -428,7 +357,7 @@ fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn problem(points: usize, resident: bool) -> Problem {
+    pub(super) fn problem(points: usize, resident: bool) -> Problem {
         let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
         let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
         Problem {
