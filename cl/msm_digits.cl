@@ -127,12 +127,13 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 }
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and bins[row >> low] counts them. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
+// i, and bins[row >> low] counts them. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
+// other devices do these. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
 // group for each `tile` scalars.
 KERNEL(SORT_GROUP)
-void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start,
-                u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *bins,
-                GLOBAL u32 *too_long) {
+void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
+                u32 montgomery, u32 start, u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
+                GLOBAL u32 *bins, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
@@ -144,6 +145,7 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to,
         for (u32 w = 0; w < windows; w++, window_next(&window)) {
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
+            if ((window.set == from && i < skip) || (window.set == to - 1 && i >= until)) digit = size = 0;
             digits[(window.copy * (to - from) + window.set - from) * n + i] = digit;
             u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);

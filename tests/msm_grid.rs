@@ -44,7 +44,8 @@ fn any_scalars<C: TestCurve>(most: usize) {
                 let (sum, report) = msm.run(form, None).expect("run");
                 assert!(sum == bases.expected(scalars), "{name}: {report}\n{plan}");
                 assert_eq!(plan.window_groups.len(), groups, "{plan}");
-                assert_eq!(plan.window_groups.iter().sum::<u32>(), plan.window.1, "{plan}");
+                let windows = plan.window_groups.iter().sum::<u32>();
+                assert!((plan.window.1..plan.window.1 + groups as u32).contains(&windows), "{plan}");
             }
         }
     }
@@ -65,7 +66,7 @@ fn any_scalars_vesta() {
     any_scalars::<pasta_curves::EqAffine>(3);
 }
 
-/// Short scalars have few windows, maybe fewer than there are groups, of every width.
+/// Short scalars have few windows, of every width: groups share them by points, and more than two may share one.
 #[test]
 fn few_windows() {
     let mut rng = rng(SEED + 1);

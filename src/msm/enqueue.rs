@@ -57,6 +57,8 @@ struct Pieces {
 pub(super) struct Digits<'a> {
     pub scalars: &'a Buffer,
     pub count: usize,
+    /// The first one's place among the points.
+    pub first: usize,
     pub start: u32,
     pub base: u32,
     pub stride: u32,
@@ -139,7 +141,10 @@ impl Enqueue<'_> {
         let montgomery = u32::from(digits.form == Form::Montgomery);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
-        let numbers = [&windows[..], &[montgomery, digits.start, low, tile].map(Arg::U32)].concat();
+        let chunk = digits.first..digits.first + digits.count;
+        let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
+        let numbers = [skip, until, montgomery, digits.start, low, tile].map(Arg::U32);
+        let numbers = [&windows[..], &numbers].concat();
         let args = [&numbers[..], &[digits.scalars, &found, &bins, digits.too_long].map(mem)].concat();
         let tiles = u64::from(cut.points.div_ceil(tile));
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;

@@ -24,8 +24,9 @@ pub struct Explanation {
     pub points: usize,
     /// Devices, by name; none where the CPU does it.
     pub devices: Vec<String>,
-    /// Windows of each of the devices that do the same points. Where these are several, pieces of points go to as many
-    /// devices each; what is said of windows and rows is of all of them together.
+    /// Windows of each of the devices that do the same points; one that is counted twice is shared by two of them, which do
+    /// it of a part of the points each. Pieces of points go to as many devices each; what is said of windows and rows is of
+    /// all of these together.
     pub window_groups: Vec<u32>,
     /// Bits of the widest windows, and windows of a scalar.
     pub window: (u32, u32),

@@ -174,7 +174,10 @@ impl Split {
         need: Need,
         scalars: Option<Grid>,
     ) -> Result<Self> {
-        let most = scalars.map_or(work.grid.groups, |scalars| common_divisor(work.grid.groups, scalars.groups));
+        let automatic = work.options.window_groups == 0;
+        // Scalars from the host are uploaded once for each group, and copying them there bounds that.
+        let held = if automatic && !need.on_device { 1 } else { work.grid.groups };
+        let most = scalars.map_or(held, |scalars| common_divisor(held, scalars.groups));
         let devices = &devices[..work.bases.len().min(devices.len())];
         let of_points = Self { grid: work.grid.in_groups_of(1), groups: Vec::new() };
         let (true, Some(Bases::Device(table))) = (most > 1, work.bases.first()) else { return Ok(of_points) };
@@ -184,7 +187,7 @@ impl Split {
             let need = Need { points, own: Windows::Group(groups as u32), ..need };
             Plan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
         };
-        let candidates = divisors(most).filter(|groups| work.options.window_groups == 0 || *groups == most);
+        let candidates = divisors(most).filter(|groups| automatic || *groups == most);
         Ok(cheapest(candidates, plan).map_or(of_points, |(groups, plan)| Self::agreed(work.grid, groups, &plan)))
     }
 

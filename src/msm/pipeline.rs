@@ -244,8 +244,16 @@ impl Pipeline {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
         };
-        let digits =
-            Digits { scalars, count: range.len(), start, base, stride, form: job.form, too_long: &self.too_long };
+        let digits = Digits {
+            scalars,
+            count: range.len(),
+            first: range.start,
+            start,
+            base,
+            stride,
+            form: job.form,
+            too_long: &self.too_long,
+        };
         compute.stream.mark_start()?;
         let mut bases = None;
         for band in compute.plan.bands() {

@@ -95,6 +95,9 @@ pub(super) struct Plan {
     /// The sets that the device does, up to the one before `end_set`.
     pub first_set: u32,
     pub end_set: u32,
+    /// The first of these only of the points from `skip` on, the last only of those before `until`.
+    skip: usize,
+    until: usize,
     /// Sets whose matrix is made and multiplied at a time.
     pub band: u32,
     /// Rounds of batched affine additions before the rest is added in XYZZ.
@@ -176,26 +179,26 @@ impl Plan {
         let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         // Precomputed multiples are of windows of equal width.
         let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
-        let segment = 1 << (c - 1);
-        let all =
-            Self { problem, chunk, c, wide, windows, sets, first_set: 0, end_set: sets, band: 1, levels, segment };
+        let (segment, skip, until) = (1 << (c - 1), 0, problem.points);
+        let all = Self {
+            problem,
+            chunk,
+            c,
+            wide,
+            windows,
+            sets,
+            first_set: 0,
+            end_set: sets,
+            skip,
+            until,
+            band: 1,
+            levels,
+            segment,
+        };
         match problem.own {
             Windows::Group(groups) => all.of_sets(all.dearest_group(groups)),
             Windows::Agreed(group) => all.of_sets(group.sets()),
         }
-    }
-
-    /// The same of some of the sets, with a band and segments for these.
-    fn of_sets(self, sets: Range<u32>) -> Self {
-        let plan = Self { first_set: sets.start, end_set: sets.end, ..self };
-        let buckets = u64::from(plan.buckets(0));
-        let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies());
-        let most = (MAX_BINS / (buckets >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
-        let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
-        let segments = if plan.has_many_segments() { MANY_SEGMENTS } else { SEGMENTS };
-        let wanted = u64::from(plan.rows()) / segments;
-        let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
-        Self { band, segment, ..plan }
     }
 
     /// Whether a band's slots are numbered by 31 bits.
@@ -209,7 +212,9 @@ impl Plan {
         let chunks = points.div_ceil(self.chunk as u64).max(1);
         let bands = chunks * u64::from(self.own_sets().div_ceil(self.band));
         let others = self.sets - self.own_sets();
-        let (entries, rows) = (points * u64::from(self.windows - others), u64::from(self.rows()));
+        let shared = (self.skip + self.problem.points - self.until) as u64;
+        let entries = (points * u64::from(self.windows - others)).saturating_sub(shared);
+        let rows = u64::from(self.rows());
         let left = entries >> self.levels;
         // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
