@@ -212,9 +212,8 @@ impl Plan {
         let chunks = points.div_ceil(self.chunk as u64).max(1);
         let bands = chunks * u64::from(self.own_sets().div_ceil(self.band));
         let others = self.sets - self.own_sets();
-        let shared = (self.skip + self.problem.points - self.until) as u64;
+        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.rows()));
         let entries = (points * u64::from(self.windows - others)).saturating_sub(shared);
-        let rows = u64::from(self.rows());
         let left = entries >> self.levels;
         // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
@@ -323,8 +322,7 @@ impl Plan {
     /// The largest cut, by which memory is allocated: as many sets as a band has, of which as many are wide as can be
     /// among so many, as among the first.
     pub fn room(&self) -> Cut {
-        let band = Band { from: 0, to: self.band };
-        self.cut(self.chunk.min(self.problem.points), band)
+        self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
     }
 
     /// Device bytes that it needs beside resident bases.
