@@ -12,7 +12,7 @@ use group::Curve;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::curve::MsmCurve;
-use proofwarp::msm::{DeviceScalars, Form, Msm, msm};
+use proofwarp::msm::{Form, Msm, msm};
 
 fn main() -> Result<(), Failure> {
     let mut session = Session::new("msm")?;
@@ -73,6 +73,6 @@ fn time<C: MsmCurve>(how: &How, place: &str, bases: &[C], scalars: &Scalars) -> 
 /// Bases and scalars are on the device before the clock starts.
 fn resident<C: MsmCurve>(accelerator: &Accelerator, bases: &[C], scalars: &Scalars) -> Result<Outcome, Failure> {
     let resident = Msm::new(accelerator, bases)?;
-    let scalars = DeviceScalars::upload(accelerator, scalars, Form::Canonical)?;
+    let scalars = resident.upload_scalars(scalars, Form::Canonical)?;
     median(|iterations| Ok(Answer::timed(iterations, || resident.run(&scalars, None))?))
 }

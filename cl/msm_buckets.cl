@@ -1,5 +1,5 @@
-// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result. The first windows
-// are wide, the others have half as many buckets, and segments half as long.
+// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result. Some of the
+// windows are wide, the others have half as many buckets, and segments half as long.
 //
 // A window's sum is Σ b·S_b over its buckets b = 1 … B. Segments of s buckets give
 //   Σ_k share_k + s·Σ_k k·total_k,  share_k = Σ_{j=1…s} j·S_{ks+j},  total_k = Σ_j S_{ks+j},
@@ -8,29 +8,34 @@
 // left are (bits + 1) points a window with powers of two as weights, for the host: its core does the
 // chain of 255 doublings in a fraction of the time that one work-item of a GPU would take.
 
-// The buckets of the id-th segment of all: `length` from `first` on. The first `wide` segments are `segment` long.
+// The buckets of the id-th segment of all: `length` from `first` on. A window has 2^bits segments, `segment` long in
+// wide ones; the buckets are those of the sets from `from` on.
 typedef struct {
     u32 first, length;
 } segment_t;
 
-DEVICE segment_t segment_at(u32 id, u32 wide, u32 segment) {
+DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 sets, u32 wide) {
     segment_t at;
-    at.first = id < wide ? id * segment : (id + wide) * (segment / 2);
-    at.length = id < wide ? segment : segment / 2;
+    u32 set = from + (id >> bits), before = wide_before(set, wide, sets);
+    bool is_wide = wide_before(set + 1, wide, sets) > before;
+    u32 narrow_windows = set + before - from - wide_before(from, wide, sets);
+    at.length = is_wide ? segment : segment / 2;
+    at.first = (narrow_windows << bits) * (segment / 2) + (id & ((1u << bits) - 1)) * at.length;
     return at;
 }
 
 // shares and totals of every segment of every window, side by side: [w·segments + k]. Grid: one quad a
 // segment.
 KERNEL(SUM_GROUP)
-void msm_reduce_segments(u32 segments, u32 wide, u32 segment, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
-                         GLOBAL point_t *totals) {
+void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets, u32 wide,
+                         GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
     LOCAL F(t) running[SUM_QUADS * COORDINATES], share[SUM_QUADS * COORDINATES];
     LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 id = GLOBAL_ID / QUAD, at = (LOCAL_ID / QUAD) * COORDINATES;
-    segment_t own = segment_at(id, wide, segment);
-    // The steps are those of the group's longest segment, its first one.
-    u32 steps = 2 * segment_at(GROUP_ID * SUM_QUADS, wide, segment).length;
+    segment_t own = segment_at(id, bits, segment, from, sets, wide);
+    // As many steps as the group's longest segment needs; where a window has fewer segments than that there may be a wide one.
+    bool of_one_window = 1u << bits >= SUM_QUADS;
+    u32 steps = 2 * (of_one_window ? own.length : segment);
     quad_set_infinity(running + at);
     quad_set_infinity(share + at);
     // In turn: the next bucket to the running sum, the running sum to the share. (One call for both: PoCL 3.1
@@ -48,11 +53,11 @@ void msm_reduce_segments(u32 segments, u32 wide, u32 segment, GLOBAL const point
 
 // The same by one work-item a segment, for more segments: fewer instructions, longer latency.
 KERNEL_BOUNDED(64, REDUCE_OCCUPANCY)
-void msm_reduce_many_segments(u32 segments, u32 wide, u32 segment, GLOBAL const point_t *buckets,
-                              GLOBAL point_t *shares, GLOBAL point_t *totals) {
+void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets, u32 wide,
+                              GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
     if (id >= segments) return;
-    segment_t own = segment_at(id, wide, segment);
+    segment_t own = segment_at(id, bits, segment, from, sets, wide);
     point_t running = point_infinity(), share = point_infinity();
     for (u32 left = own.length; left > 0; left--) {
         running = point_add(running, buckets[own.first + left - 1]);

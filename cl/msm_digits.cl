@@ -1,8 +1,8 @@
 // Scalars as sparse matrices of signed window digits, and their transposition (cuZK, section 4).
 //
 // A scalar or its negative is Σ d_w·2^(first bit of w) with −2^(b−1) < d_w ≤ 2^(b−1), where b, the bits of window w, are c
-// in the first `wide` windows and c − 1 in the others: no bits to spare, for which there would be buckets. Window w is
-// a sparse matrix with a row per scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none.
+// in `wide` of the windows and c − 1 in the others: no bits to spare, for which there would be buckets. Window w is a
+// sparse matrix with a row per scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none.
 // Transposed, the windows of a band stacked, it is a CSR matrix with a row per (window, bucket):
 // row = first_row(w) − first_row(band) + |d_w| − 1.
 //
@@ -55,36 +55,54 @@ DEVICE u32 digits_next(digits_t *digits, u32 c) {
     return (digits->carry ? ((1u << c) - digit) | SIGN_BIT : digit) ^ digits->sign;
 }
 
+// The wide sets before this one: they are spread evenly, so that groups of sets cost the same. The first one is wide.
+DEVICE u32 wide_before(u32 set, u32 wide, u32 sets) {
+    return (set * wide + sets - 1) / sets;
+}
+
 // Which windows a launch looks at, and where their bases are.
 //
 // With precomputed multiples of the bases, window w = copy·sets + set has the buckets of window `set` and the
 // bases number `copy`, 2^(c·sets·copy) times the plain ones, and wide = sets; without, sets = windows and copy = 0. A
 // band is the sets from `band` on whose rows the matrix has.
 typedef struct {
-    u32 set, copy, sets;
+    u32 set, copy, sets, wide;
+    // wide·set modulo sets, with sets in place of 0: it wraps where a wide set is.
+    u32 phase;
+    // Rows of the sets before this one, in those of a narrow one.
+    u32 rows;
 } window_t;
 
-// Bits of a set's windows.
-DEVICE u32 window_bits(u32 set, u32 c, u32 wide) {
-    return set < wide ? c : c - 1;
+DEVICE void window_restart(window_t *window) {
+    window->set = window->rows = 0;
+    window->phase = window->sets;
 }
 
-// The rows of the sets before this one: 2^(c−1) of each wide one, half of that of the others.
-DEVICE u32 first_row(u32 set, u32 c, u32 wide) {
-    return (set + (set < wide ? set : wide)) << (c - 2);
-}
-
-DEVICE window_t window_first(u32 sets) {
+DEVICE window_t window_first(u32 sets, u32 wide) {
     window_t window;
-    window.set = window.copy = 0;
+    window.copy = 0;
     window.sets = sets;
+    window.wide = wide;
+    window_restart(&window);
     return window;
 }
 
+DEVICE bool window_is_wide(const window_t *window) {
+    return window->phase + window->wide > window->sets;
+}
+
 DEVICE void window_next(window_t *window) {
+    bool is_wide = window_is_wide(window);
+    window->rows += is_wide ? 2 : 1;
+    window->phase += window->wide - (is_wide ? window->sets : 0);
     if (++window->set < window->sets) return;
-    window->set = 0;
+    window_restart(window);
     window->copy++;
+}
+
+// The rows of the sets before this one: 2^(c−1) of each wide one, half of that of the others.
+DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
+    return (set + wide_before(set, wide, sets)) << (c - 2);
 }
 
 #define SORT_GROUP 256u
@@ -109,25 +127,27 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 }
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and bins[row >> low] counts them. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
+// i, and bins[row >> low] counts them. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
+// other devices do these. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
 // group for each `tile` scalars.
 KERNEL(SORT_GROUP)
-void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 montgomery, u32 start,
-                u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *bins,
-                GLOBAL u32 *too_long) {
+void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
+                u32 montgomery, u32 start, u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
+                GLOBAL u32 *bins, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
-    u32 band_row = first_row(from, c, wide), first = GROUP_ID * tile;
-    u32 band_bins = (first_row(to, c, wide) - band_row) >> low;
+    u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
+    u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
     BARRIER();
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
         digits_t rest = digits_start(scalars, start + i, montgomery);
-        window_t window = window_first(sets);
+        window_t window = window_first(sets, wide);
         for (u32 w = 0; w < windows; w++, window_next(&window)) {
-            u32 digit = digits_next(&rest, window_bits(window.set, c, wide)), size = digit & ~SIGN_BIT;
+            u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
+            if ((window.set == from && i < skip) || (window.set == to - 1 && i >= until)) digit = size = 0;
             digits[(window.copy * (to - from) + window.set - from) * n + i] = digit;
-            u32 row = first_row(window.set, c, wide) - band_row + size - 1;
+            u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
         }
         if (rest.carry != 0 || !S(is_zero)(rest.rest)) *too_long = 1;
@@ -156,7 +176,7 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
     LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 tiles = (n + SORT_TILE - 1) / SORT_TILE, place = GROUP_ID / tiles, first = GROUP_ID % tiles * SORT_TILE;
     u32 set = from + place % (to - from), copy = place / (to - from);
-    u32 first_bin = (first_row(set, c, wide) - first_row(from, c, wide)) >> low;
+    u32 first_bin = (first_row(set, c, wide, sets) - first_row(from, c, wide, sets)) >> low;
     if (copy * sets + set >= windows) return;
     u32 number = copy * stride + base + 1;
     u32 end = first + SORT_TILE < n ? first + SORT_TILE : n;

@@ -40,8 +40,8 @@ fn several_devices() {
     let expected = vectors.each_ref().map(|scalars| bases.expected(scalars));
     for accelerator in of_three() {
         let msm = Msm::new(&accelerator, &bases.points).expect("bases");
-        assert_eq!(msm.table_bytes(), 64 * COUNT as u64);
         let plan = msm.explain(None).expect("plan");
+        assert_eq!(msm.table_bytes(), 64 * (plan.window_groups.len() * COUNT) as u64, "{plan}");
         assert_eq!((plan.devices.len(), plan.points), (2, COUNT), "{plan}");
         let upload = |scalars: Vec<_>, form| DeviceScalars::upload(&accelerator, &scalars, form).expect("upload");
         let canonical = upload(bytes(&vectors[0]), Form::Canonical);

@@ -59,6 +59,9 @@ struct Options {
     /// Only one transform over 1, 2, 4 … of the devices at once.
     #[arg(long)]
     peers: bool,
+    /// Groups of windows that several devices share the MSM's resident bases in, one row each; 0 is the model's choice.
+    #[arg(long, value_delimiter = ',', default_value = "0")]
+    window_groups: Vec<usize>,
     /// Check every sum of an MSM, by the bases' discrete logarithms, and every product of a matrix, by the CPU.
     #[arg(long)]
     check: bool,
@@ -76,17 +79,20 @@ impl Options {
         place.contains(&self.from)
     }
 
-    /// Every combination of windows and rounds, with a name for what is not the model's.
+    /// Every combination of groups, windows and rounds, with a name for what is not the model's.
     fn plans(&self) -> Vec<(String, msm::Options)> {
         let rounds: Vec<_> =
             if self.rounds.is_empty() { vec![None] } else { self.rounds.iter().copied().map(Some).collect() };
-        let of = |&window: &u32, affine_rounds: Option<u32>| {
+        let of = |window_groups: usize, window: u32, affine_rounds: Option<u32>| {
+            let groups_name = if window_groups > 0 { format!(" groups={window_groups}") } else { String::new() };
             let window_name = if window > 0 { format!(" c={window}") } else { String::new() };
             let rounds_name = affine_rounds.map_or(String::new(), |rounds| format!(" rounds={rounds}"));
-            let options = msm::Options { window, affine_rounds, precompute: self.precompute, ..Default::default() };
-            (format!("{window_name}{rounds_name}"), options)
+            let precompute = self.precompute;
+            let options = msm::Options { window_groups, window, affine_rounds, precompute, ..Default::default() };
+            (format!("{groups_name}{window_name}{rounds_name}"), options)
         };
-        self.window.iter().flat_map(|window| rounds.iter().map(move |rounds| of(window, *rounds))).collect()
+        let windows = self.window_groups.iter().flat_map(|groups| self.window.iter().map(move |c| (*groups, *c)));
+        windows.flat_map(|(groups, c)| rounds.iter().map(move |rounds| of(groups, c, *rounds))).collect()
     }
 }
 
@@ -193,7 +199,7 @@ fn msm_rows<C: MsmCurve>(
         row(options, log_n, || Ok(named(checked(resident.run(scalars, None)?)?, "bases")))?;
     }
     if wants("resident") && !accelerator.devices().is_empty() {
-        let scalars = msm::DeviceScalars::upload(accelerator, scalars, msm::Form::Canonical)?;
+        let scalars = resident.upload_scalars(scalars, msm::Form::Canonical)?;
         row(options, log_n, || Ok(named(checked(resident.run(&scalars, None)?)?, "resident")))?;
         if options.batch > 1 {
             let vectors = vec![msm::Scalars::from(&scalars); options.batch as usize];

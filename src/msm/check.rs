@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::gpu;
+use super::grid::Grid;
 use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
@@ -97,7 +97,7 @@ fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
 
 /// A share of the bases to each device, side by side.
 fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(First, Traffic)> {
-    let share = gpu::share(bases.len(), devices.len());
+    let share = Grid::of_points(bases.len(), devices.len()).piece();
     let shares = devices.iter().zip(bases.chunks(share));
     let parts = side_by_side("check", shares, |(device, bases)| on_device(device, bases));
     let mut total = (None, Traffic::default());

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// Cores that are asked for help at most: with more of them, the chain over the sets takes longest all the same.
 const HELPERS: usize = 7;
 
-/// The sums of all sets, which whoever is free takes one after the other.
+/// The sums of the device's sets, which whoever is free takes one after the other.
 struct Sets {
     plan: Plan,
     jacobian: Vec<u8>,
@@ -28,7 +28,8 @@ struct Sets {
 pub(super) fn combine<C: MsmCurve>(plan: Plan, jacobian: Vec<u8>) -> Result<C::Curve> {
     let sets = Arc::new(Sets { plan, jacobian, next: AtomicU32::new(0) });
     let (sender, receiver) = channel();
-    for _ in 0..HELPERS.min(rayon::current_num_threads() - 1) {
+    let helpers = std::env::var("PW_HELP").map_or(HELPERS, |help| help.parse().unwrap());
+    for _ in 0..helpers.min(rayon::current_num_threads() - 1) {
         let (sets, sender) = (sets.clone(), sender.clone());
         // Unlike a parallel iterator this waits for nobody who is busy: who comes too late finds nothing to do.
         rayon::spawn(move || sets.sum_all::<C>(&sender));
@@ -49,24 +50,24 @@ impl Sets {
     /// Sums those sets that nobody has taken yet.
     fn sum_all<C: MsmCurve>(&self, sums: &Sender<(u32, C::Curve)>) {
         loop {
-            let set = self.next.fetch_add(1, Ordering::Relaxed);
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
             // Nobody listens any more once an error has ended the call.
-            if set >= self.plan.sets || sums.send((set, self.sum::<C>(set))).is_err() {
+            if number >= self.plan.own_sets() || sums.send((number, self.sum::<C>(number))).is_err() {
                 return;
             }
         }
     }
 
     /// A set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
-    fn sum<C: MsmCurve>(&self, set: u32) -> C::Curve {
+    fn sum<C: MsmCurve>(&self, number: u32) -> C::Curve {
         let (plan, bytes) = (&self.plan, self.jacobian.len() / self.plan.sums() as usize);
-        let (bits, first) = (plan.segment_bits(), set * (plan.segment_bits() + 1));
+        let (bits, first) = (plan.segment_bits(), number * (plan.segment_bits() + 1));
         let point = |bit: u32| {
             let start = (first + bit) as usize * bytes;
             C::from_device(&self.jacobian[start..start + bytes])
         };
         let segments = (0..bits).rev().fold(C::Curve::identity(), |total, bit| total.double() + point(bit));
-        doubled(segments, plan.weight(first) - plan.first_bit(set)) + point(bits)
+        doubled(segments, plan.weight(first) - plan.first_bit(plan.first_set + number)) + point(bits)
     }
 }
 

@@ -17,6 +17,10 @@ pub(super) struct Costs {
 /// An entry sorted into its row, in ps.
 pub(super) const ENTRY: u64 = 30;
 
+/// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
+/// instructions of 14 T/s, and its part of the scalar's way from memory.
+pub(super) const OTHER_DIGIT: u64 = 2;
+
 impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {

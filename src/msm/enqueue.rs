@@ -57,6 +57,8 @@ struct Pieces {
 pub(super) struct Digits<'a> {
     pub scalars: &'a Buffer,
     pub count: usize,
+    /// The first one's place among the points.
+    pub first: usize,
     pub start: u32,
     pub base: u32,
     pub stride: u32,
@@ -93,10 +95,13 @@ impl Enqueue<'_> {
         self.bytes(count * self.point_bytes as u64)
     }
 
-    /// All windows' buckets, empty: zero bytes are infinity.
+    /// The buckets of the device's windows, empty: zero bytes are infinity.
     pub fn buckets(&mut self) -> Result<Buffer> {
         let buckets = self.points(u64::from(self.plan.rows()))?;
-        self.stream.zero(&buckets)?;
+        // A device may be left without windows.
+        if self.plan.rows() > 0 {
+            self.stream.zero(&buckets)?;
+        }
         Ok(buckets)
     }
 
@@ -124,7 +129,7 @@ impl Enqueue<'_> {
         }
         let args = [&numbers[..], &found, &[binned_room, mem(&cursors), mem(&entries)]].concat();
         self.launch("msm_place", tiles, SORT_GROUP, &args)?;
-        Ok(Matrix { cut, first_bucket: self.plan.first_row(band.from), offsets, entries })
+        Ok(Matrix { cut, first_bucket: self.plan.first_bucket(band.from), offsets, entries })
     }
 
     /// Where each bin starts, and the entries in the order of their bins.
@@ -136,7 +141,10 @@ impl Enqueue<'_> {
         let montgomery = u32::from(digits.form == Form::Montgomery);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
-        let numbers = [&windows[..], &[montgomery, digits.start, low, tile].map(Arg::U32)].concat();
+        let chunk = digits.first..digits.first + digits.count;
+        let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
+        let numbers = [skip, until, montgomery, digits.start, low, tile].map(Arg::U32);
+        let numbers = [&windows[..], &numbers].concat();
         let args = [&numbers[..], &[digits.scalars, &found, &bins, digits.too_long].map(mem)].concat();
         let tiles = u64::from(cut.points.div_ceil(tile));
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
@@ -255,10 +263,11 @@ impl Enqueue<'_> {
     /// result; their Jacobian coordinates are on their way to the host.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<HostBuffer> {
         let plan = self.plan;
-        let segments = u64::from(plan.sets * plan.segments());
+        let segments = u64::from(plan.own_sets() * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
-        let numbers = [segments as u32, plan.wide * plan.segments(), plan.segment].map(Arg::U32);
-        let args = [&numbers[..], &[mem(buckets), mem(&shares), mem(&totals)]].concat();
+        let numbers = [segments as u32, plan.segment_bits(), plan.segment].map(Arg::U32);
+        let windows = [plan.first_set, plan.sets, plan.wide].map(Arg::U32);
+        let args = [&numbers[..], &windows, &[mem(buckets), mem(&shares), mem(&totals)]].concat();
         match plan.has_many_segments() {
             true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,
             false => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,

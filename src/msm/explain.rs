@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use ff::PrimeField;
 
-use super::gpu::{Bases, share};
-use super::options::{Options, Place, Scalars, on_host};
+use super::gpu::{Bases, Work};
+use super::grid::{Split, Windows};
+use super::options::{Place, Scalars, on_host};
 use super::pipeline::plan_for;
 use super::plan::Plan;
 use super::table::Need;
@@ -14,7 +15,7 @@ use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes};
 use crate::{Error, Result};
 
-/// How a multiplication is cut into windows, chunks and kernels, on each device alike.
+/// How a multiplication is cut into shares of the devices, windows, chunks and kernels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// The curve.
@@ -23,9 +24,13 @@ pub struct Explanation {
     pub points: usize,
     /// Devices, by name; none where the CPU does it.
     pub devices: Vec<String>,
+    /// Windows of each of the devices that do the same points; one that is counted twice is shared by two of them, which do
+    /// it of a part of the points each. Pieces of points go to as many devices each; what is said of windows and rows is of
+    /// all of these together.
+    pub window_groups: Vec<u32>,
     /// Bits of the widest windows, and windows of a scalar.
     pub window: (u32, u32),
-    /// How many of them, the highest, have a bit less.
+    /// How many of them have a bit less.
     pub narrow_windows: u32,
     /// Windows that have buckets of their own, the others sharing them by precomputed multiples.
     pub sets: u32,
@@ -39,54 +44,79 @@ pub struct Explanation {
     pub band: u32,
     /// Rounds of batched affine additions.
     pub affine_rounds: u32,
-    /// Bytes of a device that it takes beside resident bases, and what the bases take on all of them.
+    /// Most bytes of a device that it takes beside resident bases, and what the bases take on all of them.
     pub bytes: (u64, u64),
 }
 
 impl Explanation {
     pub(super) fn new<C: MsmCurve>(
         devices: &[Arc<Device>],
-        bases: &[Bases<'_, C>],
+        work: &Work<'_, C>,
         points: usize,
-        options: Options,
         scalars: Option<Scalars<'_>>,
     ) -> Result<Self> {
-        let first = devices.first().zip(bases.first());
-        let (device, bases_there) =
-            first.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
-        let bits = scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS));
-        let share = share(points, devices.len());
-        let on_device = scalars.is_none_or(|scalars| matches!(scalars.place, Place::Devices(_)));
-        let need = Need { points: share, bits, on_device, at_once: 1, abortable: false };
-        let plan = plan_for(device, bases_there, need, &options)?;
-        let table_bytes = bases.iter().map(|bases| match bases {
+        let (split, plans) = plans(devices, work, points, scalars)?;
+        let most = plans.iter().max_by_key(|plan| plan.bytes()).copied();
+        let most = most.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
+        let (plan, share) = (most.of_all(), split.grid.piece().min(points));
+        let table_bytes = work.bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,
         });
         let longest_row = match scalars {
             Some(scalars) if matches!(scalars.place, Place::Host(_)) => {
-                let scalars = on_host::<C::Scalar>(&scalars)?;
-                longest_row::<C::Scalar>(&plan, &scalars[..share.min(scalars.len())])
+                longest_row::<C::Scalar>(&plan, &on_host::<C::Scalar>(&scalars)?[..share])
             }
-            _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), bits),
+            _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), scalar_bits::<C>(scalars)),
         };
         let (rows, entries) =
             (u64::from(plan.rows()), plan.chunk.min(share) as u64 * u64::from(plan.copies() * plan.sets));
         Ok(Self {
             curve: C::NAME,
             points,
-            devices: devices.iter().take(bases.len()).map(|device| device.info().name.clone()).collect(),
+            devices: devices.iter().take(work.bases.len()).map(|device| device.info().name.clone()).collect(),
+            window_groups: plans.iter().map(|plan| plan.windows - plan.sets + plan.own_sets()).collect(),
             window: (plan.c, plan.windows),
             narrow_windows: plan.sets - plan.wide,
             sets: plan.sets,
             rows: (rows, entries / rows),
             longest_row,
             chunk: plan.chunk.min(share),
-            band: plan.band,
+            band: most.band,
             affine_rounds: plan.levels,
-            bytes: (plan.bytes(), table_bytes.sum()),
+            bytes: (most.bytes(), table_bytes.sum()),
         })
     }
+
+    /// Pieces that the points are in.
+    fn pieces(&self) -> usize {
+        (self.devices.len() / self.window_groups.len().max(1)).max(1)
+    }
+}
+
+/// How devices share the work, and the plan of each that does the first piece; none if there is nothing to do.
+fn plans<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: &Work<'_, C>,
+    points: usize,
+    scalars: Option<Scalars<'_>>,
+) -> Result<(Split, Vec<Plan>)> {
+    let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
+    let (bits, own) = (scalar_bits::<C>(scalars), Windows::Group(1));
+    let need = Need { points, bits, on_device, at_once: 1, abortable: false, own };
+    let split = Split::of(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
+    let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
+        let (points, own) = (split.points(number, points).len(), split.own(number));
+        plan_for(device, bases, Need { points, own, ..need }, &work.options)
+    };
+    let first = devices.iter().zip(work.bases).take(split.grid.groups).enumerate();
+    let plans = first.map(plan).collect::<Result<_>>()?;
+    Ok((split, plans))
+}
+
+/// Bits of the scalars, which are as long as can be where there are none.
+fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
+    scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS))
 }
 
 /// Mean and some standard deviations of a binomial: rows of so many random scalars hardly get longer.
@@ -149,15 +179,19 @@ fn bits(scalar: &[u8; 32], from: u32, count: u32) -> u32 {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { curve, points, narrow_windows, sets, longest_row, chunk, band, affine_rounds, .. } = self;
+        let piece = points.div_ceil(self.pieces());
         let ((c, windows), (rows, mean), (work, table)) = (self.window, self.rows, self.bytes);
         writeln!(f, "msm {curve} of {points} points on {}", self.devices.join(", "))?;
+        if self.devices.len() > 1 {
+            writeln!(f, "  shares    {} of {piece} points, of {:?} windows each", self.pieces(), self.window_groups)?;
+        }
         write!(f, "  windows   {} of {c} bits", windows - narrow_windows)?;
         if *narrow_windows > 0 {
             write!(f, " and {narrow_windows} of {}", c - 1)?;
         }
         writeln!(f, ", {sets} with buckets of their own, {band} at a time")?;
         writeln!(f, "  rows      {rows}, of {mean} entries on average, the longest {longest_row}")?;
-        writeln!(f, "  chunks    {} of {chunk} points", points.div_ceil(self.devices.len().max(1)).div_ceil(*chunk))?;
+        writeln!(f, "  chunks    {} of {chunk} points", piece.div_ceil(*chunk))?;
         writeln!(
             f,
             "  kernels   digits, bins, rows, {affine_rounds} rounds of batched affine additions, XYZZ, reduction"

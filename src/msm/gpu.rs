@@ -1,20 +1,19 @@
-//! Multi-scalar multiplication on devices: points spread over devices, each in chunks that fit.
+//! Multi-scalar multiplication on devices: points and windows spread over devices, each in chunks that fit.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use group::Group;
 
+use super::grid::{Grid, Split, Windows};
 use super::options::{DeviceScalars, Options, Place, Scalars};
 use super::pipeline::{Job, OnDevice, Part, Pipeline};
-use super::table::Table;
+use super::table::{Need, Table};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// Below this many points per device a further device costs more than it gains.
-const MIN_SHARE: usize = 1 << 15;
 /// Vectors of a batch that are under way at once: enough that the host's part of one, and the last groups of
 /// its kernels, hide behind another.
 const IN_FLIGHT: usize = 3;
@@ -28,18 +27,12 @@ pub(super) enum Bases<'a, C> {
     Device(&'a Table),
 }
 
-/// Points of each device when `points` are spread over so many.
-pub(super) fn share(points: usize, devices: usize) -> usize {
-    let used = points.div_ceil(MIN_SHARE).clamp(1, devices.max(1));
-    points.div_ceil(used).max(1)
-}
-
-/// What is multiplied: bases by device, `share` of them each, and the vectors of scalars.
+/// What is multiplied: bases by device, spread as the grid says, and the vectors of scalars.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a, C> {
     pub bases: &'a [Bases<'a, C>],
     pub vectors: &'a [Scalars<'a>],
-    pub share: usize,
+    pub grid: Grid,
     pub options: Options,
 }
 
@@ -49,8 +42,11 @@ pub(super) fn msm<C: MsmCurve>(
     work: Work<'_, C>,
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
+    let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
+    let split = |vector| split(devices, &work, vector, at_once, abort);
+    let splits: Vec<_> = work.vectors.iter().map(split).collect::<Result<_>>()?;
     let used = devices.iter().take(work.bases.len()).enumerate();
-    let parts = side_by_side("msm", used, |(number, device)| on_device(device, number, work, abort));
+    let parts = side_by_side("msm", used, |(number, device)| on_device(device, number, (work, &splits), abort));
     let mut total = (vec![C::Curve::identity(); work.vectors.len()], Traffic::default());
     for part in parts {
         let (sums, traffic) = part?;
@@ -60,11 +56,25 @@ pub(super) fn msm<C: MsmCurve>(
     Ok(total)
 }
 
+/// How devices share a vector, some of which are under way at once.
+pub(super) fn split<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: &Work<'_, C>,
+    vector: &Scalars<'_>,
+    at_once: usize,
+    abort: Abort<'_>,
+) -> Result<Split> {
+    let (grid, own) = (vector.grid(), Windows::Group(1));
+    let (points, bits, at_once) = (vector.len(), vector.bits(C::SCALAR_BITS), at_once as u32);
+    let need = Need { points, bits, on_device: grid.is_some(), at_once, abortable: abort.is_some(), own };
+    Split::of(devices, work, need, grid)
+}
+
 /// The share of a device in every vector, some of them under way at once.
 fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
-    work: Work<'_, C>,
+    (work, splits): (Work<'_, C>, &[Split]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
     let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
@@ -76,7 +86,7 @@ fn on_device<C: MsmCurve>(
         total.1 = total.1 + traffic;
         Ok::<_, Error>(())
     };
-    for vector in work.vectors {
+    for vector in work.vectors.iter().zip(splits) {
         if running.len() == at_once {
             running.pop_front().map_or(Ok(()), &mut finish)?;
         }
@@ -91,23 +101,24 @@ pub(super) fn start<C: MsmCurve>(
     (device, stream): (&Arc<Device>, Option<Stream>),
     number: usize,
     work: Work<'_, C>,
-    vector: &Scalars<'_>,
+    (vector, split): (&Scalars<'_>, &Split),
     at_once: usize,
     abort: Abort<'_>,
 ) -> Result<Pipeline> {
+    let points = split.points(number, vector.len());
+    // The first of the points among those that the device holds.
+    let first_of = |held: Grid| points.start.saturating_sub(held.held(number, vector.len()).start);
     let scalars = match vector.place {
-        Place::Host(scalars) => {
-            let first = (number * work.share).min(scalars.len());
-            Part::Host(&scalars[first..scalars.len().min(first + work.share)])
-        }
+        Place::Host(scalars) => Part::Host(&scalars[points.clone()]),
         Place::Devices(scalars) => {
-            let left = scalars.count - (number * work.share).min(scalars.count);
             let buffer = shard(scalars, device, number, &work)?;
-            let (count, ready) = (left.min(work.share), scalars.ready.as_deref());
-            Part::Device(OnDevice { buffer, first: scalars.first as u32, count, ready })
+            let first = (scalars.first + first_of(scalars.grid)) as u32;
+            Part::Device(OnDevice { buffer, first, count: points.len(), ready: scalars.ready.as_deref() })
         }
     };
-    let job = Job { bases: work.bases[number], scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) };
+    let (bases, first_base) = (work.bases[number], first_of(work.grid) as u32);
+    let (form, bits, own) = (vector.form, vector.bits(C::SCALAR_BITS), split.own(number));
+    let job = Job { bases, first_base, scalars, form, bits, own };
     Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
 }
 
@@ -119,7 +130,7 @@ fn shard<'a, C>(
     work: &Work<'_, C>,
 ) -> Result<&'a Buffer> {
     let (shards, devices) = (scalars.shards.len(), work.bases.len());
-    if scalars.share != work.share || shards != devices {
+    if !scalars.grid.matches(&work.grid) || shards != devices {
         let expected = format!("shared among {devices} devices as the bases are");
         return Err(Error::invalid("msm", "scalars", expected, format!("among {shards}")));
     }

@@ -10,6 +10,7 @@ mod cut;
 mod enqueue;
 mod explain;
 mod gpu;
+mod grid;
 mod options;
 mod pipeline;
 mod plan;
@@ -24,6 +25,7 @@ pub use resident::{Msm, Running};
 
 use group::Group;
 
+use self::grid::Grid;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::report::Call;
@@ -49,9 +51,10 @@ pub fn msm<C: MsmCurve>(
     accelerator.run(
         call::<C>(scalars.len()),
         |devices| {
-            let share = gpu::share(bases.len(), devices.len());
-            let shares: Vec<_> = bases.chunks(share).map(gpu::Bases::Host).collect();
-            let work = gpu::Work { bases: &shares, vectors: &vectors, share, options: Options::default() };
+            // By points alone: uploads bound it, and windows of the same points would need the same bases.
+            let grid = Grid::of_points(bases.len(), devices.len());
+            let shares: Vec<_> = bases.chunks(grid.piece()).map(gpu::Bases::Host).collect();
+            let work = gpu::Work { bases: &shares, vectors: &vectors, grid, options: Options::default() };
             let (sums, traffic) = gpu::msm(devices, work, abort)?;
             Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
         },

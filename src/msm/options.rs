@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ff::PrimeField;
 use rayon::prelude::*;
 
-use super::gpu;
+use super::grid::Grid;
 use super::plan::MAX_WINDOW;
 use crate::backend::{Buffer, Device, Mark};
 use crate::curve::scalar_from_bytes;
@@ -26,6 +26,10 @@ pub struct Options {
     pub affine_rounds: Option<u32>,
     /// Most devices to use.
     pub devices: usize,
+    /// Groups of windows that bases on several devices are held for: so many devices hold the same piece of the bases and
+    /// do a part of the windows each. 1 is a piece of its own for every device, as it is wherever there are copies of
+    /// the bases (`precompute`) or they are streamed from the host.
+    pub window_groups: usize,
     /// Most bytes of a device's memory for one multiplication, beside the bases that stay there; less than it has
     /// free makes chunks smaller.
     pub memory: u64,
@@ -40,6 +44,9 @@ impl Options {
         };
         range("window", self.window, 4..=MAX_WINDOW)?;
         range("precompute", self.precompute, 1..=64)?;
+        if self.precompute > 1 && self.window_groups > 1 {
+            return Err(Error::invalid("msm", "window_groups with copies of the bases", "0 or 1", self.window_groups));
+        }
         range("affine_rounds", self.affine_rounds.unwrap_or(0), 1..=8)
     }
 
@@ -102,6 +109,14 @@ impl<'a> Scalars<'a> {
         self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
     }
 
+    /// How they are spread over devices, if they are.
+    pub(super) fn grid(&self) -> Option<Grid> {
+        match self.place {
+            Place::Host(_) => None,
+            Place::Devices(scalars) => Some(scalars.grid),
+        }
+    }
+
     /// Their number.
     pub fn len(&self) -> usize {
         match self.place {
@@ -134,13 +149,16 @@ impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
     }
 }
 
-/// Scalars that are on the devices, shared among them as the bases of a [`super::Msm`] of the same length are.
-/// Cleared when dropped.
+/// Scalars that are on the devices, shared among them as the bases of a [`super::Msm`] of the same length are. Cleared
+/// when dropped.
+///
+/// An `Msm` may hold each base on several devices, to share windows among them: for that the scalars have to come from
+/// [`super::Msm::upload_scalars`]. With an equal share to each device, as [`Self::upload`] gives, it is shared by points.
 #[derive(Debug)]
 pub struct DeviceScalars {
     /// One a device, in order of the scalars.
     pub(super) shards: Vec<(Arc<Device>, Arc<Buffer>)>,
-    pub(super) share: usize,
+    pub(super) grid: Grid,
     pub(super) count: usize,
     pub(super) form: Form,
     /// Scalars in a buffer before the first one of these.
@@ -156,12 +174,18 @@ impl DeviceScalars {
     /// # Errors
     /// There is no device, or it has too little memory, or failed.
     pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
-        let devices = accelerator.devices();
+        let grid = Grid::of_points(scalars.len(), accelerator.devices().len());
+        Self::spread(accelerator.devices(), grid, scalars, form)
+    }
+
+    /// Uploads scalars, to each device those of the bases that it holds.
+    pub(super) fn spread(devices: &[Arc<Device>], grid: Grid, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
         if devices.is_empty() {
             return Err(Error::invalid("msm", "scalars for the devices", "an accelerator with devices", "one without"));
         }
-        let share = gpu::share(scalars.len(), devices.len());
-        let shards = devices.iter().zip(scalars.chunks(share)).map(|(device, scalars)| {
+        let count = scalars.len();
+        let held = (0..grid.devices).map(|number| &scalars[grid.held(number, count)]);
+        let shards = devices.iter().zip(held.filter(|held| !held.is_empty())).map(|(device, scalars)| {
             let mut stream = device.stream()?;
             let buffer = stream.allocate(32 * scalars.len())?.secret();
             stream.upload(&buffer, scalars.as_flattened())?;
@@ -169,7 +193,7 @@ impl DeviceScalars {
             Ok((device.clone(), Arc::new(buffer)))
         });
         let shards = shards.collect::<Result<_>>()?;
-        Ok(Self { shards, share, count: scalars.len(), form, first: 0, ready: None })
+        Ok(Self { shards, grid, count, form, first: 0, ready: None })
     }
 
     /// Scalars that another operation left in a buffer of a device, the only one of a [`super::Msm`], from its
@@ -196,7 +220,7 @@ impl DeviceScalars {
         }
         let count = range.len();
         let shards = vec![(device.clone(), buffer)];
-        Ok(Self { shards, share: count.max(1), count, form, first: range.start, ready: None })
+        Ok(Self { shards, grid: Grid::of_one(count), count, form, first: range.start, ready: None })
     }
 
     /// The same, for scalars that are there once a stream of their device has passed a mark, which multiplications
@@ -218,7 +242,9 @@ impl DeviceScalars {
 
     fn download(&self) -> Result<Vec<[u8; 32]>> {
         let mut scalars = vec![[0; 32]; self.count];
-        for ((device, buffer), scalars) in self.shards.iter().zip(scalars.chunks_mut(self.share)) {
+        // One device of each piece.
+        let shards = self.shards.iter().step_by(self.grid.groups);
+        for ((device, buffer), scalars) in shards.zip(scalars.chunks_mut(self.grid.piece())) {
             let mut stream = device.stream()?;
             self.ready.iter().try_for_each(|ready| stream.wait_for(ready))?;
             let mut all = vec![[0; 32]; self.first + scalars.len()];

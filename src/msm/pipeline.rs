@@ -8,6 +8,7 @@ use group::Group;
 use super::combine::combine;
 use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
+use super::grid::Windows;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
 use super::table::{Need, problem};
@@ -45,10 +46,14 @@ impl Part<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a, C> {
     pub bases: Bases<'a, C>,
+    /// The first base of a table that there is a scalar for.
+    pub first_base: u32,
     pub scalars: Part<'a>,
     pub form: Form,
     /// Bits of the scalars.
     pub bits: u32,
+    /// Which windows the device does.
+    pub own: Windows,
 }
 
 /// Inputs of a chunk that came from the host, and the point after which their place is free for the next but
@@ -162,15 +167,19 @@ pub(super) fn plan_for<C: MsmCurve>(
         Bases::Device(table) => Some(*table),
     };
     let problem = problem::<C>(device, table, need, options);
-    // Those that run at the same time share the memory.
-    let free = device.free_memory()? / u64::from(need.at_once);
-    // Blocks from pools may be larger than asked for.
-    let free = free - free / (1 + SLACK as u64);
-    let available = if options.memory == 0 { free } else { free.min(options.memory) };
+    let available = available(device, need.at_once, options)?;
     Plan::fit(problem, available).map_err(|requested| {
         let device = device.info().name.clone();
         Error::OutOfMemory { device, requested, available }
     })
+}
+
+/// Bytes of a device for each of so many multiplications at a time, within the caller's cap.
+pub(super) fn available(device: &Device, at_once: u32, options: &Options) -> Result<u64> {
+    let free = device.free_memory()? / u64::from(at_once);
+    // Blocks from pools may be larger than asked for.
+    let free = free - free / (1 + SLACK as u64);
+    Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }
 
 impl Pipeline {
@@ -184,7 +193,8 @@ impl Pipeline {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let on_device = matches!(job.scalars, Part::Device(..));
-        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once, abortable: abort.is_some() };
+        let (points, abortable) = (job.scalars.len(), abort.is_some());
+        let need = Need { points, bits: job.bits, on_device, at_once, abortable, own: job.own };
         let plan = plan_for(device, &job.bases, need, options)?;
         let mut pipeline = Self::new((device, stream), &job, plan)?;
         if let Part::Device(OnDevice { ready: Some(ready), .. }) = job.scalars {
@@ -233,10 +243,18 @@ impl Pipeline {
         let (scalars, start) = slot.scalars(job, &range, upload.as_mut(), &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
-            Bases::Device(table) => (range.start as u32, table.points as u32),
+            Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
         };
-        let digits =
-            Digits { scalars, count: range.len(), start, base, stride, form: job.form, too_long: &self.too_long };
+        let digits = Digits {
+            scalars,
+            count: range.len(),
+            first: range.start,
+            start,
+            base,
+            stride,
+            form: job.form,
+            too_long: &self.too_long,
+        };
         compute.stream.mark_start()?;
         let mut bases = None;
         for band in compute.plan.bands() {

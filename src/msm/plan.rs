@@ -1,10 +1,13 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
+mod windows;
+
 use std::ops::Range;
 use std::time::Duration;
 
-use super::costs::{Costs, ENTRY};
+use super::costs::{Costs, ENTRY, OTHER_DIGIT};
 use super::cut::{Band, Cut};
+use super::grid::Windows;
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
@@ -71,6 +74,8 @@ pub(super) struct Problem {
     pub at_once: u32,
     /// Somebody may abort it.
     pub abortable: bool,
+    /// Which of the windows the device does; without copies of the bases only.
+    pub own: Windows,
 }
 
 /// How a problem is cut into windows, bands and chunks.
@@ -79,13 +84,20 @@ pub(super) struct Plan {
     problem: Problem,
     /// Most points that go through the device at a time.
     pub chunk: usize,
-    /// Bits of a window of the first `wide` sets; those of the others have one less.
+    /// Bits of a window of `wide` sets; those of the others have one less. They are spread evenly, for groups of sets to
+    /// cost the same; the first one is wide.
     pub c: u32,
     pub wide: u32,
     /// Digits of a scalar.
     pub windows: u32,
     /// Windows with buckets of their own; the others share them, with precomputed multiples of the bases.
     pub sets: u32,
+    /// The sets that the device does, up to the one before `end_set`.
+    pub first_set: u32,
+    pub end_set: u32,
+    /// The first of these only of the points from `skip` on, the last only of those before `until`.
+    skip: usize,
+    until: usize,
     /// Sets whose matrix is made and multiplied at a time.
     pub band: u32,
     /// Rounds of batched affine additions before the rest is added in XYZZ.
@@ -117,7 +129,8 @@ impl Plan {
         let parts = (problem.points / STREAMED_CHUNKS).max(MIN_STREAMED);
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
-        let resident = if problem.abortable { abortable } else { MAX_RESIDENT };
+        // Some of the windows take but a part of the time.
+        let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
@@ -128,15 +141,18 @@ impl Plan {
 
     fn smallest(problem: Problem) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
-        Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, (window, true), 0) }
+        let widths = problem.own.widths().unwrap_or((window, true));
+        Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, widths, 0) }
     }
 
     /// The fastest plan with chunks of that size that fits.
     fn with_chunk(problem: Problem, chunk: usize, free: u64) -> Option<Self> {
         let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
-        let widths = windows.flat_map(|c| [(c, true), (c, false)]);
+        let any = windows.flat_map(|c| [(c, true), (c, false)]);
+        let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
         let plans = widths
+            .into_iter()
             .flat_map(|widths| levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels)));
         plans.filter_map(|plan| plan.in_bands_that_fit(free)).min_by_key(Self::cost)
     }
@@ -163,28 +179,41 @@ impl Plan {
         let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         // Precomputed multiples are of windows of equal width.
         let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
-        let (copies, buckets) = (windows.div_ceil(sets), 1u64 << (c - 1));
-        let entries = chunk.min(problem.points) as u64 * u64::from(copies);
-        let most = (MAX_BINS / (buckets >> low_bits(c))).min(u64::from(sets));
-        let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
-        let all_buckets = u64::from(sets + wide) * buckets / 2;
-        let segments = if all_buckets < MANY_BUCKETS { SEGMENTS } else { MANY_SEGMENTS };
-        let wanted = all_buckets / segments;
-        let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
-        Self { problem, chunk, c, wide, windows, sets, band, levels, segment }
+        let (segment, skip, until) = (1 << (c - 1), 0, problem.points);
+        let all = Self {
+            problem,
+            chunk,
+            c,
+            wide,
+            windows,
+            sets,
+            first_set: 0,
+            end_set: sets,
+            skip,
+            until,
+            band: 1,
+            levels,
+            segment,
+        };
+        match problem.own {
+            Windows::Group(groups) => all.of_sets(all.dearest_group(groups)),
+            Windows::Agreed(group) => all.of_sets(group.sets()),
+        }
     }
 
     /// Whether a band's slots are numbered by 31 bits.
     fn counts_in_32_bits(&self) -> bool {
-        self.cut(self.chunk, Band { from: 0, to: self.band }).slots(0) < 1 << 31
+        self.room().slots(0) < 1 << 31
     }
 
     /// What the model says that all chunks take together.
-    fn cost(&self) -> u64 {
+    pub fn cost(&self) -> u64 {
         let points = self.problem.points as u64;
         let chunks = points.div_ceil(self.chunk as u64).max(1);
-        let bands = chunks * u64::from(self.sets.div_ceil(self.band));
-        let (entries, rows) = (points * u64::from(self.windows), u64::from(self.rows()));
+        let bands = chunks * u64::from(self.own_sets().div_ceil(self.band));
+        let others = self.sets - self.own_sets();
+        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.rows()));
+        let entries = (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
         // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
@@ -196,6 +225,7 @@ impl Plan {
             + costs.round * bands * u64::from(self.levels)
             + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
             + ENTRY * entries
+            + OTHER_DIGIT * points * u64::from(others)
             + costs.reduction(rows, self.segment.into(), self.has_many_segments())
     }
 
@@ -205,36 +235,11 @@ impl Plan {
         Duration::from_nanos((all / 1000) as u64)
     }
 
-    /// Bits of a set's windows.
-    pub fn bits(&self, set: u32) -> u32 {
-        if set < self.wide { self.c } else { self.c - 1 }
-    }
-
-    /// The lowest bit of a window; the number of bits of all, where that is past the last one.
-    pub fn first_bit(&self, window: u32) -> u32 {
-        let all = |sets: u32| sets * (self.c - 1) + sets.min(self.wide);
-        window / self.sets * all(self.sets) + all(window % self.sets)
-    }
-
-    /// Buckets of a set's windows: |digit| is 1 … 2^(bits−1).
-    pub fn buckets(&self, set: u32) -> u32 {
-        1 << (self.bits(set) - 1)
-    }
-
-    /// The bucket that a set's start with, all sets' being numbered one after the other.
-    pub fn first_row(&self, set: u32) -> u32 {
-        (set + set.min(self.wide)) << (self.c - 2)
-    }
-
-    /// Buckets of all windows.
-    pub fn rows(&self) -> u32 {
-        self.first_row(self.sets)
-    }
-
     /// Entries of a row on average where that is most, in the narrowest windows, for scalars of full length.
     pub fn mean_row(&self) -> u64 {
         let copies = u64::from(self.copies());
-        self.chunk.min(self.problem.points) as u64 * copies / u64::from(self.buckets(self.sets - 1))
+        let narrowest = if self.wide < self.sets { self.c - 1 } else { self.c };
+        self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
     }
 
     /// Copies of each base that there are windows for.
@@ -244,8 +249,8 @@ impl Plan {
 
     /// The bands of sets, one after the other.
     pub fn bands(&self) -> impl Iterator<Item = Band> + use<> {
-        let (sets, band) = (self.sets, self.band);
-        (0..sets).step_by(band as usize).map(move |from| Band { from, to: sets.min(from + band) })
+        let (sets, band) = (self.first_set..self.end_set, self.band);
+        sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
     }
 
     /// The chunks of the points. Where bases are uploaded the first of them is cut in two, since nothing hides the upload
@@ -288,12 +293,12 @@ impl Plan {
     /// Points that the reduction leaves: for each window one for every bit of a segment's number, and one
     /// for the segments' shares.
     pub fn sums(&self) -> u32 {
-        self.sets * (self.segment_bits() + 1)
+        self.own_sets() * (self.segment_bits() + 1)
     }
 
     /// The power of two that such a point is to be multiplied by.
     pub fn weight(&self, sum: u32) -> u32 {
-        let (window, bit) = (sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
+        let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
         let segment = self.buckets(window) / self.segments();
         let within = if bit == self.segment_bits() { 0 } else { segment.ilog2() + bit };
         self.first_bit(window) + within
@@ -314,7 +319,8 @@ impl Plan {
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
-    /// The largest cut, by which memory is allocated: the widest windows come first.
+    /// The largest cut, by which memory is allocated: as many sets as a band has, of which as many are wide as can be
+    /// among so many, as among the first.
     pub fn room(&self) -> Cut {
         self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
     }
@@ -335,7 +341,7 @@ impl Plan {
         let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
-        let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
+        let sums = u64::from(2 * self.own_sets() * self.segments() + self.sums() * self.parts());
         inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
     }
 }
@@ -354,7 +360,7 @@ fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn problem(points: usize, resident: bool) -> Problem {
+    pub(super) fn problem(points: usize, resident: bool) -> Problem {
         let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
         let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
         Problem {
@@ -370,6 +376,7 @@ mod tests {
             compute_units,
             at_once: 1,
             abortable: false,
+            own: Windows::Group(1),
         }
     }
 

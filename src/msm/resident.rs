@@ -6,7 +6,8 @@ use group::Group;
 
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
-use super::options::{DeviceScalars, Options, Scalars, on_host};
+use super::grid::Grid;
+use super::options::{DeviceScalars, Form, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
 use super::queued::Queued;
 use super::table::Table;
@@ -26,7 +27,7 @@ pub struct Msm<'a, C> {
     bases: Held<'a, C>,
     /// One a device, in order of the bases; empty where they are on the host only.
     tables: Vec<Table>,
-    share: usize,
+    grid: Grid,
 }
 
 /// Bases in host memory.
@@ -58,14 +59,15 @@ impl<C: MsmCurve> Msm<'static, C> {
 
     /// As [`Self::shared`], with bases that stay on the host: every call streams them.
     pub(crate) fn streamed(accelerator: &Accelerator, bases: Arc<Vec<C>>) -> Self {
-        let share = gpu::share(bases.len(), accelerator.devices().len());
+        let grid = Grid::of_points(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
-        Self { accelerator, options, bases: Held::Shared(bases), tables, share }
+        Self { accelerator, options, bases: Held::Shared(bases), tables, grid }
     }
 }
 
 impl<'a, C: MsmCurve> Msm<'a, C> {
-    /// Uploads the bases, an equal share to each of the accelerator's devices.
+    /// Uploads the bases, an equal share to each of the accelerator's devices, or each to several of them where a cost model
+    /// says that sharing windows too is faster ([`field@Options::window_groups`]).
     ///
     /// The points are trusted: see [`crate::curve`] for what they have to be, and
     /// [`Self::checked`].
@@ -90,18 +92,21 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options) -> Result<Self> {
         options.check()?;
         let accelerator = accelerator.on_devices(options.devices(accelerator));
-        let share = gpu::share(bases.len(), accelerator.devices().len());
-        let shares = accelerator.devices().iter().zip(bases.chunks(share));
-        let tables = shares.map(|(device, bases)| Table::new(device, bases, &options)).collect();
-        let tables = match tables {
+        let held = Grid::choose::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
+            let devices = accelerator.devices().iter().take(grid.devices).enumerate();
+            let held = devices.map(|(number, device)| (device, &bases[grid.held(number, bases.len())]));
+            let tables = held.filter(|(_, bases)| !bases.is_empty());
+            Ok((grid, tables.map(|(device, bases)| Table::new(device, bases, &options)).collect::<Result<_>>()?))
+        });
+        let (grid, tables) = match held {
             Err(error @ Error::Invalid { .. }) => return Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("msm {}: bases stay on the host: {error}", C::NAME);
-                Vec::new()
+                (Grid::of_points(bases.len(), accelerator.devices().len()), Vec::new())
             }
-            tables => tables?,
+            held => held?,
         };
-        Ok(Self { accelerator, options, bases, tables, share })
+        Ok(Self { accelerator, options, bases, tables, grid })
     }
 
     /// As [`Self::new`], for bases that nobody vouches for: each has to be infinity or a point of the curve's
@@ -116,6 +121,16 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
         check::check(accelerator, bases)?;
         Self::with_options(accelerator, bases, options)
+    }
+
+    /// Uploads as many scalars as there are bases, to each device those of the bases that it holds. With the scalars of
+    /// [`DeviceScalars::upload`] devices share points alone.
+    ///
+    /// # Errors
+    /// Their number is another, there is no device, or it has too little memory, or failed.
+    pub fn upload_scalars(&self, scalars: &[[u8; 32]], form: Form) -> Result<DeviceScalars> {
+        check_lengths(self.bases.len(), scalars.len())?;
+        DeviceScalars::spread(self.accelerator.devices(), self.grid, scalars, form)
     }
 
     /// Bytes that the bases and their copies take on the devices, all together.
@@ -142,7 +157,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();
         let bases = self.shares();
-        let work = Work { bases: &bases, vectors, share: self.share, options: self.options };
+        let work = self.work(&bases, vectors);
         self.accelerator.run(
             call::<C>(elements),
             |devices| gpu::msm(devices, work, abort),
@@ -158,11 +173,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<Running<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
-        let bases = self.shares();
-        let work = Work { bases: &bases, vectors: &[scalars], share: self.share, options: self.options };
-        let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
-        let pipelines =
-            devices.map(|(number, device)| gpu::start((device, None), number, work, &scalars, 1, None)).collect();
+        let pipelines = self.pipelines(&scalars, None, 1, None);
         Ok(Running { msm: self, scalars, pipelines })
     }
 
@@ -174,18 +185,32 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub(crate) fn queue(
         &self,
         scalars: &DeviceScalars,
-        mut stream: Option<Stream>,
+        stream: Option<Stream>,
         parts: usize,
         abort: Abort<'_>,
     ) -> Result<Queued<'_, C>> {
         check_lengths(self.bases.len(), scalars.len())?;
-        let bases = self.shares();
-        let vector = Scalars::from(scalars);
-        let work = Work { bases: &bases, vectors: &[vector], share: self.share, options: self.options };
-        let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
-        let pipelines =
-            devices.map(|(number, device)| gpu::start((device, stream.take()), number, work, &vector, parts, abort));
-        Ok(Queued::new(pipelines.collect::<Result<_>>()?, scalars))
+        Ok(Queued::new(self.pipelines(&scalars.into(), stream, parts, abort)?, scalars))
+    }
+
+    /// A vector started on every device, on the first on a stream of the caller's if there is one.
+    fn pipelines(
+        &self,
+        vector: &Scalars<'_>,
+        mut stream: Option<Stream>,
+        parts: usize,
+        abort: Abort<'_>,
+    ) -> Result<Vec<Pipeline>> {
+        let (bases, devices) = (self.shares(), self.accelerator.devices());
+        let work = self.work(&bases, std::slice::from_ref(vector));
+        let split = gpu::split(devices, &work, vector, parts, abort)?;
+        let start =
+            |(number, device)| gpu::start((device, stream.take()), number, work, (vector, &split), parts, abort);
+        devices.iter().take(bases.len()).enumerate().map(start).collect()
+    }
+
+    fn work<'w>(&self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> Work<'w, C> {
+        Work { bases, vectors, grid: self.grid, options: self.options }
     }
 
     /// How a multiplication by such scalars would be done: windows, rows, kernels, bytes. With scalars in host
@@ -196,12 +221,13 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// promised, or the device's memory does not do or cannot be asked.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        Explanation::new(self.accelerator.devices(), &self.shares(), self.bases.len(), self.options, scalars)
+        let bases = self.shares();
+        Explanation::new(self.accelerator.devices(), &self.work(&bases, &[]), self.bases.len(), scalars)
     }
 
     fn shares(&self) -> Vec<Bases<'_, C>> {
         match self.tables.is_empty() {
-            true => self.bases.chunks(self.share).map(Bases::Host).collect(),
+            true => self.bases.chunks(self.grid.piece()).map(Bases::Host).collect(),
             false => self.tables.iter().map(Bases::Device).collect(),
         }
     }

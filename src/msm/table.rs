@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::grid::Windows;
 use super::options::Options;
 use super::plan::{Plan, Problem};
 use crate::backend::{Arg, Buffer, Device, Stream};
@@ -24,9 +25,8 @@ impl Table {
     pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
-            let need = Need { points, bits: C::SCALAR_BITS, on_device: true, at_once: 1, abortable: false };
-            let problem = problem::<C>(device, None, need, options);
-            let plan = Plan::new(Problem { resident: true, scalars_resident: true, copies, ..problem });
+            let problem = resident::<C>(device, points, options);
+            let plan = Plan::new(Problem { copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
         }
         if (points as u64) * u64::from(copies) >= 1 << 31 {
@@ -64,6 +64,15 @@ pub(super) struct Need {
     /// Vectors under way at a time.
     pub at_once: u32,
     pub abortable: bool,
+    /// Which windows the device does.
+    pub own: Windows,
+}
+
+/// The problem of bases, yet to be uploaded, times scalars of full length on the device.
+pub(super) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
+    let (bits, own) = (C::SCALAR_BITS, Windows::Group(1));
+    let need = Need { points, bits, on_device: true, at_once: 1, abortable: false, own };
+    Problem { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
 /// The problem of multiplying bases of a table, or of host memory where there is none.
@@ -82,5 +91,6 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         compute_units: device.info().compute_units,
         at_once: need.at_once,
         abortable: need.abortable,
+        own: need.own,
     }
 }
