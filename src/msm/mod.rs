@@ -6,8 +6,11 @@
 mod check;
 mod costs;
 mod cut;
+mod decode;
+mod encoded;
 mod enqueue;
 mod explain;
+mod fault;
 mod gpu;
 mod options;
 mod pipeline;
@@ -16,6 +19,8 @@ mod queued;
 mod resident;
 mod table;
 
+pub use decode::decode;
+pub use encoded::{EncodedPoints, Expected, Points};
 pub use explain::Explanation;
 pub use options::{DeviceScalars, Form, Options, Scalars};
 pub(crate) use queued::Queued;

@@ -1,15 +1,17 @@
 //! Bases that stay on the devices between calls.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
 
+use super::encoded::Points;
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
 use super::options::{DeviceScalars, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
 use super::queued::Queued;
-use super::table::Table;
+use super::table::{Origin, Table};
 use super::{call, check, check_lengths, on_cpu};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
@@ -29,35 +31,54 @@ pub struct Msm<'a, C> {
     share: usize,
 }
 
-/// Bases in host memory.
+/// Bases as the host has them.
 #[derive(Debug)]
 enum Held<'a, C> {
     Borrowed(&'a [C]),
-    Shared(Arc<Vec<C>>),
+    Shared(Points<C>),
 }
 
-impl<C> std::ops::Deref for Held<'_, C> {
-    type Target = [C];
-
-    fn deref(&self) -> &[C] {
+impl<C: MsmCurve> Held<'_, C> {
+    fn len(&self) -> usize {
         match self {
-            Self::Borrowed(bases) => bases,
-            Self::Shared(bases) => bases,
+            Self::Borrowed(bases) => bases.len(),
+            Self::Shared(bases) => bases.len(),
+        }
+    }
+
+    /// The bases in host memory, decoded now if they are not there yet.
+    fn on_host(&self) -> Result<&[C]> {
+        match self {
+            Self::Borrowed(bases) => Ok(bases),
+            Self::Shared(bases) => bases.on_host().map(|bases| bases.as_slice()),
+        }
+    }
+
+    /// A range of the bases, for a table.
+    fn part(&self, range: Range<usize>) -> Result<Origin<'_, C>> {
+        let encoded = match self {
+            Self::Shared(bases) => bases.source(),
+            Self::Borrowed(_) => None,
+        };
+        match encoded {
+            Some(source) => Ok(Origin::Encoded(source, range)),
+            None => Ok(Origin::Memory(&self.on_host()?[range])),
         }
     }
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
-    /// As [`Self::with_options`], for bases that it keeps alive itself.
+    /// As [`Self::with_options`], for bases that it keeps alive itself. Encoded ones are decoded by the devices, and on
+    /// the host only once they are needed there.
     ///
     /// # Errors
-    /// As [`Self::with_options`].
-    pub fn shared(accelerator: &Accelerator, bases: Arc<Vec<C>>, options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Shared(bases), options)
+    /// As [`Self::with_options`], or an encoded point is not what is expected.
+    pub fn shared(accelerator: &Accelerator, bases: impl Into<Points<C>>, options: Options) -> Result<Self> {
+        Self::upload(accelerator, Held::Shared(bases.into()), options)
     }
 
     /// As [`Self::shared`], with bases that stay on the host: every call streams them.
-    pub(crate) fn streamed(accelerator: &Accelerator, bases: Arc<Vec<C>>) -> Self {
+    pub(crate) fn streamed(accelerator: &Accelerator, bases: Points<C>) -> Self {
         let share = gpu::share(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
         Self { accelerator, options, bases: Held::Shared(bases), tables, share }
@@ -91,8 +112,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         options.check()?;
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let share = gpu::share(bases.len(), accelerator.devices().len());
-        let shares = accelerator.devices().iter().zip(bases.chunks(share));
-        let tables = shares.map(|(device, bases)| Table::new(device, bases, &options)).collect();
+        let starts = (0..bases.len()).step_by(share);
+        let shares = accelerator.devices().iter().zip(starts.map(|start| start..bases.len().min(start + share)));
+        let tables = shares.map(|(device, range)| Table::new(device, bases.part(range)?, &options)).collect();
         let tables = match tables {
             Err(error @ Error::Invalid { .. }) => return Err(error),
             Err(error) if accelerator.forced().is_none() => {
@@ -101,6 +123,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
             }
             tables => tables?,
         };
+        if tables.is_empty() {
+            bases.on_host()?;
+        }
         Ok(Self { accelerator, options, bases, tables, share })
     }
 
@@ -141,12 +166,15 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();
-        let bases = self.shares();
+        let bases = self.shares()?;
         let work = Work { bases: &bases, vectors, share: self.share, options: self.options };
         self.accelerator.run(
             call::<C>(elements),
             |devices| gpu::msm(devices, work, abort),
-            || vectors.iter().map(|scalars| on_cpu(&self.bases, &on_host::<C::Scalar>(scalars)?, abort)).collect(),
+            || {
+                let bases = self.bases.on_host()?;
+                vectors.iter().map(|scalars| on_cpu(bases, &on_host::<C::Scalar>(scalars)?, abort)).collect()
+            },
         )
     }
 
@@ -158,7 +186,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<Running<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
-        let bases = self.shares();
+        let bases = self.shares()?;
         let work = Work { bases: &bases, vectors: &[scalars], share: self.share, options: self.options };
         let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
         let pipelines =
@@ -179,7 +207,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         abort: Abort<'_>,
     ) -> Result<Queued<'_, C>> {
         check_lengths(self.bases.len(), scalars.len())?;
-        let bases = self.shares();
+        let bases = self.shares()?;
         let vector = Scalars::from(scalars);
         let work = Work { bases: &bases, vectors: &[vector], share: self.share, options: self.options };
         let devices = self.accelerator.devices().iter().take(bases.len()).enumerate();
@@ -196,14 +224,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// promised, or the device's memory does not do or cannot be asked.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        Explanation::new(self.accelerator.devices(), &self.shares(), self.bases.len(), self.options, scalars)
+        Explanation::new(self.accelerator.devices(), &self.shares()?, self.bases.len(), self.options, scalars)
     }
 
-    fn shares(&self) -> Vec<Bases<'_, C>> {
-        match self.tables.is_empty() {
-            true => self.bases.chunks(self.share).map(Bases::Host).collect(),
+    fn shares(&self) -> Result<Vec<Bases<'_, C>>> {
+        Ok(match self.tables.is_empty() {
+            true => self.bases.on_host()?.chunks(self.share).map(Bases::Host).collect(),
             false => self.tables.iter().map(Bases::Device).collect(),
-        }
+        })
     }
 }
 
@@ -231,7 +259,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
         msm.accelerator.run(
             call::<C>(scalars.len()),
             |_| finish(pipelines),
-            || on_cpu(&msm.bases, &on_host::<C::Scalar>(&scalars)?, abort),
+            || on_cpu(msm.bases.on_host()?, &on_host::<C::Scalar>(&scalars)?, abort),
         )
     }
 
