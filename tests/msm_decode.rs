@@ -48,6 +48,11 @@ fn on_cpu<C: TestCurve>(bytes: &[u8]) -> Option<C> {
     C::from_uncompressed_unchecked(&encoding).into()
 }
 
+/// blst takes compressed points for uncompressed ones, whatever follows them; devices do not.
+fn is_compressed(bytes: &[u8]) -> bool {
+    bytes[0] & 0x80 != 0
+}
+
 /// Encodings of random points, every seventh infinity, some hundred of them over and over again.
 fn good<C: TestCurve>(count: usize) -> Vec<u8> {
     let mut rng = rng(7);
@@ -131,7 +136,7 @@ fn faulty<C: TestCurve>() -> Vec<(Vec<u8>, Expected, &'static str)> {
         bytes[coefficient..coefficient + 48].fill(0xff);
         bytes[coefficient] = 0x1f;
         all.push((bytes, ANY, "coordinates below the field's modulus"));
-        // The modulus itself: −1, and one more.
+        // The modulus itself: −1, and one more, without a carry since p ends in ab.
         let minus_one = blstrs::Fp::ZERO - blstrs::Fp::ONE;
         let mut bytes = good.clone();
         bytes[coefficient..coefficient + 48].copy_from_slice(&minus_one.to_bytes_be());
@@ -148,7 +153,7 @@ fn faults_are_named<C: TestCurve>() {
     let bytes = good::<C>(300);
     let finite: Vec<u8> = good::<C>(1).repeat(300);
     for (fault, how, expectation) in faulty::<C>() {
-        assert_eq!(on_cpu::<C>(&fault).is_none(), how == ANY, "the CPU agrees");
+        assert!(is_compressed(&fault) || on_cpu::<C>(&fault).is_none() == (how == ANY), "the CPU agrees");
         for device in devices() {
             let mut bytes = if how.not_infinity { finite.clone() } else { bytes.clone() };
             for place in [299, 128, 0] {
@@ -168,7 +173,7 @@ fn faults_in_chunks<C: TestCurve>() {
     let (fault, how, expectation) = faulty::<C>().remove(0);
     for device in devices() {
         let mut bytes = good.clone();
-        for place in [2 * CHUNK + 2, 2 * CHUNK, 2 * CHUNK - 1, CHUNK, CHUNK - 1] {
+        for place in [2 * CHUNK + 2, 2 * CHUNK - 1, CHUNK, CHUNK - 1] {
             bytes[place * C::AFFINE_BYTES..][..C::AFFINE_BYTES].copy_from_slice(&fault);
             refused::<C>(&device, &bytes, how, place, expectation);
         }
@@ -181,7 +186,8 @@ fn random_changes<C: TestCurve>() {
     for _ in 0..60 {
         let mut bytes = good.clone();
         bytes[rng.gen_range(0..5 * C::AFFINE_BYTES)] ^= 1 << rng.gen_range(0..8);
-        let points: Option<Vec<C>> = bytes.chunks(C::AFFINE_BYTES).map(on_cpu).collect();
+        let point = |bytes: &[u8]| on_cpu(bytes).filter(|_| !is_compressed(bytes));
+        let points: Option<Vec<C>> = bytes.chunks(C::AFFINE_BYTES).map(point).collect();
         for device in devices() {
             let actual = on_device::<C>(&device, &bytes, ANY).ok();
             assert_eq!(actual, points.as_ref().map(|points| C::to_device(points).to_vec()));

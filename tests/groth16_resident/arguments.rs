@@ -83,7 +83,8 @@ fn keys_and_circuits_that_cannot_be() {
 }
 
 fn parameters_of(key: &Parameters<Bls12>, circuit: &groth16::Circuit<Scalar>) -> bool {
-    parameters::<Bls12, _>(&key, circuit).is_ok_and(|parameters| parameters.a.in_memory().is_some_and(|a| Arc::ptr_eq(a, &key.a)))
+    parameters::<Bls12, _>(&key, circuit)
+        .is_ok_and(|parameters| parameters.a.in_memory().is_some_and(|a| Arc::ptr_eq(a, &key.a)))
 }
 
 #[test]
