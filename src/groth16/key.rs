@@ -169,8 +169,11 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 }
 
 impl<E: Engine> Parameters<E> {
-    /// Decodes on the host what is encoded.
-    fn decode(&self) -> Result<()> {
+    /// Decodes on the host what is encoded, so that it goes to devices as they have it.
+    ///
+    /// # Errors
+    /// A point is not what is expected.
+    pub fn decode(&self) -> Result<()> {
         [&self.h, &self.l, &self.a, &self.b_g1].into_iter().try_for_each(|query| query.on_host().map(drop))?;
         self.b_g2.on_host().map(drop)
     }
@@ -199,7 +202,7 @@ fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Points<C>, reserve: u64
     if bytes.saturating_add(reserve) > free {
         let name = C::NAME;
         log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
-        return Ok(Msm::streamed(accelerator, bases.clone()));
+        return Msm::streamed(accelerator, bases.clone());
     }
     Msm::shared(accelerator, bases.clone(), Options::default())
 }

@@ -78,10 +78,14 @@ impl<C: MsmCurve> Msm<'static, C> {
     }
 
     /// As [`Self::shared`], with bases that stay on the host: every call streams them.
-    pub(crate) fn streamed(accelerator: &Accelerator, bases: Points<C>) -> Self {
+    ///
+    /// # Errors
+    /// An encoded point is not what is expected.
+    pub(crate) fn streamed(accelerator: &Accelerator, bases: Points<C>) -> Result<Self> {
+        bases.on_host()?;
         let share = gpu::share(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
-        Self { accelerator, options, bases: Held::Shared(bases), tables, share }
+        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, share })
     }
 }
 
