@@ -21,7 +21,7 @@ use crate::mapped::{Identity, Read, decoded};
 #[derive(Debug)]
 pub struct File {
     map: Mmap,
-    file: fs::File,
+    handle: fs::File,
     path: PathBuf,
     identity: Identity,
     checked: bool,
@@ -31,16 +31,16 @@ impl File {
     /// The file behind mapped parameters, if later changes of it can be told.
     pub fn of<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
         let identity = Identity::of(mapped)?;
-        let file = mapped.param_file.try_clone().ok()?;
+        let handle = mapped.param_file.try_clone().ok()?;
         // SAFETY: who maps parameters promises that the file stays as it is while they are in use; as it may be longer
         // here, every use looks for changes.
-        let map = unsafe { Mmap::map(&file) }.ok()?;
-        Some(Self { map, file, path: mapped.param_file_path.clone(), identity, checked: mapped.checked })
+        let map = unsafe { Mmap::map(&handle) }.ok()?;
+        Some(Self { map, handle, path: mapped.param_file_path.clone(), identity, checked: mapped.checked })
     }
 
     /// That it is still in its state.
     fn confirm(&self) -> proofwarp::Result<()> {
-        match self.file.metadata() {
+        match self.handle.metadata() {
             Ok(data) if self.identity.is_state_of(&data) => Ok(()),
             Ok(_) => {
                 Err(self.error("the file as it was when its points were used first", "one that was changed since"))

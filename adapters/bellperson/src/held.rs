@@ -32,7 +32,7 @@ pub struct Held<E: Engine + MultiMillerLoop> {
 #[derive(Debug)]
 enum Name<E: Engine> {
     Memory(Vectors<E>),
-    File(Identity, Samples<E>),
+    File(Identity, Box<Samples<E>>),
 }
 
 /// Queries in memory. While a weak reference lives, its address is given to no other vector, and nobody gets a unique
@@ -46,7 +46,7 @@ struct Vectors<E: Engine> {
 impl<E: Engine + MultiMillerLoop> Held<E> {
     /// A prover by the parameters it was made of.
     pub fn new(prover: Prover<E>, circuit: TypeId, file: Option<(Identity, Samples<E>)>) -> Self {
-        let names = file.into_iter().map(|(identity, samples)| Name::File(identity, samples));
+        let names = file.into_iter().map(|(identity, samples)| Name::File(identity, Box::new(samples)));
         let names = Mutex::new(names.collect());
         Self { prover, circuit, names }
     }
@@ -73,7 +73,7 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
         }
         let same = self.has_points(&parameters(&mapped, self.prover.circuit())?)?;
         if let (true, Some(identity), Some(samples)) = (same, identity, Samples::of(mapped)) {
-            self.add(Name::File(identity, samples));
+            self.add(Name::File(identity, Box::new(samples)));
         }
         Ok(same)
     }
