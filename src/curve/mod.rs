@@ -24,7 +24,7 @@ pub trait MsmCurve: PrimeCurveAffine {
     /// Bits of a scalar.
     const SCALAR_BITS: u32;
     /// Whether devices decode points in the curve's uncompressed form, which is as long as they are on the device:
-    /// [`crate::msm::decode`].
+    /// [`crate::msm::decode()`].
     const DECODES: bool = false;
 
     /// The points' memory as the device has it, copied only where the Rust type is laid out otherwise.

@@ -21,7 +21,7 @@ pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expec
     refuse(first_fault::<C>(stream, to, bytes, expected)?, |number| format!("point {number}"))
 }
 
-/// As [`decode`], for a range of a source's points, which errors name as it does.
+/// As [`decode()`], for a range of a source's points, which errors name as it does.
 pub(super) fn decode_from<C: MsmCurve>(
     stream: &mut Stream,
     to: &Buffer,
