@@ -23,6 +23,8 @@ mod cli;
 mod common;
 #[path = "../examples/groth16/compare.rs"]
 mod compare;
+#[path = "../examples/groth16/mapped.rs"]
+mod mapped;
 #[path = "../examples/groth16/options.rs"]
 mod options;
 #[path = "../examples/groth16/outcome.rs"]

@@ -14,7 +14,9 @@
 #define FAULT_NOT_REDUCED 0u
 #define FAULT_NOT_ON_CURVE 1u
 #define FAULT_OUTSIDE_SUBGROUP 2u
-#define FAULT_NONE 3u
+#define FAULT_ENCODING 3u
+#define FAULT_INFINITY 4u
+#define FAULT_NONE 5u
 
 DEVICE bool affine_is_on_curve(affine_t p) {
     const F(t) b = CURVE_B_LIMBS;
@@ -62,11 +64,16 @@ DEVICE u32 affine_fault(affine_t p) {
     return affine_is_in_subgroup(p) ? FAULT_NONE : FAULT_OUTSIDE_SUBGROUP;
 }
 
-// first[chunk] = min(first[chunk], 4·i + fault) over all points with a fault. n ≤ 2^30. Grid: one item a point.
+DEVICE void note_fault(GLOBAL u32 *first, u32 chunk, u32 i, u32 fault) {
+    ATOMIC_MIN(&first[chunk], 8 * i + fault);
+}
+
+// first[chunk] = min(first[chunk], 8·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid: one item a
+// point.
 KERNEL(128)
-void points_check(u32 n, u32 chunk, GLOBAL const affine_t *points, GLOBAL u32 *first) {
+void points_check(u32 start, u32 n, u32 chunk, GLOBAL const affine_t *points, GLOBAL u32 *first) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
-    u32 fault = affine_fault(points[i]);
-    if (fault != FAULT_NONE) ATOMIC_MIN(&first[chunk], 4 * i + fault);
+    u32 fault = affine_fault(points[start + i]);
+    if (fault != FAULT_NONE) note_fault(first, chunk, i, fault);
 }

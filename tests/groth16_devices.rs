@@ -50,20 +50,20 @@ impl Setup {
         let circuit = Circuit::from_matrices(INPUTS, matrices).expect("circuit");
         let [a, b_inputs, b_aux] = circuit.query_lengths();
         let g1 = |count| -> Vec<G1Affine> { (0..count).map(|_| G1::random(&mut rng).into()).collect() };
-        let [h, l, a, b_g1, rest] = [63, VARIABLES - INPUTS, a, b_inputs + b_aux, 3].map(g1).map(Arc::new);
+        let [h, l, a, b_g1, rest] = [63, VARIABLES - INPUTS, a, b_inputs + b_aux, 3].map(g1);
         let g2 = |count| -> Vec<G2Affine> { (0..count).map(|i| (G2::generator() * Fr::from(i + 5)).into()).collect() };
-        let (b_g2, rest_g2) = (Arc::new(g2(b_g1.len() as u64)), g2(2));
+        let (b_g2, rest_g2) = (g2(b_g1.len() as u64), g2(2));
         let parameters = Parameters {
             alpha_g1: rest[0],
             beta_g1: rest[1],
             beta_g2: rest_g2[0],
             delta_g1: rest[2],
             delta_g2: rest_g2[1],
-            h,
-            l,
-            a,
-            b_g1,
-            b_g2,
+            h: h.into(),
+            l: l.into(),
+            a: a.into(),
+            b_g1: b_g1.into(),
+            b_g2: b_g2.into(),
         };
         Self { circuit, parameters, assignments, evaluations, r, s }
     }

@@ -31,6 +31,9 @@ pub struct Options {
     /// Times each step of a proof on the resident pipeline alone too, on the first device
     #[arg(long)]
     pub steps: bool,
+    /// Times how long the key takes from its mapped file to the first device too, decoded there or on the host
+    #[arg(long)]
+    pub mapped: bool,
     /// Number of GPUs; all without it [NVIDIA's: the others are hidden by `CUDA_VISIBLE_DEVICES`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub devices: Option<u32>,

@@ -6,6 +6,7 @@ mod child;
 mod circuits;
 mod cli;
 mod compare;
+mod mapped;
 mod options;
 mod outcome;
 mod parameters;

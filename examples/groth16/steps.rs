@@ -11,7 +11,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, as_bytes};
 use proofwarp::groth16::{Circuit, Parameters, ProvingKeyOnDevice};
 use proofwarp::matrix::{Csr, CsrOnDevice, DeviceVectors, Options};
-use proofwarp::msm::{DeviceScalars, Form, Msm};
+use proofwarp::msm::{self, DeviceScalars, Form, Msm, Points};
 use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::{Accelerator, Error, Result};
 
@@ -107,10 +107,10 @@ impl Bench {
         &mut self,
         name: &str,
         alone: &Accelerator,
-        bases: &[C],
+        bases: &Points<C>,
         scalars: &DeviceScalars,
     ) -> Result<()> {
-        let msm = Msm::new(alone, bases)?;
+        let msm = Msm::shared(alone, bases.clone(), msm::Options::default())?;
         self.timed(name, bases.len(), |_| Ok(msm.run(scalars, None)?.1.traffic))
     }
 

@@ -10,7 +10,7 @@ use crate::options::WorkOptions;
 use crate::outcome::Outcome;
 use crate::phases::Phase;
 use crate::prove::Batch;
-use crate::{Failure, parameters, phases, prove, resident};
+use crate::{Failure, mapped, parameters, phases, prove, resident};
 
 /// How proofwarp is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -85,6 +85,9 @@ pub fn measure(accelerator: &Accelerator, options: &Options) -> Result<Vec<Measu
             Adapter::EcGpuGen => measured.push(ec_gpu_gen(work, &batch, &parameters)?),
             Adapter::Supraseal => {}
             Adapter::Resident => {
+                if options.mapped {
+                    mapped::measure(accelerator, work, &batch.circuits[0])?;
+                }
                 measured.extend(resident::measure(accelerator, work, &batch, &parameters, options.steps)?);
             }
         }

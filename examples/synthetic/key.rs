@@ -1,7 +1,5 @@
 //! A key whose discrete logarithms are known, and the proofs that must come out of it.
 
-use std::sync::Arc;
-
 use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
 use ff::Field;
 use group::Curve;
@@ -56,11 +54,11 @@ impl Logarithms {
             beta_g2: in_g2(self.beta),
             delta_g1: in_g1(self.delta),
             delta_g2: in_g2(self.delta),
-            h: Arc::new(Progression::Powers.points(circuit.constraints().next_power_of_two() - 1)?),
-            l: Arc::new(self.l.points(circuit.aux())?),
-            a: Arc::new(self.a.points(a)?),
-            b_g1: Arc::new(self.b_g1.points(b)?),
-            b_g2: Arc::new(self.b_g2.points(b)?),
+            h: Progression::Powers.points(circuit.constraints().next_power_of_two() - 1)?.into(),
+            l: self.l.points(circuit.aux())?.into(),
+            a: self.a.points(a)?.into(),
+            b_g1: self.b_g1.points(b)?.into(),
+            b_g2: self.b_g2.points(b)?.into(),
         })
     }
 

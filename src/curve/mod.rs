@@ -23,6 +23,9 @@ pub trait MsmCurve: PrimeCurveAffine {
     const AFFINE_BYTES: usize;
     /// Bits of a scalar.
     const SCALAR_BITS: u32;
+    /// Whether devices decode points in the curve's uncompressed form, which is as long as they are on the device:
+    /// [`crate::msm::decode()`].
+    const DECODES: bool = false;
 
     /// The points' memory as the device has it, copied only where the Rust type is laid out otherwise.
     fn to_device(points: &[Self]) -> Cow<'_, [u8]>;
@@ -69,6 +72,7 @@ macro_rules! blst_curve {
             const NAME: &'static str = $name;
             const AFFINE_BYTES: usize = size_of::<$raw_affine>();
             const SCALAR_BITS: u32 = 255;
+            const DECODES: bool = true;
 
             fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
                 // SAFETY: the type is a transparent wrapper of blst's C struct of u64 limbs, which has

@@ -9,7 +9,7 @@ use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::field::NttField;
 use crate::matrix::SparseMatrix;
-use crate::msm::msm;
+use crate::msm::{Points, msm};
 use crate::ntt::{Direction, NttDomain};
 use crate::{Accelerator, Error, Result};
 
@@ -33,8 +33,8 @@ pub(super) fn prove<E: Engine>(
     })
 }
 
-fn sum<C: MsmCurve>(host: &Accelerator, bases: &[C], scalars: &[[u8; 32]], abort: Abort<'_>) -> Result<C::Curve> {
-    msm(host, bases, scalars, abort).map(|(sum, _)| sum)
+fn sum<C: MsmCurve>(host: &Accelerator, bases: &Points<C>, scalars: &[[u8; 32]], abort: Abort<'_>) -> Result<C::Curve> {
+    msm(host, bases.on_host()?, scalars, abort).map(|(sum, _)| sum)
 }
 
 /// Scalars as little-endian numbers.

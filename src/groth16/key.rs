@@ -9,7 +9,7 @@ use super::per_device::PerDevice;
 use super::spread::{Costs, Query, Share};
 use crate::backend::Device;
 use crate::curve::MsmCurve;
-use crate::msm::{Msm, Options};
+use crate::msm::{Msm, Options, Points};
 use crate::{Accelerator, Error, Result};
 
 /// Of a device's free memory, one part in so many is left to the sums of proofs.
@@ -35,15 +35,15 @@ pub struct Parameters<E: Engine> {
     /// δ in G2.
     pub delta_g2: E::G2Affine,
     /// τⁱ·t(τ)/δ for i < m − 1, where m is the domain's order.
-    pub h: Arc<Vec<E::G1Affine>>,
+    pub h: Points<E::G1Affine>,
     /// (β·uᵢ(τ) + α·vᵢ(τ) + wᵢ(τ))/δ for auxiliary variables.
-    pub l: Arc<Vec<E::G1Affine>>,
+    pub l: Points<E::G1Affine>,
     /// uᵢ(τ) of all inputs, then of those auxiliary variables that occur in A.
-    pub a: Arc<Vec<E::G1Affine>>,
+    pub a: Points<E::G1Affine>,
     /// vᵢ(τ) of those inputs, then of those auxiliary variables that occur in B.
-    pub b_g1: Arc<Vec<E::G1Affine>>,
+    pub b_g1: Points<E::G1Affine>,
     /// The same in G2.
-    pub b_g2: Arc<Vec<E::G2Affine>>,
+    pub b_g2: Points<E::G2Affine>,
 }
 
 /// A proving key whose bases are uploaded once to each device that proves, for any number of proofs. A device that only
@@ -81,21 +81,22 @@ pub(super) struct Held<E: Engine> {
 impl<E: Engine> ProvingKeyOnDevice<E> {
     /// Checks a key's lengths and uploads it to the first device; others get what they need of it with their first proof.
     ///
-    /// Points are trusted, but for a δ of zero.
+    /// Points are trusted, but for a δ of zero and encoded ones.
     ///
     /// # Errors
-    /// Lengths do not match, δ is zero, or a forced backend failed.
+    /// Lengths do not match, δ is zero, an encoded point is not what is expected, or a forced backend failed.
     pub fn new(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
         let key = Self { accelerator: accelerator.clone(), parameters, tables, reserves: PerDevice::default() };
-        if let Some(device) = accelerator.devices().first() {
-            match key.on_device(device, Share::ALL) {
-                Err(error) if accelerator.forced().is_none() => {
-                    log::warn!("groth16: the key stays on the host: {error}");
-                }
-                result => drop(result?),
+        match accelerator.devices().first().map(|device| key.on_device(device, Share::ALL).map(drop)) {
+            None => key.parameters.decode()?,
+            Some(Err(error @ Error::Invalid { .. })) => return Err(error),
+            Some(Err(error)) if accelerator.forced().is_none() => {
+                log::warn!("groth16: the key stays on the host: {error}");
+                key.parameters.decode()?;
             }
+            Some(result) => result?,
         }
         Ok(key)
     }
@@ -140,7 +141,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         device: &Arc<Device>,
         wanted: bool,
         tables: &PerDevice<Table<C>>,
-        bases: &Arc<Vec<C>>,
+        bases: &Points<C>,
     ) -> Result<Option<Arc<Table<C>>>> {
         let make = || table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?);
         wanted.then(|| tables.get(device, make)).transpose()
@@ -168,6 +169,15 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 }
 
 impl<E: Engine> Parameters<E> {
+    /// Decodes on the host what is encoded, so that it goes to devices as they have it.
+    ///
+    /// # Errors
+    /// A point is not what is expected.
+    pub fn decode(&self) -> Result<()> {
+        [&self.h, &self.l, &self.a, &self.b_g1].into_iter().try_for_each(|query| query.on_host().map(drop))?;
+        self.b_g2.on_host().map(drop)
+    }
+
     fn check(&self) -> Result<()> {
         const PLACE: &str = "groth16 key";
         let domain = self.h.len() + 1;
@@ -186,13 +196,13 @@ impl<E: Engine> Parameters<E> {
 }
 
 /// Bases on the device if they leave `reserve` bytes there.
-fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Arc<Vec<C>>, reserve: u64) -> Result<Table<C>> {
+fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Points<C>, reserve: u64) -> Result<Table<C>> {
     let bytes = (bases.len() * C::AFFINE_BYTES) as u64;
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
     if bytes.saturating_add(reserve) > free {
         let name = C::NAME;
         log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
-        return Ok(Msm::streamed(accelerator, bases.clone()));
+        return Msm::streamed(accelerator, bases.clone());
     }
     Msm::shared(accelerator, bases.clone(), Options::default())
 }

@@ -95,6 +95,9 @@ const CURVES: [(&str, &str, bool, &str); 6] = [
     ("vesta", name::PASTA_FQ, false, name::PASTA_FP),
 ];
 
+/// The field of the curves whose encoding of points kernels know.
+const ENCODED_FIELD: &str = name::BLS12_381_FQ;
+
 /// Fields with a large power of two dividing p − 1, on which transforms are defined.
 const NTT_FIELDS: [&str; 4] = [name::BLS12_381_FR, name::BN254_FR, name::PASTA_FP, name::PASTA_FQ];
 /// Scalar fields of curves with a pairing.
@@ -172,6 +175,9 @@ const MSM: &[&str] = &[
     include_str!("../../cl/msm_buckets.cl"),
     include_str!("../../cl/points_check.cl"),
 ];
+/// For curves whose points come encoded.
+const FIELD_ENCODING: &str = include_str!("../../cl/field_encoding.cl");
+const POINTS_DECODE: &str = include_str!("../../cl/points_decode.cl");
 const POINTS: &str = include_str!("../../cl/points.cl");
 
 impl Module {
@@ -183,7 +189,7 @@ impl Module {
         if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
             section(&mut text, scalar, &[]);
         }
-        section(&mut text, &self.field, if self.family == Family::Ntt { SHOUP } else { &[] });
+        section(&mut text, &self.field, self.field_extras());
         let coordinate = if self.quadratic {
             let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {}2", self.field.name, self.field.name);
             text.push_str(FIELD2);
@@ -205,6 +211,20 @@ impl Module {
         text
     }
 
+    /// What the family needs of its field beside what all do.
+    fn field_extras(&self) -> &'static [&'static str] {
+        match self.family {
+            Family::Ntt => SHOUP,
+            _ if self.decodes() => &[FIELD_ENCODING],
+            _ => &[],
+        }
+    }
+
+    /// Whether it decodes points.
+    fn decodes(&self) -> bool {
+        self.family == Family::Msm && self.field.name == ENCODED_FIELD
+    }
+
     fn family_sources(&self, text: &mut String) {
         match self.family {
             Family::Vector => text.push_str(VECTOR),
@@ -215,6 +235,9 @@ impl Module {
                 text.push_str(CURVE);
                 for part in MSM {
                     text.push_str(part);
+                }
+                if self.decodes() {
+                    text.push_str(POINTS_DECODE);
                 }
             }
             Family::Points => {

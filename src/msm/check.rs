@@ -1,10 +1,12 @@
 //! Checks of bases that come from outside, before a multi-scalar multiplication trusts them.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::fault::{Fault, Faults, First};
 use super::grid::Grid;
 use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
@@ -14,42 +16,11 @@ use crate::side_by_side::side_by_side;
 use crate::{Accelerator, Error, Result};
 
 /// Most points of one upload: several waves of a large GPU, and at most 48 MiB.
-const CHUNK: usize = 1 << 18;
+pub(super) const CHUNK: usize = 1 << 18;
 /// Points that a core checks between two looks at what the others found.
 const CPU_PIECE: usize = 1 << 8;
 /// Work-items of a group of `points_check`.
-const GROUP: u32 = 128;
-/// What a chunk without a fault leaves.
-const NO_FAULT: u32 = u32::MAX;
-
-/// What is wrong with a point; the values are those of `cl/points_check.cl`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    NotReduced = 0,
-    NotOnCurve = 1,
-    OutsideSubgroup = 2,
-}
-
-impl Fault {
-    fn from_device(code: u32) -> Result<Self> {
-        [Self::NotReduced, Self::NotOnCurve, Self::OutsideSubgroup]
-            .into_iter()
-            .find(|fault| *fault as u32 == code)
-            .ok_or_else(|| Error::device("device", "points_check", format!("expected a fault below 3, got {code}")))
-    }
-
-    /// What is expected of a point, and what it is instead.
-    fn describe(self) -> [&'static str; 2] {
-        match self {
-            Self::NotReduced => ["coordinates below the field's modulus", "one that is not below it"],
-            Self::NotOnCurve => ["a point on the curve", "coordinates that are not on the curve"],
-            Self::OutsideSubgroup => ["a point of the prime-order subgroup", "one outside it"],
-        }
-    }
-}
-
-/// The first base that is not what it should be, if there is one.
-type First = Option<(usize, Fault)>;
+pub(super) const GROUP: u32 = 128;
 
 /// Refuses bases that are not points of the curve's subgroup of prime order; infinity is one of them.
 ///
@@ -119,14 +90,9 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, T
     for (number, bases) in bases.chunks(chunk).enumerate() {
         lanes[number % 2].add(number, bases)?;
     }
-    let [(mut found, first), (others, second)] = [lanes[0].finish()?, lanes[1].finish()?];
-    found.iter_mut().zip(others).for_each(|(key, other)| *key = other.min(*key));
-    let position = found.iter().position(|key| *key != NO_FAULT);
-    let place = |number: usize| -> Result<(usize, Fault)> {
-        let key = found[number];
-        Ok((number * chunk + key as usize / 4, Fault::from_device(key % 4)?))
-    };
-    Ok((position.map(place).transpose()?, first + second))
+    let [(found, first), (other, second)] = [lanes[0].finish(chunk)?, lanes[1].finish(chunk)?];
+    let earliest = found.into_iter().chain(other).min_by_key(|(index, _)| *index);
+    Ok((earliest, first + second))
 }
 
 /// A stream with room for a chunk of points, and a result for each chunk.
@@ -135,37 +101,46 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, T
 struct Lane {
     stream: Stream,
     points: Buffer,
-    first: Buffer,
-    chunks: usize,
+    faults: Faults,
     program: Program,
 }
 
 impl Lane {
     fn new<C: MsmCurve>(device: &Arc<Device>, chunk: usize, chunks: usize) -> Result<Self> {
         let mut stream = device.stream()?;
-        let (points, first) = (stream.allocate(chunk * C::AFFINE_BYTES)?, stream.allocate(4 * chunks)?);
-        stream.upload(&first, &NO_FAULT.to_le_bytes().repeat(chunks))?;
-        Ok(Self { stream, points, first, chunks, program: Program::find("msm", C::NAME)? })
+        let points = stream.allocate(chunk * C::AFFINE_BYTES)?;
+        let faults = Faults::new(&mut stream, chunks)?;
+        Ok(Self { stream, points, faults, program: Program::find("msm", C::NAME)? })
     }
 
     /// Queues the check of a chunk.
     fn add<C: MsmCurve>(&mut self, number: usize, bases: &[C]) -> Result<()> {
         self.stream.upload(&self.points, &C::to_device(bases))?;
         self.stream.mark_start()?;
-        let numbers = [bases.len() as u32, number as u32].map(Arg::U32);
-        let args = [&numbers[..], &[mem(&self.points), mem(&self.first)]].concat();
-        // SAFETY: the arguments are those of `points_check`; the buffers hold a chunk, which `bases` is, and a
-        // result for each chunk.
-        unsafe { self.program.launch(&mut self.stream, "points_check", bases.len() as u64, GROUP, &args)? };
+        // SAFETY: the buffers hold a chunk, which `bases` is, and a result for each chunk.
+        unsafe { launch(self.program, &mut self.stream, (&self.points, 0..bases.len()), (&self.faults, number))? };
         self.stream.mark_end()
     }
 
     /// What its chunks have left; those that it did not check have no fault.
-    fn finish(&mut self) -> Result<(Vec<u32>, Traffic)> {
-        self.stream.wait(None)?;
-        let mut bytes = vec![0; 4 * self.chunks];
-        self.stream.download(&mut bytes, &self.first)?;
-        let keys = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        Ok((keys, self.stream.traffic()))
+    fn finish(&mut self, chunk: usize) -> Result<(First, Traffic)> {
+        let first = self.faults.read(&mut self.stream, chunk)?;
+        Ok((first, self.stream.traffic()))
     }
+}
+
+/// Queues the check of points of a buffer, for the result of that number.
+///
+/// # Safety
+/// The buffer, of points of the program's curve, holds that range, and there is such a result.
+pub(super) unsafe fn launch(
+    program: Program,
+    stream: &mut Stream,
+    (points, range): (&Buffer, Range<usize>),
+    (faults, number): (&Faults, usize),
+) -> Result<()> {
+    let numbers = [range.start as u32, range.len() as u32, number as u32].map(Arg::U32);
+    let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();
+    // SAFETY: the arguments are those of `points_check`; the rest is the caller's promise.
+    unsafe { program.launch(stream, "points_check", range.len() as u64, GROUP, &args) }
 }

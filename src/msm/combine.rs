@@ -28,8 +28,7 @@ struct Sets {
 pub(super) fn combine<C: MsmCurve>(plan: Plan, jacobian: Vec<u8>) -> Result<C::Curve> {
     let sets = Arc::new(Sets { plan, jacobian, next: AtomicU32::new(0) });
     let (sender, receiver) = channel();
-    let helpers = std::env::var("PW_HELP").map_or(HELPERS, |help| help.parse().unwrap());
-    for _ in 0..helpers.min(rayon::current_num_threads() - 1) {
+    for _ in 0..HELPERS.min(rayon::current_num_threads() - 1) {
         let (sets, sender) = (sets.clone(), sender.clone());
         // Unlike a parallel iterator this waits for nobody who is busy: who comes too late finds nothing to do.
         rayon::spawn(move || sets.sum_all::<C>(&sender));

@@ -1,16 +1,18 @@
 //! Bases that stay on the devices between calls.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
 
+use super::encoded::Points;
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
 use super::grid::Grid;
 use super::options::{DeviceScalars, Form, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
 use super::queued::Queued;
-use super::table::Table;
+use super::table::{Origin, Table};
 use super::{call, check, check_lengths, on_cpu};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
@@ -30,38 +32,61 @@ pub struct Msm<'a, C> {
     grid: Grid,
 }
 
-/// Bases in host memory.
+/// Bases as the host has them.
 #[derive(Debug)]
 enum Held<'a, C> {
     Borrowed(&'a [C]),
-    Shared(Arc<Vec<C>>),
+    Shared(Points<C>),
 }
 
-impl<C> std::ops::Deref for Held<'_, C> {
-    type Target = [C];
-
-    fn deref(&self) -> &[C] {
+impl<C: MsmCurve> Held<'_, C> {
+    fn len(&self) -> usize {
         match self {
-            Self::Borrowed(bases) => bases,
-            Self::Shared(bases) => bases,
+            Self::Borrowed(bases) => bases.len(),
+            Self::Shared(bases) => bases.len(),
+        }
+    }
+
+    /// The bases in host memory, decoded now if they are not there yet.
+    fn on_host(&self) -> Result<&[C]> {
+        match self {
+            Self::Borrowed(bases) => Ok(bases),
+            Self::Shared(bases) => bases.on_host().map(|bases| bases.as_slice()),
+        }
+    }
+
+    /// A range of the bases, for a table.
+    fn part(&self, range: Range<usize>) -> Result<Origin<'_, C>> {
+        let encoded = match self {
+            Self::Shared(bases) => bases.source(),
+            Self::Borrowed(_) => None,
+        };
+        match encoded {
+            Some(source) => Ok(Origin::Encoded(source, range)),
+            None => Ok(Origin::Memory(&self.on_host()?[range])),
         }
     }
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
-    /// As [`Self::with_options`], for bases that it keeps alive itself.
+    /// As [`Self::with_options`], for bases that it keeps alive itself. Encoded ones are decoded by the devices, and on
+    /// the host only once they are needed there.
     ///
     /// # Errors
-    /// As [`Self::with_options`].
-    pub fn shared(accelerator: &Accelerator, bases: Arc<Vec<C>>, options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Shared(bases), options)
+    /// As [`Self::with_options`], or an encoded point is not what is expected.
+    pub fn shared(accelerator: &Accelerator, bases: impl Into<Points<C>>, options: Options) -> Result<Self> {
+        Self::upload(accelerator, Held::Shared(bases.into()), options)
     }
 
     /// As [`Self::shared`], with bases that stay on the host: every call streams them.
-    pub(crate) fn streamed(accelerator: &Accelerator, bases: Arc<Vec<C>>) -> Self {
+    ///
+    /// # Errors
+    /// An encoded point is not what is expected.
+    pub(crate) fn streamed(accelerator: &Accelerator, bases: Points<C>) -> Result<Self> {
+        bases.on_host()?;
         let grid = Grid::of_points(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
-        Self { accelerator, options, bases: Held::Shared(bases), tables, grid }
+        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, grid })
     }
 }
 
@@ -94,9 +119,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let held = Grid::choose::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
             let devices = accelerator.devices().iter().take(grid.devices).enumerate();
-            let held = devices.map(|(number, device)| (device, &bases[grid.held(number, bases.len())]));
-            let tables = held.filter(|(_, bases)| !bases.is_empty());
-            Ok((grid, tables.map(|(device, bases)| Table::new(device, bases, &options)).collect::<Result<_>>()?))
+            let held = devices.map(|(number, device)| (device, grid.held(number, bases.len())));
+            let tables = held.filter(|(_, range)| !range.is_empty());
+            let tables = tables.map(|(device, range)| Table::new(device, bases.part(range)?, &options));
+            Ok((grid, tables.collect::<Result<Vec<_>>>()?))
         });
         let (grid, tables) = match held {
             Err(error @ Error::Invalid { .. }) => return Err(error),
@@ -106,6 +132,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
             }
             held => held?,
         };
+        if tables.is_empty() {
+            bases.on_host()?;
+        }
         Ok(Self { accelerator, options, bases, tables, grid })
     }
 
@@ -156,12 +185,15 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();
-        let bases = self.shares();
+        let bases = self.shares()?;
         let work = self.work(&bases, vectors);
         self.accelerator.run(
             call::<C>(elements),
             |devices| gpu::msm(devices, work, abort),
-            || vectors.iter().map(|scalars| on_cpu(&self.bases, &on_host::<C::Scalar>(scalars)?, abort)).collect(),
+            || {
+                let bases = self.bases.on_host()?;
+                vectors.iter().map(|scalars| on_cpu(bases, &on_host::<C::Scalar>(scalars)?, abort)).collect()
+            },
         )
     }
 
@@ -201,7 +233,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         parts: usize,
         abort: Abort<'_>,
     ) -> Result<Vec<Pipeline>> {
-        let (bases, devices) = (self.shares(), self.accelerator.devices());
+        let (bases, devices) = (self.shares()?, self.accelerator.devices());
         let work = self.work(&bases, std::slice::from_ref(vector));
         let split = gpu::split(devices, &work, vector, parts, abort)?;
         let start =
@@ -221,15 +253,15 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// promised, or the device's memory does not do or cannot be asked.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        let bases = self.shares();
+        let bases = self.shares()?;
         Explanation::new(self.accelerator.devices(), &self.work(&bases, &[]), self.bases.len(), scalars)
     }
 
-    fn shares(&self) -> Vec<Bases<'_, C>> {
-        match self.tables.is_empty() {
-            true => self.bases.chunks(self.grid.piece()).map(Bases::Host).collect(),
+    fn shares(&self) -> Result<Vec<Bases<'_, C>>> {
+        Ok(match self.tables.is_empty() {
+            true => self.bases.on_host()?.chunks(self.grid.piece()).map(Bases::Host).collect(),
             false => self.tables.iter().map(Bases::Device).collect(),
-        }
+        })
     }
 }
 
@@ -257,7 +289,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
         msm.accelerator.run(
             call::<C>(scalars.len()),
             |_| finish(pipelines),
-            || on_cpu(&msm.bases, &on_host::<C::Scalar>(&scalars)?, abort),
+            || on_cpu(msm.bases.on_host()?, &on_host::<C::Scalar>(&scalars)?, abort),
         )
     }
 

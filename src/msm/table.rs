@@ -1,7 +1,10 @@
 //! Bases on a device, with their precomputed multiples where there are any.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::decode::decode_from;
+use super::encoded::EncodedPoints;
 use super::grid::Windows;
 use super::options::Options;
 use super::plan::{Plan, Problem};
@@ -20,9 +23,32 @@ pub(super) struct Table {
     pub window: u32,
 }
 
+/// Where a table's bases come from.
+pub(super) enum Origin<'a, C> {
+    Memory(&'a [C]),
+    /// A range of encoded points.
+    Encoded(&'a dyn EncodedPoints<C>, Range<usize>),
+}
+
+impl<C: MsmCurve> Origin<'_, C> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Memory(bases) => bases.len(),
+            Self::Encoded(_, range) => range.len(),
+        }
+    }
+
+    fn upload(self, stream: &mut Stream, to: &Buffer) -> Result<()> {
+        match self {
+            Self::Memory(bases) => stream.upload(to, &C::to_device(bases)),
+            Self::Encoded(source, range) => decode_from(stream, to, source, range),
+        }
+    }
+}
+
 impl Table {
     /// Uploads the bases and computes their copies.
-    pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
+    pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: Origin<'_, C>, options: &Options) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
             let problem = resident::<C>(device, points, options);
@@ -34,7 +60,7 @@ impl Table {
         }
         let mut stream = device.stream()?;
         let buffer = stream.allocate(points * copies as usize * C::AFFINE_BYTES)?;
-        stream.upload(&buffer, &C::to_device(bases))?;
+        bases.upload(&mut stream, &buffer)?;
         let table = Self { buffer, points, copies, window };
         table.copy::<C>(&mut stream, shift)?;
         stream.wait(None)?;

@@ -116,7 +116,7 @@ fn bn254() {
         let scalars: Vec<Fr> = (0..count).map(|_| Fr::random(&mut rng)).collect();
         let g1: Vec<G1Affine> = scalars.iter().map(|scalar| (G1Affine::generator() * scalar).into()).collect();
         let g2: Vec<G2Affine> = scalars.iter().map(|scalar| (G2Affine::generator() * scalar).into()).collect();
-        (Arc::new(g1), Arc::new(g2))
+        (g1, g2)
     };
     let (some, some_g2) = points(3);
     let (b_g1, b_g2) = points(7);
@@ -126,11 +126,11 @@ fn bn254() {
         beta_g2: some_g2[1],
         delta_g1: some[2],
         delta_g2: some_g2[2],
-        h: points(15).0,
-        l: points(5).0,
-        a: points(7).0,
-        b_g1,
-        b_g2,
+        h: points(15).0.into(),
+        l: points(5).0.into(),
+        a: points(7).0.into(),
+        b_g1: b_g1.into(),
+        b_g2: b_g2.into(),
     };
     let (inputs, aux) = z.split_at(2);
     let witnesses =

@@ -11,6 +11,7 @@ mod circuits;
 mod equality;
 mod faults;
 mod files;
+mod mapped;
 mod memory;
 mod random;
 mod sharing;

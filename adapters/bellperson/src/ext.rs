@@ -15,7 +15,7 @@ use rand_core::RngCore;
 
 use crate::held::Held;
 use crate::key::{bytes, parameters};
-use crate::mapped::{Identity, mapped};
+use crate::mapped::{Identity, Samples, mapped};
 use crate::prover::{Prover, assign, taken_down};
 use crate::turn::{Turn, accelerator};
 use crate::verify::verifies;
@@ -218,7 +218,7 @@ where
     let (circuit, first) = first?;
     let assignments: Vec<_> = std::iter::once(first).chain(rest?).collect();
     // Before the points are read: who changes the file later changes this too.
-    let identity = mapped(params).and_then(Identity::of);
+    let file = mapped(params).and_then(|mapped| Some((Identity::of(mapped)?, Samples::of(mapped)?)));
     let key = parameters(params, &circuit)?;
     let mut turn = Turn::wait(accelerator, priority)?;
     // Another thread may have made it while this one waited.
@@ -227,7 +227,7 @@ where
     }
     let verifying_key = params.get_vk(circuit.inputs())?.clone();
     let prover = Prover::from_parts(uploaded(accelerator, turn.accelerator(), key)?, circuit, verifying_key);
-    let held = Held::new(prover.verify(wants_verification()), typeid::of::<C>(), identity);
+    let held = Held::new(prover.verify(wants_verification()), typeid::of::<C>(), file);
     let proofs = held.prover.prove_in_turn(&mut turn, &assignments, r, s)?;
     if proofs.first().is_some_and(|proof| verifies(held.prover.verifying_key(), proof, &assignments[0].inputs)) {
         cache::keep(accelerator, Arc::new(held));

@@ -7,10 +7,12 @@ use bellperson::SynthesisError;
 use bellperson::groth16::{MappedParameters, ParameterSource};
 use pairing::MultiMillerLoop;
 use proofwarp::groth16::{Engine, Parameters};
+use proofwarp::msm::Points;
 use rayon::prelude::*;
 
+use crate::failed;
 use crate::key::parameters;
-use crate::mapped::{Identity, mapped, sampled};
+use crate::mapped::{Identity, Samples, mapped};
 use crate::prover::Prover;
 
 /// Most names that a prover has.
@@ -30,7 +32,7 @@ pub struct Held<E: Engine + MultiMillerLoop> {
 #[derive(Debug)]
 enum Name<E: Engine> {
     Memory(Vectors<E>),
-    File(Identity),
+    File(Identity, Box<Samples<E>>),
 }
 
 /// Queries in memory. While a weak reference lives, its address is given to no other vector, and nobody gets a unique
@@ -43,8 +45,9 @@ struct Vectors<E: Engine> {
 
 impl<E: Engine + MultiMillerLoop> Held<E> {
     /// A prover by the parameters it was made of.
-    pub fn new(prover: Prover<E>, circuit: TypeId, identity: Option<Identity>) -> Self {
-        let names = Mutex::new(identity.into_iter().map(Name::File).collect());
+    pub fn new(prover: Prover<E>, circuit: TypeId, file: Option<(Identity, Samples<E>)>) -> Self {
+        let names = file.into_iter().map(|(identity, samples)| Name::File(identity, Box::new(samples)));
+        let names = Mutex::new(names.collect());
         Self { prover, circuit, names }
     }
 
@@ -58,34 +61,33 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
         }
         match mapped(source) {
             Some(mapped) => self.has_mapped(mapped),
-            None => Ok(self.has_points(&parameters(source, self.prover.circuit())?)),
+            None => self.has_points(&parameters(source, self.prover.circuit())?),
         }
     }
 
     fn has_mapped(&self, mapped: &MappedParameters<E>) -> Result<bool, SynthesisError> {
         // Asked before the points are read: whoever changes them later changes it too.
         let identity = Identity::of(mapped);
-        let named = identity.as_ref().is_some_and(|identity| self.named(|name| name.is_file(identity)));
-        if named && sampled(mapped, self.prover.key().parameters()) {
+        if identity.as_ref().is_some_and(|identity| self.named(|name| name.is_file(identity, mapped))) {
             return Ok(true);
         }
-        let same = self.has_points(&parameters(&mapped, self.prover.circuit())?);
-        if let (true, Some(identity)) = (same, identity) {
-            self.add(Name::File(identity));
+        let same = self.has_points(&parameters(&mapped, self.prover.circuit())?)?;
+        if let (true, Some(identity), Some(samples)) = (same, identity, Samples::of(mapped)) {
+            self.add(Name::File(identity, Box::new(samples)));
         }
         Ok(same)
     }
 
-    fn has_points(&self, now: &Parameters<E>) -> bool {
+    fn has_points(&self, now: &Parameters<E>) -> Result<bool, SynthesisError> {
         let key = self.prover.key().parameters();
-        if Vectors::of(key).are(now) || self.named(|name| name.are(now)) {
-            return true;
+        if Vectors::of(key).is_some_and(|own| own.are(now)) || self.named(|name| name.are(now)) {
+            return Ok(true);
         }
-        let same = same_key(now, key);
-        if same {
-            self.add(Name::Memory(Vectors::of(now)));
+        let same = same_key(now, key).map_err(failed)?;
+        if let (true, Some(vectors)) = (same, Vectors::of(now)) {
+            self.add(Name::Memory(vectors));
         }
-        same
+        Ok(same)
     }
 
     fn named(&self, is: impl Fn(&Name<E>) -> bool) -> bool {
@@ -98,7 +100,7 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
         names.retain(|name| match name {
             Name::Memory(vectors) => vectors.live(),
             // Of this file's older states none comes back.
-            Name::File(old) => !matches!(&new, Name::File(new) if old.is_same_file(new)),
+            Name::File(old, _) => !matches!(&new, Name::File(new, _) if old.is_same_file(new)),
         });
         if names.len() == NAMES {
             names.remove(0);
@@ -107,9 +109,9 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
     }
 }
 
-impl<E: Engine> Name<E> {
-    fn is_file(&self, identity: &Identity) -> bool {
-        matches!(self, Self::File(own) if own == identity)
+impl<E: Engine + MultiMillerLoop> Name<E> {
+    fn is_file(&self, identity: &Identity, mapped: &MappedParameters<E>) -> bool {
+        matches!(self, Self::File(own, samples) if own == identity && samples.are_of(mapped))
     }
 
     fn are(&self, key: &Parameters<E>) -> bool {
@@ -118,14 +120,16 @@ impl<E: Engine> Name<E> {
 }
 
 impl<E: Engine> Vectors<E> {
-    fn of(key: &Parameters<E>) -> Self {
-        Self { g1: [&key.h, &key.l, &key.a, &key.b_g1].map(Arc::downgrade), b_g2: Arc::downgrade(&key.b_g2) }
+    /// Those of a key, if it is in memory.
+    fn of(key: &Parameters<E>) -> Option<Self> {
+        let weak = |query: &Points<E::G1Affine>| query.in_memory().map(Arc::downgrade);
+        let g1 = [weak(&key.h)?, weak(&key.l)?, weak(&key.a)?, weak(&key.b_g1)?];
+        Some(Self { g1, b_g2: key.b_g2.in_memory().map(Arc::downgrade)? })
     }
 
     fn are(&self, key: &Parameters<E>) -> bool {
-        let g1 = self.g1.iter().zip([&key.h, &key.l, &key.a, &key.b_g1]);
-        g1.into_iter().all(|(own, other)| own.as_ptr() == Arc::as_ptr(other))
-            && self.b_g2.as_ptr() == Arc::as_ptr(&key.b_g2)
+        let mut g1 = self.g1.iter().zip([&key.h, &key.l, &key.a, &key.b_g1]);
+        g1.all(|(own, other)| is(own, other)) && is(&self.b_g2, &key.b_g2)
     }
 
     fn live(&self) -> bool {
@@ -133,19 +137,28 @@ impl<E: Engine> Vectors<E> {
     }
 }
 
-/// Whether all of two keys is equal.
-fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> bool {
-    let g1 = |key: &Parameters<E>| [key.alpha_g1, key.beta_g1, key.delta_g1];
-    let g2 = |key: &Parameters<E>| [key.beta_g2, key.delta_g2];
-    g1(one) == g1(other)
-        && g2(one) == g2(other)
-        && same(&one.h, &other.h)
-        && same(&one.l, &other.l)
-        && same(&one.a, &other.a)
-        && same(&one.b_g1, &other.b_g1)
-        && same(&one.b_g2, &other.b_g2)
+/// Whether a query is this vector.
+fn is<C>(own: &Weak<Vec<C>>, query: &Points<C>) -> bool {
+    query.in_memory().is_some_and(|other| own.as_ptr() == Arc::as_ptr(other))
 }
 
-fn same<T: PartialEq + Sync>(one: &Arc<Vec<T>>, other: &Arc<Vec<T>>) -> bool {
-    Arc::ptr_eq(one, other) || one.len() == other.len() && one.par_iter().zip(&**other).all(|(one, other)| one == other)
+/// Whether all of two keys is equal.
+fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> proofwarp::Result<bool> {
+    let g1 = |key: &Parameters<E>| [key.alpha_g1, key.beta_g1, key.delta_g1];
+    let g2 = |key: &Parameters<E>| [key.beta_g2, key.delta_g2];
+    Ok(g1(one) == g1(other)
+        && g2(one) == g2(other)
+        && same(&one.h, &other.h)?
+        && same(&one.l, &other.l)?
+        && same(&one.a, &other.a)?
+        && same(&one.b_g1, &other.b_g1)?
+        && same(&one.b_g2, &other.b_g2)?)
+}
+
+fn same<C: PartialEq + Sync>(one: &Points<C>, other: &Points<C>) -> proofwarp::Result<bool> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    let (one, other) = (one.on_host()?, other.on_host()?);
+    Ok(Arc::ptr_eq(one, other) || one.par_iter().zip(&**other).all(|(one, other)| one == other))
 }

@@ -34,11 +34,11 @@ where
         beta_g2: vk.beta_g2,
         delta_g1: vk.delta_g1,
         delta_g2: vk.delta_g2,
-        h: points(given(|| source.get_h(h))?, h)?,
-        l: points(given(|| source.get_l(circuit.aux()))?, circuit.aux())?,
-        a: joined(given(|| source.get_a(inputs, a - inputs))?, [inputs, a - inputs])?,
-        b_g1: joined(given(|| source.get_b_g1(b_inputs, b_aux))?, [b_inputs, b_aux])?,
-        b_g2: joined(given(|| source.get_b_g2(b_inputs, b_aux))?, [b_inputs, b_aux])?,
+        h: points(given(|| source.get_h(h))?, h)?.into(),
+        l: points(given(|| source.get_l(circuit.aux()))?, circuit.aux())?.into(),
+        a: joined(given(|| source.get_a(inputs, a - inputs))?, [inputs, a - inputs])?.into(),
+        b_g1: joined(given(|| source.get_b_g1(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
+        b_g2: joined(given(|| source.get_b_g2(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
     })
 }
 

@@ -8,6 +8,7 @@
 
 mod cache;
 pub mod capture;
+mod encoded;
 mod evaluations;
 mod ext;
 mod held;

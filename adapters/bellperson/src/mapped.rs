@@ -1,4 +1,5 @@
-//! bellperson's parameters in a mapped file, whose points are decoded in parallel, and only those that are needed.
+//! bellperson's parameters in a mapped file, of whose points only those that are needed are decoded: by the devices, or
+//! in parallel on the host.
 
 use std::fmt::Display;
 use std::fs::Metadata;
@@ -11,9 +12,14 @@ use bellperson::SynthesisError;
 use bellperson::groth16::{MappedParameters, ParameterSource, read_g1, read_g2};
 use group::UncompressedEncoding;
 use group::prime::PrimeCurveAffine;
+use memmap2::Mmap;
 use pairing::MultiMillerLoop;
+use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
+use proofwarp::msm::Points;
 use rayon::prelude::*;
+
+use crate::{encoded, failed};
 
 /// A file may be changed within the grain of its times, which is at most this, without a trace in them.
 const GRAIN: Duration = Duration::from_secs(2);
@@ -30,15 +36,16 @@ pub fn mapped<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&
     Some(unsafe { *std::ptr::from_ref(source).cast::<&MappedParameters<E>>() })
 }
 
-/// The key of a circuit.
+/// The key of a circuit. Devices decode the points of a file that has settled; those of another are decoded now.
 pub fn read<E>(mapped: &MappedParameters<E>, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
 {
     let [a, b_inputs, b_aux] = circuit.query_lengths();
     let h = circuit.constraints().next_power_of_two() - 1;
-    let g1 = |name, ranges: &[_], count| points(mapped, name, ranges, count, &|at| g1_at(mapped, at));
-    let g2 = |name, ranges: &[_], count| points(mapped, name, ranges, count, &|at| g2_at(mapped, at));
+    let file = encoded::File::of(mapped).map(Arc::new);
+    let g1 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g1::<E>);
+    let g2 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g2::<E>);
     Ok(Parameters {
         alpha_g1: mapped.vk.alpha_g1,
         beta_g1: mapped.vk.beta_g1,
@@ -53,48 +60,56 @@ where
     })
 }
 
-fn g1_at<E: MultiMillerLoop>(mapped: &MappedParameters<E>, range: Range<usize>) -> io::Result<E::G1Affine> {
-    check_range::<E::G1Affine>(&range, mapped.params.len())?;
-    read_g1::<E>(&mapped.params, range, mapped.checked)
-}
+/// bellperson's decoding of a point.
+pub type Read<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
 
-fn g2_at<E: MultiMillerLoop>(mapped: &MappedParameters<E>, range: Range<usize>) -> io::Result<E::G2Affine> {
-    check_range::<E::G2Affine>(&range, mapped.params.len())?;
-    read_g2::<E>(&mapped.params, range, mapped.checked)
-}
-
-/// bellperson trusts ranges, which the length of a truncated file may belie.
-fn check_range<C: UncompressedEncoding>(range: &Range<usize>, bytes: usize) -> io::Result<()> {
-    let expected = size_of::<C::Uncompressed>();
-    match range.end <= bytes && range.len() == expected {
-        true => Ok(()),
-        false => Err(malformed(format!("expected {expected} bytes within the file's {bytes}, got {range:?}"))),
-    }
-}
-
-/// The first points of a query, written in parallel to where they stay.
-fn points<E: MultiMillerLoop, C: PrimeCurveAffine>(
+/// The first points of a query, as they are in the file if they are there one after another.
+fn query<E, C>(
     mapped: &MappedParameters<E>,
-    name: &str,
-    ranges: &[Range<usize>],
-    count: usize,
-    read: &(dyn Fn(Range<usize>) -> io::Result<C> + Sync),
-) -> Result<Arc<Vec<C>>, SynthesisError> {
+    file: Option<&Arc<encoded::File>>,
+    (name, ranges, count): (&'static str, &[Range<usize>], usize),
+    read: Read<C>,
+) -> Result<Points<C>, SynthesisError>
+where
+    E: MultiMillerLoop,
+    C: MsmCurve + UncompressedEncoding,
+{
     let ranges = ranges.get(..count).ok_or(SynthesisError::MalformedSrs)?;
+    let query = file.and_then(|file| encoded::Query::new(file, name, ranges, read));
+    if let Some(query) = query.filter(|_| C::DECODES) {
+        return Points::encoded(query).map_err(failed);
+    }
+    let points = decoded(&mapped.params, ranges.par_iter().cloned(), mapped.checked, read);
+    points.map(Points::from).map_err(|(number, error)| {
+        let path = mapped.param_file_path.display();
+        io::Error::new(error.kind(), format!("{path}: point {number} of {name}: {error}")).into()
+    })
+}
+
+/// Points, written in parallel to where they stay, or a faulty one's number and what is wrong with it.
+pub fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
+    map: &Mmap,
+    ranges: impl IndexedParallelIterator<Item = Range<usize>>,
+    checked: bool,
+    read: Read<C>,
+) -> Result<Vec<C>, (usize, io::Error)> {
     let failed = OnceLock::new();
-    let read = |(number, range): (usize, &Range<usize>)| {
-        read(range.clone()).unwrap_or_else(|error| {
+    let read = |(number, range)| {
+        point(map, range, checked, read).unwrap_or_else(|error| {
             failed.get_or_init(|| (number, error));
             C::identity()
         })
     };
-    let points = ranges.par_iter().enumerate().map(read).collect();
-    match failed.into_inner() {
-        None => Ok(Arc::new(points)),
-        Some((number, error)) => {
-            let path = mapped.param_file_path.display();
-            Err(io::Error::new(error.kind(), format!("{path}: point {number} of {name}: {error}")).into())
-        }
+    let points = ranges.enumerate().map(read).collect();
+    failed.into_inner().map_or(Ok(points), Err)
+}
+
+/// bellperson trusts ranges, which the length of a truncated file may belie.
+fn point<C: UncompressedEncoding>(map: &Mmap, range: Range<usize>, checked: bool, read: Read<C>) -> io::Result<C> {
+    let (expected, bytes) = (size_of::<C::Uncompressed>(), map.len());
+    match range.end <= bytes && range.len() == expected {
+        true => read(map, range, checked),
+        false => Err(malformed(format!("expected {expected} bytes within the file's {bytes}, got {range:?}"))),
     }
 }
 
@@ -108,7 +123,7 @@ fn malformed(what: impl Display) -> io::Error {
 /// contents, or takes its number for another file, sets its time of change, which no program can set back, and a
 /// state younger than the grain of such times has no identity. A writer that had the file mapped before is not noticed;
 /// who maps parameters promises that there is none. As a last resort, against clocks of servers that lie, a sample of
-/// the points is compared too ([`sampled`]), and the verifying key.
+/// the points is compared too ([`Samples`]), and the verifying key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     state: State,
@@ -134,6 +149,11 @@ impl Identity {
         let places = [&mapped.h, &mapped.l, &mapped.a, &mapped.b_g1, &mapped.b_g2].map(|ranges| place(ranges));
         let same_length = data.len() == mapped.params.len() as u64;
         (settled && same_length).then_some(Self { state, bytes: data.len(), places, checked: mapped.checked })
+    }
+
+    /// Whether a file's is still this state, as far as the file itself tells.
+    pub fn is_state_of(&self, data: &Metadata) -> bool {
+        State::of(data).as_ref() == Some(&self.state) && data.len() == self.bytes
     }
 
     /// Whether it is a state of the same file, read with the same checks.
@@ -167,18 +187,33 @@ impl State {
     }
 }
 
-/// Whether points spread over all queries are those of a key.
-pub fn sampled<E: Engine + MultiMillerLoop>(mapped: &MappedParameters<E>, key: &Parameters<E>) -> bool {
-    let g1 = |ranges: &[Range<usize>], points: &[E::G1Affine]| same(ranges, points, |at| g1_at(mapped, at));
-    g1(&mapped.h, &key.h)
-        && g1(&mapped.l, &key.l)
-        && g1(&mapped.a, &key.a)
-        && g1(&mapped.b_g1, &key.b_g1)
-        && same(&mapped.b_g2, &key.b_g2, |at| g2_at(mapped, at))
+/// Points spread over all queries of a file.
+#[derive(Debug)]
+pub struct Samples<E: Engine> {
+    g1: [Vec<E::G1Affine>; 4],
+    b_g2: Vec<E::G2Affine>,
 }
 
-fn same<C: PartialEq>(ranges: &[Range<usize>], points: &[C], read: impl Fn(Range<usize>) -> io::Result<C>) -> bool {
-    let step = points.len().div_ceil(SAMPLES).max(1);
-    let mut pairs = ranges.iter().zip(points).step_by(step);
-    ranges.len() >= points.len() && pairs.all(|(range, point)| read(range.clone()).is_ok_and(|it| it == *point))
+impl<E: Engine + MultiMillerLoop> Samples<E> {
+    /// Those of a file, if they are points.
+    pub fn of(mapped: &MappedParameters<E>) -> Option<Self> {
+        let g1 = |ranges: &[_]| sample(mapped, ranges, read_g1::<E>);
+        let g1 = [g1(&mapped.h)?, g1(&mapped.l)?, g1(&mapped.a)?, g1(&mapped.b_g1)?];
+        Some(Self { g1, b_g2: sample(mapped, &mapped.b_g2, read_g2::<E>)? })
+    }
+
+    /// Whether a file has the same.
+    pub fn are_of(&self, mapped: &MappedParameters<E>) -> bool {
+        Self::of(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
+    }
+}
+
+fn sample<E: MultiMillerLoop, C: UncompressedEncoding>(
+    mapped: &MappedParameters<E>,
+    ranges: &[Range<usize>],
+    read: Read<C>,
+) -> Option<Vec<C>> {
+    let step = ranges.len().div_ceil(SAMPLES).max(1);
+    let points = ranges.iter().step_by(step).map(|range| point(&mapped.params, range.clone(), mapped.checked, read));
+    points.collect::<io::Result<_>>().ok()
 }

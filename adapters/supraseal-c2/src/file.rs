@@ -25,9 +25,9 @@ pub fn read(path: &Path) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
     let [beta_g2, gamma_g2] = [reader.point("beta_g2")?, reader.point("gamma_g2")?];
     let (delta_g1, delta_g2) = (reader.point("delta_g1")?, reader.point("delta_g2")?);
     let ic = reader.points("ic", Points::Checked)?;
-    let mut query = |name| reader.points(name, Points::OnCurve).map(Arc::new);
+    let mut query = |name| reader.points(name, Points::OnCurve).map(Into::into);
     let (h, l, a, b_g1) = (query("h")?, query("l")?, query("a")?, query("b_g1")?);
-    let b_g2 = Arc::new(reader.points("b_g2", Points::OnCurve)?);
+    let b_g2 = reader.points("b_g2", Points::OnCurve)?.into();
     reader.end();
     let key = VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic };
     Ok((key, Parameters { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, h, l, a, b_g1, b_g2 }))

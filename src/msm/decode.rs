@@ -1,0 +1,95 @@
+//! Encoded points that a device decodes where they stay.
+
+use std::ops::Range;
+
+use super::check::{self, CHUNK, GROUP};
+use super::encoded::{EncodedPoints, Expected};
+use super::fault::{Faults, First};
+use crate::backend::{Arg, Buffer, Stream};
+use crate::curve::MsmCurve;
+use crate::program::{Program, mem};
+use crate::{Error, Result};
+
+/// Uploads points in their curve's uncompressed form ([`MsmCurve::DECODES`]) to the start of a buffer and decodes them
+/// there, so that it holds what [`MsmCurve::to_device`] gives for them. The upload of a chunk hides the decoding of the
+/// one before. Waits for both.
+///
+/// # Errors
+/// [`Error::Invalid`] names the first point that is not what is expected, and why, or the curve is not one of those
+/// that devices decode, or bytes are no multiple of a point's or more than the buffer's; or the device failed.
+pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: Expected) -> Result<()> {
+    refuse(first_fault::<C>(stream, to, bytes, expected)?, |number| format!("point {number}"))
+}
+
+/// As [`decode()`], for a range of a source's points, which errors name as it does.
+pub(super) fn decode_from<C: MsmCurve>(
+    stream: &mut Stream,
+    to: &Buffer,
+    source: &dyn EncodedPoints<C>,
+    range: Range<usize>,
+) -> Result<()> {
+    let mut first = None;
+    source.read(&mut |bytes| {
+        let part = range.start * C::AFFINE_BYTES..range.end * C::AFFINE_BYTES;
+        let expected = || format!("those of {} points", source.count());
+        let bytes = bytes.get(part).ok_or_else(|| Error::invalid("msm", "encoded bytes", expected(), bytes.len()))?;
+        first = first_fault::<C>(stream, to, bytes, source.expected())?;
+        Ok(())
+    })?;
+    refuse(first, |number| source.name(range.start + number))
+}
+
+fn refuse(first: First, name: impl Fn(usize) -> String) -> Result<()> {
+    first.map_or(Ok(()), |(number, fault)| {
+        let [expected, actual] = fault.describe();
+        Err(Error::invalid("msm", name(number), expected, actual))
+    })
+}
+
+fn first_fault<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: Expected) -> Result<First> {
+    if !C::DECODES {
+        return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
+    }
+    if !bytes.len().is_multiple_of(C::AFFINE_BYTES) || bytes.len() > to.bytes() {
+        let (point, most) = (C::AFFINE_BYTES, to.bytes());
+        let multiple = format!("a multiple of {point}, at most {most}");
+        return Err(Error::invalid("msm", "encoded bytes", multiple, bytes.len()));
+    }
+    let faults = Faults::new(stream, bytes.len().div_ceil(CHUNK * C::AFFINE_BYTES))?;
+    let mut upload = stream.device().stream()?;
+    // Whoever had the memory before may still use it on that stream.
+    upload.wait_for(&stream.mark()?)?;
+    for (number, part) in bytes.chunks(CHUNK * C::AFFINE_BYTES).enumerate() {
+        let start = number * CHUNK;
+        upload.upload_at(to, start * C::AFFINE_BYTES, part)?;
+        stream.wait_for(&upload.mark()?)?;
+        let range = start..start + part.len() / C::AFFINE_BYTES;
+        // SAFETY: the length was checked; there is a result for each chunk.
+        unsafe { launch::<C>(stream, (to, range), (&faults, number), expected)? };
+    }
+    faults.read(stream, CHUNK)
+}
+
+/// Queues the decoding of points.
+///
+/// # Safety
+/// The buffer holds the encodings of that range, and there is a result of that number.
+unsafe fn launch<C: MsmCurve>(
+    stream: &mut Stream,
+    (points, range): (&Buffer, Range<usize>),
+    (faults, number): (&Faults, usize),
+    expected: Expected,
+) -> Result<()> {
+    let program = Program::find("msm", C::NAME)?;
+    let not_infinity = u32::from(expected.not_infinity);
+    let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
+    let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();
+    stream.mark_start()?;
+    // SAFETY: the arguments are those of `points_decode`; the rest is the caller's promise.
+    unsafe { program.launch(stream, "points_decode", range.len() as u64, GROUP, &args)? };
+    if expected.in_subgroup {
+        // SAFETY: the caller's promise, and what is there now are points, those with a fault infinity.
+        unsafe { check::launch(program, stream, (points, range), (faults, number))? };
+    }
+    stream.mark_end()
+}

@@ -1,0 +1,140 @@
+//! Points of a key, some of which come encoded and go to a device as they are.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::backend::lock;
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// What is expected of encoded points, beside that they are on the curve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// All are in the subgroup of prime order.
+    pub in_subgroup: bool,
+    /// None is infinity.
+    pub not_infinity: bool,
+}
+
+/// Points in the uncompressed form of their curve, such as those of a mapped file.
+pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
+    /// Number of points.
+    fn count(&self) -> usize;
+
+    /// What is expected of them.
+    fn expected(&self) -> Expected;
+
+    /// Hands over the bytes of all points.
+    ///
+    /// # Errors
+    /// The user's, or the bytes are not, or not any more at the end, those that they were in the beginning.
+    fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
+    /// The points, decoded on the host.
+    ///
+    /// # Errors
+    /// As those of [`Self::read`], or a point is not what is expected.
+    fn decode(&self) -> Result<Vec<C>>;
+
+    /// What errors call a point, such as `point 3 of h`.
+    fn name(&self, number: usize) -> String;
+}
+
+/// Points in host memory, or encoded ones, which are decoded on the host only once they are needed there. Clones share
+/// them.
+#[derive(Debug, Clone)]
+pub struct Points<C>(Kind<C>);
+
+#[derive(Debug, Clone)]
+enum Kind<C> {
+    Decoded(Arc<Vec<C>>),
+    Encoded(Arc<Encoded<C>>),
+}
+
+/// Encoded points, and what was decoded of them.
+#[derive(Debug)]
+struct Encoded<C> {
+    source: Box<dyn EncodedPoints<C>>,
+    decoded: OnceLock<Arc<Vec<C>>>,
+    turn: Mutex<()>,
+}
+
+impl<C> From<Arc<Vec<C>>> for Points<C> {
+    fn from(points: Arc<Vec<C>>) -> Self {
+        Self(Kind::Decoded(points))
+    }
+}
+
+impl<C> From<Vec<C>> for Points<C> {
+    fn from(points: Vec<C>) -> Self {
+        Arc::new(points).into()
+    }
+}
+
+impl<C: MsmCurve> Points<C> {
+    /// Points that devices decode.
+    ///
+    /// # Errors
+    /// They cannot decode those of this curve ([`MsmCurve::DECODES`]).
+    pub fn encoded(source: impl EncodedPoints<C> + 'static) -> Result<Self> {
+        if !C::DECODES {
+            return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
+        }
+        let (source, decoded) = (Box::new(source), OnceLock::new());
+        Ok(Self(Kind::Encoded(Arc::new(Encoded { source, decoded, turn: Mutex::default() }))))
+    }
+}
+
+impl<C> Points<C> {
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kind::Decoded(points) => points.len(),
+            Kind::Encoded(encoded) => encoded.source.count(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The points in host memory, where they are there already.
+    pub fn in_memory(&self) -> Option<&Arc<Vec<C>>> {
+        match &self.0 {
+            Kind::Decoded(points) => Some(points),
+            Kind::Encoded(encoded) => encoded.decoded.get(),
+        }
+    }
+
+    /// The points in host memory, decoded now if they are not there yet.
+    ///
+    /// # Errors
+    /// The source's ([`EncodedPoints::decode`]).
+    pub fn on_host(&self) -> Result<&Arc<Vec<C>>> {
+        match &self.0 {
+            Kind::Decoded(points) => Ok(points),
+            Kind::Encoded(encoded) => encoded.on_host(),
+        }
+    }
+
+    /// The source of points that are not in host memory.
+    pub(super) fn source(&self) -> Option<&dyn EncodedPoints<C>> {
+        match &self.0 {
+            Kind::Encoded(encoded) if encoded.decoded.get().is_none() => Some(&*encoded.source),
+            _ => None,
+        }
+    }
+}
+
+impl<C> Encoded<C> {
+    fn on_host(&self) -> Result<&Arc<Vec<C>>> {
+        // Who comes second waits for the first.
+        let _turn = lock(&self.turn);
+        if let Some(points) = self.decoded.get() {
+            return Ok(points);
+        }
+        let points = Arc::new(self.source.decode()?);
+        Ok(self.decoded.get_or_init(|| points))
+    }
+}
