@@ -35,14 +35,14 @@ pub(super) fn combine<C: MsmCurve>(plan: Plan, jacobian: Vec<u8>) -> Result<C::C
     }
     sets.sum_all::<C>(&sender);
     drop(sender);
-    let mut sums = vec![C::Curve::identity(); plan.sets as usize];
-    for _ in 0..plan.sets {
-        let (set, sum) = receiver.recv().map_err(|_| Error::panicked("msm"))?;
-        sums[set as usize] = sum;
+    let mut sums = vec![C::Curve::identity(); plan.own_sets() as usize];
+    for _ in 0..plan.own_sets() {
+        let (number, sum) = receiver.recv().map_err(|_| Error::panicked("msm"))?;
+        sums[number as usize] = sum;
     }
-    Ok((0..plan.sets)
-        .rev()
-        .fold(C::Curve::identity(), |total, set| doubled(total, plan.bits(set)) + sums[set as usize]))
+    let sets = (plan.first_set..plan.end_set).zip(sums).rev();
+    let total = sets.fold(C::Curve::identity(), |total, (set, sum)| doubled(total, plan.bits(set)) + sum);
+    Ok(doubled(total, plan.first_bit(plan.first_set)))
 }
 
 impl Sets {
