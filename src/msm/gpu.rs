@@ -6,8 +6,9 @@ use std::sync::Arc;
 use group::Group;
 
 use super::options::{DeviceScalars, Options, Place, Scalars};
-use super::pipeline::{Job, OnDevice, Part, Pipeline};
+use super::pipeline::{Job, OnDevice, Part, Pipeline, Vector};
 use super::table::Table;
+use super::together;
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::side_by_side::side_by_side;
@@ -67,6 +68,9 @@ fn on_device<C: MsmCurve>(
     work: Work<'_, C>,
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
+    if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
+        return together::on_device(device, number, work, abort);
+    }
     let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
     let mut running = VecDeque::new();
     let mut total = (Vec::new(), Traffic::default());
@@ -95,6 +99,18 @@ pub(super) fn start<C: MsmCurve>(
     at_once: usize,
     abort: Abort<'_>,
 ) -> Result<Pipeline> {
+    let vectors = [part(device, number, &work, vector)?];
+    let job = Job { bases: work.bases[number], vectors: &vectors };
+    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+}
+
+/// A device's share of a vector.
+pub(super) fn part<'a, C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    work: &Work<'_, C>,
+    vector: &Scalars<'a>,
+) -> Result<Vector<'a>> {
     let scalars = match vector.place {
         Place::Host(scalars) => {
             let first = (number * work.share).min(scalars.len());
@@ -102,13 +118,12 @@ pub(super) fn start<C: MsmCurve>(
         }
         Place::Devices(scalars) => {
             let left = scalars.count - (number * work.share).min(scalars.count);
-            let buffer = shard(scalars, device, number, &work)?;
+            let buffer = shard(scalars, device, number, work)?;
             let (count, ready) = (left.min(work.share), scalars.ready.as_deref());
             Part::Device(OnDevice { buffer, first: scalars.first as u32, count, ready })
         }
     };
-    let job = Job { bases: work.bases[number], scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) };
-    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+    Ok(Vector { scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) })
 }
 
 /// The scalars that belong to the bases of a device and are on that device.

@@ -15,6 +15,7 @@ mod plan;
 mod queued;
 mod resident;
 mod table;
+mod together;
 
 pub use explain::Explanation;
 pub use options::{DeviceScalars, Form, Options, Scalars};

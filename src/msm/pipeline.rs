@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
+use rayon::prelude::*;
 
 use super::enqueue::{Digits, Enqueue};
 use super::gpu::Bases;
@@ -40,20 +41,46 @@ impl Part<'_> {
     }
 }
 
-/// What one device multiplies.
+/// One device's scalars of one vector, and what they are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Job<'a, C> {
-    pub bases: Bases<'a, C>,
+pub(super) struct Vector<'a> {
     pub scalars: Part<'a>,
     pub form: Form,
     /// Bits of the scalars.
     pub bits: u32,
 }
 
+/// What one device multiplies: bases by one vector or several of equal length.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job<'a, C> {
+    pub bases: Bases<'a, C>,
+    pub vectors: &'a [Vector<'a>],
+}
+
+impl<C> Job<'_, C> {
+    fn points(&self) -> usize {
+        self.vectors.first().map_or(0, |vector| vector.scalars.len())
+    }
+
+    /// What its plan depends on: windows for the longest scalars do for all.
+    pub fn need(&self, at_once: u32, abort: Abort<'_>) -> Need {
+        let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
+        let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
+        let (points, vectors) = (self.points(), self.vectors.len() as u32);
+        Need { points, bits, on_device, vectors, at_once, abortable: abort.is_some() }
+    }
+
+    fn is_from_host(&self) -> bool {
+        let scalars = self.vectors.iter().any(|vector| matches!(vector.scalars, Part::Host(_)));
+        scalars || matches!(self.bases, Bases::Host(_))
+    }
+}
+
 /// Inputs of a chunk that came from the host, and the point after which their place is free for the next but
 /// one.
 struct Slot {
-    scalars: Option<Buffer>,
+    /// Of each vector.
+    scalars: Vec<Option<Buffer>>,
     bases: Option<Buffer>,
     done: Option<Arc<Mark>>,
 }
@@ -61,10 +88,11 @@ struct Slot {
 impl Slot {
     fn new<C: MsmCurve>(upload: Option<&Stream>, job: &Job<'_, C>, points: usize) -> Result<Self> {
         let allocate = |bytes: usize| upload.map(|upload| upload.allocate(bytes * points)).transpose();
-        let scalars = match job.scalars {
-            Part::Host(_) => allocate(32)?.map(Buffer::secret),
-            Part::Device(..) => None,
-        };
+        let scalars = job.vectors.iter().map(|vector| match vector.scalars {
+            Part::Host(_) => Ok(allocate(32)?.map(Buffer::secret)),
+            Part::Device(..) => Ok(None),
+        });
+        let scalars = scalars.collect::<Result<_>>()?;
         let bases = match job.bases {
             Bases::Host(_) => allocate(C::AFFINE_BYTES)?,
             Bases::Device(_) => None,
@@ -73,14 +101,14 @@ impl Slot {
     }
 
     /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
-    fn scalars<'a, C: MsmCurve>(
+    fn scalars<'a>(
         &'a self,
-        job: &Job<'a, C>,
+        (number, vector): (usize, &Vector<'a>),
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<(&'a Buffer, u32)> {
-        match (job.scalars, self.scalars.as_ref().zip(upload)) {
+        match (vector.scalars, self.scalars[number].as_ref().zip(upload)) {
             (Part::Host(scalars), Some((buffer, upload))) => {
                 upload.upload(buffer, scalars[range.clone()].as_flattened())?;
                 compute.wait_for(&upload.mark()?)?;
@@ -91,24 +119,28 @@ impl Slot {
         }
     }
 
-    /// Where the bases of a chunk are, uploaded if need be; the time that kernels wait for them does not count as theirs.
-    fn bases<'a, C: MsmCurve>(
-        &'a self,
-        job: &Job<'a, C>,
+    /// Uploads the bases of a chunk if need be; the time that kernels wait for them does not count as theirs.
+    fn send_bases<C: MsmCurve>(
+        &self,
+        job: &Job<'_, C>,
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
-    ) -> Result<&'a Buffer> {
-        match (job.bases, self.bases.as_ref().zip(upload)) {
-            (Bases::Host(bases), Some((buffer, upload))) => {
-                compute.mark_end()?;
-                upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
-                compute.wait_for(&upload.mark()?)?;
-                compute.mark_start()?;
-                Ok(buffer)
-            }
-            (Bases::Device(table), _) => Ok(&table.buffer),
-            (Bases::Host(_), None) => Err(no_room("bases")),
+    ) -> Result<()> {
+        if let (Bases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
+            compute.mark_end()?;
+            upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
+            compute.wait_for(&upload.mark()?)?;
+            compute.mark_start()?;
+        }
+        Ok(())
+    }
+
+    /// Where they are then.
+    fn bases<'a, C>(&'a self, job: &Job<'a, C>) -> Result<&'a Buffer> {
+        match job.bases {
+            Bases::Host(_) => self.bases.as_ref().ok_or_else(|| no_room("bases")),
+            Bases::Device(table) => Ok(&table.buffer),
         }
     }
 }
@@ -134,18 +166,56 @@ struct Results {
     too_long: HostBuffer,
 }
 
-/// One device's sum: one stream copies inputs, the other computes; two slots let them overlap.
+/// What a vector's chunks are added up in.
+struct Total {
+    buckets: Buffer,
+    too_long: Buffer,
+    results: Option<Results>,
+    bits: u32,
+}
+
+impl Total {
+    fn new(compute: &mut Compute, bits: u32) -> Result<Self> {
+        let buckets = compute.enqueue().buckets()?;
+        let too_long = compute.stream.allocate(4)?;
+        compute.stream.zero(&too_long)?;
+        Ok(Self { buckets, too_long, results: None, bits })
+    }
+
+    fn reduce(&mut self, compute: &mut Compute) -> Result<()> {
+        compute.stream.mark_start()?;
+        let sums = compute.enqueue().reduce(&self.buckets)?;
+        let too_long = compute.stream.host_buffer(4)?;
+        compute.stream.fetch(&too_long, &self.too_long)?;
+        self.results = Some(Results { sums, too_long });
+        Ok(())
+    }
+
+    /// The sum, once the device has left its results.
+    fn finish<C: MsmCurve>(self, plan: &Plan) -> Result<C::Curve> {
+        let Some(Results { sums, too_long: long }) = self.results else { return Ok(C::Curve::identity()) };
+        let mut flag = [0; 4];
+        long.move_to(&mut flag);
+        if flag != [0; 4] {
+            return Err(too_long(self.bits));
+        }
+        let mut jacobian = vec![0; sums.bytes()];
+        sums.move_to(&mut jacobian);
+        Ok(combine::<C>(plan, &jacobian))
+    }
+}
+
+/// One device's sums: one stream copies inputs, the other computes; two slots let them overlap. A chunk of bases serves
+/// all vectors while it is there.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
     compute: Compute,
     /// `None` where nothing comes from the host.
     upload: Option<Stream>,
-    buckets: Buffer,
-    too_long: Buffer,
+    /// Of each vector.
+    totals: Vec<Total>,
     slots: Vec<Slot>,
-    results: Option<Results>,
-    bits: u32,
 }
 
 /// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
@@ -173,7 +243,7 @@ pub(super) fn plan_for<C: MsmCurve>(
 }
 
 impl Pipeline {
-    /// Queues everything up to the copy of the result. Returns once host memory has been read; waits for the
+    /// Queues everything up to the copy of the results. Returns once host memory has been read; waits for the
     /// device only where a chunk needs the place of an earlier one.
     pub fn start<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
@@ -182,15 +252,15 @@ impl Pipeline {
         at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let on_device = matches!(job.scalars, Part::Device(..));
-        let need = Need { points: job.scalars.len(), bits: job.bits, on_device, at_once, abortable: abort.is_some() };
-        let plan = plan_for(device, &job.bases, need, options)?;
+        let plan = plan_for(device, &job.bases, job.need(at_once, abort), options)?;
         let mut pipeline = Self::new((device, stream), &job, plan)?;
-        if let Part::Device(OnDevice { ready: Some(ready), .. }) = job.scalars {
-            pipeline.compute.stream.wait_for(ready)?;
+        for vector in job.vectors {
+            if let Part::Device(OnDevice { ready: Some(ready), .. }) = vector.scalars {
+                pipeline.compute.stream.wait_for(ready)?;
+            }
         }
         for (number, range) in plan.chunks().enumerate() {
-            pipeline.add_chunk(number, range, &job, abort)?;
+            pipeline.add_chunk(number, &range, &job, abort)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
@@ -203,56 +273,65 @@ impl Pipeline {
     ) -> Result<Self> {
         // In this order: who takes the same streams each time finds the blocks in their pools that it had before. None that
         // is not needed: drivers have but a few queues that run side by side, which streams share.
-        let from_host = matches!(job.scalars, Part::Host(_)) || matches!(job.bases, Bases::Host(_));
-        let upload = from_host.then(|| device.stream()).transpose()?;
+        let upload = job.is_from_host().then(|| device.stream()).transpose()?;
         let stream = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
         let mut compute = Compute { stream, program, plan, point_bytes };
-        let buckets = compute.enqueue().buckets()?;
-        let too_long = compute.stream.allocate(4)?;
-        compute.stream.zero(&too_long)?;
-        let slots = 0..job.scalars.len().div_ceil(plan.chunk).min(2);
+        let totals = job.vectors.iter().map(|vector| Total::new(&mut compute, vector.bits)).collect::<Result<_>>()?;
+        let slots = 0..job.points().div_ceil(plan.chunk).min(2);
         let slots = slots.map(|_| Slot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
-        Ok(Self { compute, upload, buckets, too_long, slots, results: None, bits: job.bits })
+        Ok(Self { compute, upload, totals, slots })
     }
 
-    /// Queues a chunk: its scalars are transposed while its bases are still on their way.
+    /// Queues a chunk, one vector after the other.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
-        range: Range<usize>,
+        range: &Range<usize>,
         job: &Job<'_, C>,
         abort: Abort<'_>,
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
+        let slot = number % self.slots.len();
         let device = self.compute.stream.device().clone();
-        let turn = device.pace(&self.compute.stream, self.compute.plan.time(range.len()), abort)?;
-        let index = number % self.slots.len();
-        let (slot, compute, upload) = (&self.slots[index], &mut self.compute, &mut self.upload);
-        let (scalars, start) = slot.scalars(job, &range, upload.as_mut(), &mut compute.stream)?;
+        for vector in 0..job.vectors.len() {
+            let turn = device.pace(&self.compute.stream, self.compute.plan.time(range.len()), abort)?;
+            self.add_vector(slot, vector, range, job)?;
+            let done = Arc::new(self.compute.stream.mark()?);
+            if let Some(turn) = turn {
+                turn.ends(done.clone());
+            }
+            self.slots[slot].done = Some(done);
+        }
+        Ok(())
+    }
+
+    /// Queues a chunk of a vector: the first vector's scalars are transposed while the bases are still on their way.
+    fn add_vector<C: MsmCurve>(
+        &mut self,
+        slot: usize,
+        number: usize,
+        range: &Range<usize>,
+        job: &Job<'_, C>,
+    ) -> Result<()> {
+        let Self { compute, upload, totals, slots } = self;
+        let (slot, total, vector) = (&slots[slot], &totals[number], &job.vectors[number]);
+        let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (range.start as u32, table.points as u32),
         };
-        let digits =
-            Digits { scalars, count: range.len(), start, base, stride, form: job.form, too_long: &self.too_long };
+        let (count, form) = (range.len(), vector.form);
+        let digits = Digits { scalars, count, start, base, stride, form, too_long: &total.too_long };
         compute.stream.mark_start()?;
-        let mut bases = None;
         for band in compute.plan.bands() {
             let matrix = compute.enqueue().transpose(&digits, band)?;
-            let bases = match bases {
-                Some(bases) => bases,
-                None => *bases.insert(slot.bases(job, &range, upload.as_mut(), &mut compute.stream)?),
-            };
-            compute.enqueue().accumulate(&matrix, bases, &self.buckets)?;
+            if number == 0 && band.from == 0 {
+                slot.send_bases(job, range, upload.as_mut(), &mut compute.stream)?;
+            }
+            compute.enqueue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
         }
-        compute.stream.mark_end()?;
-        let done = Arc::new(compute.stream.mark()?);
-        if let Some(turn) = turn {
-            turn.ends(done.clone());
-        }
-        self.slots[index].done = Some(done);
-        Ok(())
+        compute.stream.mark_end()
     }
 
     /// Waits until a chunk's place is free, asking `abort`.
@@ -268,34 +347,34 @@ impl Pipeline {
         if self.slots.is_empty() {
             return Ok(());
         }
-        self.compute.stream.mark_start()?;
-        let sums = self.compute.enqueue().reduce(&self.buckets)?;
-        let too_long = self.compute.stream.host_buffer(4)?;
-        self.compute.stream.fetch(&too_long, &self.too_long)?;
-        self.results = Some(Results { sums, too_long });
-        Ok(())
+        self.totals.iter_mut().try_for_each(|total| total.reduce(&mut self.compute))
     }
 
-    /// Waits for the device, and weighs what the kernels left.
+    /// Waits for the device, and weighs what the kernels left of the only vector.
     ///
     /// # Errors
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
-    pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+    pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        let (sums, traffic) = self.finish_all::<C>(abort)?;
+        let sum = sums.into_iter().next().ok_or_else(|| Error::panicked("msm"))?;
+        Ok((sum, traffic))
+    }
+
+    /// As [`Self::finish`], of all vectors.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
         self.upload.iter_mut().for_each(Stream::wipe_staging);
         self.compute.stream.wait(abort)?;
         let uploaded = self.upload.as_ref().map_or_else(Traffic::default, Stream::traffic);
         let traffic = uploaded + self.compute.stream.traffic();
-        let Some(Results { sums, too_long: long }) = self.results.take() else {
-            return Ok((C::Curve::identity(), traffic));
+        let (totals, plan) = (std::mem::take(&mut self.totals), self.compute.plan);
+        let sums = match totals.len() {
+            0 | 1 => totals.into_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
+            _ => totals.into_par_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
         };
-        let mut flag = [0; 4];
-        long.move_to(&mut flag);
-        if flag != [0; 4] {
-            return Err(too_long(self.bits));
-        }
-        let mut jacobian = vec![0; sums.bytes()];
-        sums.move_to(&mut jacobian);
-        Ok((combine::<C>(&self.compute.plan, &jacobian), traffic))
+        Ok((sums, traffic))
     }
 }
 

@@ -67,6 +67,8 @@ pub(super) struct Problem {
     pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
+    /// Vectors of scalars that each chunk is multiplied by.
+    pub vectors: u32,
     /// Multiplications that run on it at the same time.
     pub at_once: u32,
     /// Somebody may abort it.
@@ -327,7 +329,8 @@ impl Plan {
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let bases = if self.problem.resident { 0 } else { affine };
         let scalars = if self.problem.scalars_resident { 0 } else { 32 };
-        let inputs = slots * self.chunk as u64 * (bases + scalars);
+        let vectors = u64::from(self.problem.vectors);
+        let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
         let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
         let halved = if self.levels == 0 { 0 } else { affine * cut.scratch() / 2 + 4 * cut.slots(1) };
         // A piece has its description (12 bytes), its place (4) and its sum.
@@ -336,7 +339,7 @@ impl Plan {
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
-        inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
+        inputs + matrix + halved + pieces + merges + 2 * affine * (vectors * buckets + sums) + (1 << 20)
     }
 }
 
@@ -368,6 +371,7 @@ mod tests {
             window,
             rounds,
             compute_units,
+            vectors: 1,
             at_once: 1,
             abortable: false,
         }
@@ -479,6 +483,16 @@ mod tests {
             let plan = Plan::new(problem);
             assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
         }
+    }
+
+    /// Vectors that share the bases have buckets of their own, and scalars where these come from the host too.
+    #[test]
+    fn several_vectors_share_bases_and_scratch() {
+        let of = |vectors, scalars_resident| Problem { vectors, scalars_resident, ..problem(1 << 20, false) };
+        let [one, four] = [1, 4].map(|vectors| Plan::new(of(vectors, true)));
+        assert_eq!(four.bytes() - one.bytes(), 3 * 192 * u64::from(one.rows()));
+        let [one, four] = [1, 4].map(|vectors| Plan::new(of(vectors, false)));
+        assert_eq!(four.bytes() - one.bytes(), 3 * (192 * u64::from(one.rows()) + 2 * 32 * one.chunk as u64));
     }
 
     #[test]

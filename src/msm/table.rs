@@ -24,7 +24,8 @@ impl Table {
     pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
-            let need = Need { points, bits: C::SCALAR_BITS, on_device: true, at_once: 1, abortable: false };
+            let (bits, vectors) = (C::SCALAR_BITS, 1);
+            let need = Need { points, bits, on_device: true, vectors, at_once: 1, abortable: false };
             let problem = problem::<C>(device, None, need, options);
             let plan = Plan::new(Problem { resident: true, scalars_resident: true, copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
@@ -61,7 +62,9 @@ pub(super) struct Need {
     pub points: usize,
     pub bits: u32,
     pub on_device: bool,
-    /// Vectors under way at a time.
+    /// Vectors that each chunk of bases is multiplied by while it is there.
+    pub vectors: u32,
+    /// Multiplications under way at a time.
     pub at_once: u32,
     pub abortable: bool,
 }
@@ -75,11 +78,12 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         full_bits: C::SCALAR_BITS,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),
-        scalars_resident: need.on_device && table.is_some(),
+        scalars_resident: need.on_device,
         copies: table.map_or(1, |table| table.copies),
         window: if made_for > 0 { made_for } else { options.window },
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
+        vectors: need.vectors,
         at_once: need.at_once,
         abortable: need.abortable,
     }

@@ -1,0 +1,63 @@
+//! Several vectors over bases that come from the host: what is uploaded of the bases serves as many vectors as the memory
+//! has room for.
+
+use std::sync::Arc;
+
+use super::gpu::{Work, part};
+use super::options::Options;
+use super::pipeline::{Job, Pipeline, plan_for};
+use crate::backend::{Abort, Device, Traffic};
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
+/// one part in so many.
+const SLOWER: u32 = 4;
+
+/// The share of a device in every vector, as many at a time as there is room for.
+pub(super) fn on_device<C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    work: Work<'_, C>,
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    let vectors = work.vectors.iter().map(|vector| part(device, number, &work, vector)).collect::<Result<Vec<_>>>()?;
+    let job = Job { bases: work.bases[number], vectors: &vectors };
+    let mut most = most(device, job, &work.options, abort)?;
+    let mut total = (Vec::with_capacity(vectors.len()), Traffic::default());
+    while total.0.len() < vectors.len() {
+        let left = &vectors[total.0.len()..];
+        let next = Job { vectors: &left[..even(left.len(), most)], ..job };
+        let pipeline = Pipeline::start((device, None), next, &work.options, 1, abort);
+        match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(abort)) {
+            // Somebody else has taken what was free.
+            Err(Error::OutOfMemory { .. }) if most > 1 => most = most.div_ceil(2),
+            sums => {
+                let (sums, traffic) = sums?;
+                total.0.extend(sums);
+                total.1 = total.1 + traffic;
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// How many vectors are best multiplied together: the most that are hardly slower than each alone.
+fn most<C: MsmCurve>(device: &Arc<Device>, job: Job<'_, C>, options: &Options, abort: Abort<'_>) -> Result<usize> {
+    let need = job.need(1, abort);
+    let time = |vectors: u32| {
+        let plan = plan_for(device, &job.bases, super::table::Need { vectors, ..need }, options)?;
+        Ok::<_, Error>(plan.time(need.points))
+    };
+    let limit = time(1)?;
+    let limit = limit + limit / SLOWER;
+    let fewer = |count: &u32| (*count > 1).then(|| count.div_ceil(2));
+    let mut counts = std::iter::successors(Some(need.vectors), fewer);
+    let best = counts.find(|count| *count == 1 || time(*count).is_ok_and(|time| time <= limit));
+    Ok(best.unwrap_or(1) as usize)
+}
+
+/// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.
+pub(crate) fn even(count: usize, most: usize) -> usize {
+    count.div_ceil(count.div_ceil(most.max(1)).max(1))
+}
