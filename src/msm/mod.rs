@@ -21,6 +21,7 @@ pub use explain::Explanation;
 pub use options::{DeviceScalars, Form, Options, Scalars};
 pub(crate) use queued::Queued;
 pub use resident::{Msm, Running};
+pub(crate) use together::even;
 
 use group::Group;
 

@@ -188,6 +188,22 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Ok(Queued::new(pipelines.collect::<Result<_>>()?, scalars))
     }
 
+    /// The sums of several vectors on the devices, without a way out: a failure is left to the caller.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
+        vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
+        let (bases, vectors) = (self.shares(), vectors.iter().map(Scalars::from).collect::<Vec<_>>());
+        let work = Work { bases: &bases, vectors: &vectors, share: self.share, options: self.options };
+        gpu::msm(self.accelerator.devices(), work, abort)
+    }
+
+    /// Whether every call uploads the bases.
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.tables.is_empty() && !self.bases.is_empty()
+    }
+
     /// How a multiplication by such scalars would be done: windows, rows, kernels, bytes. With scalars in host
     /// memory the longest row is counted, else it is said for random ones.
     ///

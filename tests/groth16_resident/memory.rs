@@ -104,3 +104,32 @@ fn lacking(error: &SynthesisError, limit: u64) -> u64 {
         _ => panic!("{limit} bytes: {error}"),
     }
 }
+
+/// A key that is streamed goes up once for the circuits of a batch that are made together, be they few or many; and with so
+/// little memory that they are not, the proofs are the same.
+#[test]
+fn batches_share_what_is_streamed() {
+    let (links, kind) = (700, Kind::Dense);
+    let key = setup(links, kind);
+    for (limit, shares) in [(20 << 20, true), (10 << 20, false), (6 << 20, false)] {
+        for accelerator in capped(Some(limit)) {
+            let (circuits, r, s) = batch(10, links, kind);
+            let expected = stock(&circuits, &key, &r, &s);
+            let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+            assert_eq!(prover.key().bytes(), 0, "all of it is streamed");
+            let assignments = prover.assign(circuits).expect("assignments");
+            let prove = |count: usize| {
+                let some = &assignments[..count];
+                let (proofs, report) = prover.prove(some, &r[..count], &s[..count], None).expect("proofs");
+                assert!(proofs == expected[..count], "{report}");
+                report
+            };
+            let one = prove(1);
+            for count in [2, 3, 4, 10] {
+                let report = prove(count);
+                eprintln!("{limit} {count}: {} for {}", report.traffic.bytes_up, one.traffic.bytes_up);
+                assert!(!shares || count > 4 || report.traffic.bytes_up < 2 * one.traffic.bytes_up, "{report}");
+            }
+        }
+    }
+}
