@@ -40,7 +40,7 @@ pub(super) fn prove<E: Engine>(
     let jobs = jobs.into_iter().map(|jobs| results.missing_of(&jobs));
     let shares = devices.iter().zip(jobs).filter(|(_, jobs)| !jobs.is_empty());
     let parts = side_by_side("groth16", shares, |(device, jobs)| {
-        Prover::new(device, key, circuit, &jobs)?.prove(&jobs, witnesses, results, abort)
+        Prover::new(device, key, circuit, &jobs, abort)?.prove(&jobs, witnesses, results, abort)
     });
     parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
 }
@@ -118,9 +118,10 @@ impl<'a, E: Engine> Prover<'a, E> {
         key: &ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
         jobs: &[Job],
+        abort: Abort<'_>,
     ) -> Result<Self> {
         let share = jobs.iter().fold(Share::default(), |all, job| all.or(job.share));
-        let tables = key.on_device(device, share)?;
+        let tables = key.on_device(device, share, abort)?;
         let chosen = circuit.on_device(device)?;
         let matrices = if share.has(Query::H) { circuit.matrices_on_device(device)? } else { None };
         let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;

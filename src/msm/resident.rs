@@ -53,7 +53,17 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// # Errors
     /// As [`Self::with_options`].
     pub fn shared(accelerator: &Accelerator, bases: Arc<Vec<C>>, options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Shared(bases), options)
+        Self::shared_unless(accelerator, bases, options, None)
+    }
+
+    /// As [`Self::shared`], unless somebody aborts the upload.
+    pub(crate) fn shared_unless(
+        accelerator: &Accelerator,
+        bases: Arc<Vec<C>>,
+        options: Options,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        Self::upload(accelerator, Held::Shared(bases), options, abort)
     }
 
     /// As [`Self::shared`], with bases that stay on the host: every call streams them.
@@ -84,17 +94,17 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// As [`Self::new`], or an option is out of its range.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Borrowed(bases), options)
+        Self::upload(accelerator, Held::Borrowed(bases), options, None)
     }
 
-    fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options) -> Result<Self> {
+    fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options, abort: Abort<'_>) -> Result<Self> {
         options.check()?;
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let share = gpu::share(bases.len(), accelerator.devices().len());
         let shares = accelerator.devices().iter().zip(bases.chunks(share));
-        let tables = shares.map(|(device, bases)| Table::new(device, bases, &options)).collect();
+        let tables = shares.map(|(device, bases)| Table::new(device, bases, &options, abort)).collect();
         let tables = match tables {
-            Err(error @ Error::Invalid { .. }) => return Err(error),
+            Err(error @ (Error::Invalid { .. } | Error::Aborted)) => return Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("msm {}: bases stay on the host: {error}", C::NAME);
                 Vec::new()

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use super::options::Options;
 use super::plan::{Plan, Problem};
-use crate::backend::{Arg, Buffer, Device, Stream};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
+
+/// Bytes between two questions to the hook: some milliseconds of an upload.
+const PIECE: usize = 64 << 20;
 
 /// Bases of one device: copy k of base i, which is 2^(k·shift)·P, at k·points + i.
 #[derive(Debug)]
@@ -20,8 +23,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Uploads the bases and computes their copies.
-    pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options) -> Result<Self> {
+    /// Uploads the bases, asking `abort` between pieces, and computes their copies.
+    pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options, abort: Abort<'_>) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
             let (bits, vectors) = (C::SCALAR_BITS, 1);
@@ -35,7 +38,7 @@ impl Table {
         }
         let mut stream = device.stream()?;
         let buffer = stream.allocate(points * copies as usize * C::AFFINE_BYTES)?;
-        stream.upload(&buffer, &C::to_device(bases))?;
+        upload(&mut stream, &buffer, bases, abort)?;
         let table = Self { buffer, points, copies, window };
         table.copy::<C>(&mut stream, shift)?;
         stream.wait(None)?;
@@ -54,6 +57,18 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// Uploads bases to the start of a buffer.
+fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
+    let piece = PIECE / C::AFFINE_BYTES;
+    for (number, bases) in bases.chunks(piece).enumerate() {
+        if abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
+        }
+        stream.upload_at(buffer, number * piece * C::AFFINE_BYTES, &C::to_device(bases))?;
+    }
+    Ok(())
 }
 
 /// What a plan depends on in scalars.

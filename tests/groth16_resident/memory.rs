@@ -111,7 +111,7 @@ fn lacking(error: &SynthesisError, limit: u64) -> u64 {
 fn batches_share_what_is_streamed() {
     let (links, kind) = (700, Kind::Dense);
     let key = setup(links, kind);
-    for (limit, shares) in [(20 << 20, true), (10 << 20, false), (6 << 20, false)] {
+    for (limit, shares) in [(18 << 20, true), (10 << 20, false), (6 << 20, false)] {
         for accelerator in capped(Some(limit)) {
             let (circuits, r, s) = batch(10, links, kind);
             let expected = stock(&circuits, &key, &r, &s);
