@@ -172,7 +172,7 @@ fn a_batch_shares_the_upload_of_bases() {
                 assert!(if number == 0 { uploads == 1 } else { uploads <= count }, "{uploads} uploads: {report}");
             }
         }
-        let run = |questions| msms[0].run_batch(&forms[..3], Some(&abort_after((1 << questions) - 1)));
+        let run = |questions: u32| msms[0].run_batch(&forms[..3], Some(&abort_after((1 << questions) - 1)));
         let aborted = (0..20).take_while(|questions| matches!(run(*questions), Err(Error::Aborted))).count();
         assert!(aborted > 1, "{aborted} aborts");
         assert!(msms[0].run_batch(&forms[..3], None).expect("batch").0 == expected[..3]);

@@ -5,7 +5,7 @@ use ff::Field;
 use proofwarp::backend::Abort;
 use proofwarp::groth16::{Batch, Proof, Witness, prove};
 use proofwarp::{BackendKind, Error};
-use proofwarp_bellperson::Prover;
+use proofwarp_bellperson::{Assignment, Prover};
 
 use crate::circuits::{Kind, batch, engine_error, prover, setup, stock};
 use crate::common::{abort_after, accelerators_and_cpu, alone};
@@ -103,6 +103,15 @@ fn aborts_at_each_step() {
     }
 }
 
+fn witnesses(assignments: &[Assignment<Scalar>]) -> Vec<Witness<'_, Scalar>> {
+    let all = assignments.iter();
+    all.map(|Assignment { inputs, aux, .. }| Witness { inputs, aux, evaluations: None }).collect()
+}
+
+fn same((proof, stock): (&Proof<Bls12>, &bellperson::groth16::Proof<Bls12>)) -> bool {
+    (proof.a, proof.b, proof.c) == (stock.a, stock.b, stock.c)
+}
+
 /// An upload of a key that is aborted goes on with the queries that are missing; a proof brings what is missing then.
 #[test]
 fn uploads_that_are_aborted() {
@@ -114,34 +123,22 @@ fn uploads_that_are_aborted() {
         let (prover, _) = Prover::<Bls12>::new(&host, circuits[0], &&key).expect("prover");
         let upload = |questions| prover.key().upload(&accelerator, Some(&abort_after(questions)));
         let mut bytes = 0;
-        for queries in 0..5 {
+        for queries in 0..3 {
             assert!(matches!(upload(0), Err(Error::Aborted)), "no question before query {queries}");
             assert_eq!(prover.key().bytes(), bytes, "bytes of {queries} queries");
-            if queries == 3 {
-                break;
-            }
             assert!(matches!(upload(1), Err(Error::Aborted)), "no question after query {queries}");
             assert!(prover.key().bytes() > bytes, "query {queries} is not kept");
             bytes = prover.key().bytes();
         }
         let assignments = prover.assign(circuits.clone()).expect("assignments");
-        let witness = |number: usize| {
-            let assignment: &proofwarp_bellperson::Assignment<Scalar> = &assignments[number];
-            Witness { inputs: &assignment.inputs, aux: &assignment.aux, evaluations: None }
-        };
-        let witnesses = [witness(0), witness(1)];
+        let witnesses = witnesses(&assignments);
         let proofs = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
         let aborted = proofs.run(&accelerator, Some(&abort_after(1)));
         assert!(matches!(aborted, Err(Error::Aborted)), "{aborted:?}");
         assert!(prover.key().bytes() > bytes, "a proof does not upload what is missing");
         proofs.run(&accelerator, None).expect("proofs");
         let proofs = proofs.proofs().expect("all of them");
-        assert!(
-            proofs
-                .iter()
-                .zip(&expected)
-                .all(|(proof, other)| (proof.a, proof.b, proof.c) == (other.a, other.b, other.c))
-        );
+        assert!(proofs.iter().zip(&expected).all(same));
         upload(0).expect("all is there");
     }
 }
@@ -156,10 +153,7 @@ fn aborts_of_batches_by_streamed_keys() {
     for accelerator in capped(Some(18 << 20)) {
         let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
         let assignments = prover.assign(circuits.clone()).expect("assignments");
-        let witnesses: Vec<_> = assignments
-            .iter()
-            .map(|assignment| Witness { inputs: &assignment.inputs, aux: &assignment.aux, evaluations: None })
-            .collect();
+        let witnesses = witnesses(&assignments);
         let free = || accelerator.devices()[0].free_memory().expect("memory");
         let run = |abort: Abort<'_>| {
             let batch = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
@@ -179,9 +173,6 @@ fn aborts_of_batches_by_streamed_keys() {
             assert!(rest <= whole, "{rest} launches for the rest, {whole} for all");
             (kept, aborted) = (kept + u32::from(rest < whole), aborted + 1);
             let proofs = proofs.proofs().expect("all of them");
-            let same = |(proof, other): (&Proof<Bls12>, &bellperson::groth16::Proof<Bls12>)| {
-                (proof.a, proof.b, proof.c) == (other.a, other.b, other.c)
-            };
             assert!(proofs.iter().zip(&expected).all(same), "after {questions} questions");
             questions += 1 + questions / 2;
         }
