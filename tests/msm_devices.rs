@@ -158,7 +158,7 @@ fn a_batch_shares_the_upload_of_bases() {
         let accelerator = Accelerator::automatic().on_devices(forced.devices().to_vec());
         let others = accelerator.devices()[0].stream().expect("stream").allocate(63 << 20).expect("memory");
         let with = |memory| {
-            let options = Options { memory, ..Options::default() };
+            let options = Options { memory, window: 7, ..Options::default() };
             Msm::with_options(&accelerator, &bases.points, options).expect("bases stay on the host")
         };
         let msms = [0, 4 << 20, 2 << 20].map(with);

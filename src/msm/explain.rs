@@ -57,7 +57,7 @@ impl Explanation {
         let bits = scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS));
         let share = share(points, devices.len());
         let on_device = scalars.is_none_or(|scalars| matches!(scalars.place, Place::Devices(_)));
-        let need = Need { points: share, bits, on_device, vectors: 1, at_once: 1, abortable: false };
+        let need = Need { points: share, bits, on_device, vectors: 1, lanes: 1, at_once: 1, abortable: false };
         let plan = plan_for(device, bases_there, need, &options)?;
         let table_bytes = bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,

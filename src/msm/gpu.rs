@@ -100,7 +100,7 @@ pub(super) fn start<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<Pipeline> {
     let vectors = [part(device, number, &work, vector)?];
-    let job = Job { bases: work.bases[number], vectors: &vectors };
+    let job = Job { bases: work.bases[number], vectors: &vectors, lanes: 1 };
     Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
 }
 

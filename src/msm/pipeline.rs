@@ -55,6 +55,8 @@ pub(super) struct Vector<'a> {
 pub(super) struct Job<'a, C> {
     pub bases: Bases<'a, C>,
     pub vectors: &'a [Vector<'a>],
+    /// Streams that compute, which have the vectors in turns: what keeps one from filling the device, the other hides.
+    pub lanes: u32,
 }
 
 impl<C> Job<'_, C> {
@@ -67,7 +69,7 @@ impl<C> Job<'_, C> {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
         let (points, vectors) = (self.points(), self.vectors.len() as u32);
-        Need { points, bits, on_device, vectors, at_once, abortable: abort.is_some() }
+        Need { points, bits, on_device, vectors, lanes: self.lanes, at_once, abortable: abort.is_some() }
     }
 
     fn is_from_host(&self) -> bool {
@@ -76,13 +78,13 @@ impl<C> Job<'_, C> {
     }
 }
 
-/// Inputs of a chunk that came from the host, and the point after which their place is free for the next but
-/// one.
+/// Inputs of a chunk that came from the host, and the points after which their place is free for the next but one.
 struct Slot {
     /// Of each vector.
     scalars: Vec<Option<Buffer>>,
     bases: Option<Buffer>,
-    done: Option<Arc<Mark>>,
+    /// Of each vector.
+    done: Vec<Arc<Mark>>,
 }
 
 impl Slot {
@@ -97,7 +99,7 @@ impl Slot {
             Bases::Host(_) => allocate(C::AFFINE_BYTES)?,
             Bases::Device(_) => None,
         };
-        Ok(Self { scalars, bases, done: None })
+        Ok(Self { scalars, bases, done: Vec::new() })
     }
 
     /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
@@ -119,17 +121,24 @@ impl Slot {
         }
     }
 
-    /// Uploads the bases of a chunk if need be; the time that kernels wait for them does not count as theirs.
+    /// Uploads the bases of a chunk for the first vector if need be, and lets each lane wait for them; that time does not
+    /// count as its kernels'.
     fn send_bases<C: MsmCurve>(
         &self,
+        vector: usize,
         job: &Job<'_, C>,
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<()> {
+        if vector >= job.lanes as usize {
+            return Ok(());
+        }
         if let (Bases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
             compute.mark_end()?;
-            upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
+            if vector == 0 {
+                upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
+            }
             compute.wait_for(&upload.mark()?)?;
             compute.mark_start()?;
         }
@@ -145,7 +154,7 @@ impl Slot {
     }
 }
 
-/// The stream that computes, and what its kernels are.
+/// A stream that computes, and what its kernels are.
 struct Compute {
     stream: Stream,
     program: Program,
@@ -205,12 +214,14 @@ impl Total {
     }
 }
 
-/// One device's sums: one stream copies inputs, the other computes; two slots let them overlap. A chunk of bases serves
-/// all vectors while it is there.
+/// One device's sums: one stream copies inputs, others compute; two slots let them overlap. A chunk of bases serves all
+/// vectors while it is there.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
-    compute: Compute,
+    /// Of each lane.
+    computes: Vec<Compute>,
+    plan: Plan,
     /// `None` where nothing comes from the host.
     upload: Option<Stream>,
     /// Of each vector.
@@ -254,9 +265,9 @@ impl Pipeline {
     ) -> Result<Self> {
         let plan = plan_for(device, &job.bases, job.need(at_once, abort), options)?;
         let mut pipeline = Self::new((device, stream), &job, plan)?;
-        for vector in job.vectors {
+        for (number, vector) in job.vectors.iter().enumerate() {
             if let Part::Device(OnDevice { ready: Some(ready), .. }) = vector.scalars {
-                pipeline.compute.stream.wait_for(ready)?;
+                pipeline.lane(number).stream.wait_for(ready)?;
             }
         }
         for (number, range) in plan.chunks().enumerate() {
@@ -274,13 +285,24 @@ impl Pipeline {
         // In this order: who takes the same streams each time finds the blocks in their pools that it had before. None that
         // is not needed: drivers have but a few queues that run side by side, which streams share.
         let upload = job.is_from_host().then(|| device.stream()).transpose()?;
-        let stream = stream.map_or_else(|| device.stream(), Ok)?;
+        let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
-        let mut compute = Compute { stream, program, plan, point_bytes };
-        let totals = job.vectors.iter().map(|vector| Total::new(&mut compute, vector.bits)).collect::<Result<_>>()?;
+        let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
+        let compute = |stream| Compute { stream, program, plan, point_bytes };
+        let mut computes = streams.map(|stream| stream.map(compute)).collect::<Result<Vec<_>>>()?;
+        let lanes = computes.len();
+        let totals = job.vectors.iter().enumerate();
+        let totals = totals.map(|(number, vector)| Total::new(&mut computes[number % lanes], vector.bits));
+        let totals = totals.collect::<Result<_>>()?;
         let slots = 0..job.points().div_ceil(plan.chunk).min(2);
         let slots = slots.map(|_| Slot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
-        Ok(Self { compute, upload, totals, slots })
+        Ok(Self { computes, plan, upload, totals, slots })
+    }
+
+    /// What computes a vector.
+    fn lane(&mut self, vector: usize) -> &mut Compute {
+        let lanes = self.computes.len();
+        &mut self.computes[vector % lanes]
     }
 
     /// Queues a chunk, one vector after the other.
@@ -293,15 +315,17 @@ impl Pipeline {
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
         let slot = number % self.slots.len();
-        let device = self.compute.stream.device().clone();
         for vector in 0..job.vectors.len() {
-            let turn = device.pace(&self.compute.stream, self.compute.plan.time(range.len()), abort)?;
+            let time = self.plan.time(range.len());
+            let stream = &self.lane(vector).stream;
+            let device = stream.device().clone();
+            let turn = device.pace(stream, time, abort)?;
             self.add_vector(slot, vector, range, job)?;
-            let done = Arc::new(self.compute.stream.mark()?);
+            let done = Arc::new(self.lane(vector).stream.mark()?);
             if let Some(turn) = turn {
                 turn.ends(done.clone());
             }
-            self.slots[slot].done = Some(done);
+            self.slots[slot].done.push(done);
         }
         Ok(())
     }
@@ -314,8 +338,10 @@ impl Pipeline {
         range: &Range<usize>,
         job: &Job<'_, C>,
     ) -> Result<()> {
-        let Self { compute, upload, totals, slots } = self;
+        let Self { computes, plan, upload, totals, slots } = self;
         let (slot, total, vector) = (&slots[slot], &totals[number], &job.vectors[number]);
+        let lane = number % computes.len();
+        let compute = &mut computes[lane];
         let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
@@ -324,10 +350,10 @@ impl Pipeline {
         let (count, form) = (range.len(), vector.form);
         let digits = Digits { scalars, count, start, base, stride, form, too_long: &total.too_long };
         compute.stream.mark_start()?;
-        for band in compute.plan.bands() {
+        for band in plan.bands() {
             let matrix = compute.enqueue().transpose(&digits, band)?;
-            if number == 0 && band.from == 0 {
-                slot.send_bases(job, range, upload.as_mut(), &mut compute.stream)?;
+            if band.from == 0 {
+                slot.send_bases(number, job, range, upload.as_mut(), &mut compute.stream)?;
             }
             compute.enqueue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
         }
@@ -336,18 +362,21 @@ impl Pipeline {
 
     /// Waits until a chunk's place is free, asking `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
-        match &self.slots[number % self.slots.len()].done {
-            Some(done) => self.compute.stream.wait_until(done, abort),
-            None if abort.is_some_and(|abort| abort()) => Err(Error::Aborted),
-            None => Ok(()),
+        let slot = number % self.slots.len();
+        let done = std::mem::take(&mut self.slots[slot].done);
+        if done.is_empty() && abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
         }
+        done.iter().enumerate().try_for_each(|(vector, done)| self.lane(vector).stream.wait_until(done, abort))
     }
 
     fn reduce(&mut self) -> Result<()> {
         if self.slots.is_empty() {
             return Ok(());
         }
-        self.totals.iter_mut().try_for_each(|total| total.reduce(&mut self.compute))
+        let Self { computes, totals, .. } = self;
+        let lanes = computes.len();
+        totals.iter_mut().enumerate().try_for_each(|(vector, total)| total.reduce(&mut computes[vector % lanes]))
     }
 
     /// Waits for the device, and weighs what the kernels left of the only vector.
@@ -366,10 +395,10 @@ impl Pipeline {
     /// As [`Self::finish`].
     pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
         self.upload.iter_mut().for_each(Stream::wipe_staging);
-        self.compute.stream.wait(abort)?;
-        let uploaded = self.upload.as_ref().map_or_else(Traffic::default, Stream::traffic);
-        let traffic = uploaded + self.compute.stream.traffic();
-        let (totals, plan) = (std::mem::take(&mut self.totals), self.compute.plan);
+        self.computes.iter_mut().try_for_each(|compute| compute.stream.wait(abort))?;
+        let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
+        let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
+        let (totals, plan) = (std::mem::take(&mut self.totals), self.plan);
         let sums = match totals.len() {
             0 | 1 => totals.into_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
             _ => totals.into_par_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,

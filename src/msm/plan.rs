@@ -69,6 +69,8 @@ pub(super) struct Problem {
     pub compute_units: u32,
     /// Vectors of scalars that each chunk is multiplied by.
     pub vectors: u32,
+    /// Streams that have those vectors in turns, each with room for a chunk's matrix.
+    pub lanes: u32,
     /// Multiplications that run on it at the same time.
     pub at_once: u32,
     /// Somebody may abort it.
@@ -125,7 +127,7 @@ impl Plan {
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
             (false, _) => (parts, MAX_STREAMED),
         };
-        wanted.clamp(1, most)
+        wanted.min(problem.points).clamp(1, most)
     }
 
     fn smallest(problem: Problem) -> Self {
@@ -310,7 +312,8 @@ impl Plan {
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions.
-        let affine_groups = AFFINE_GROUPS / self.problem.at_once.clamp(1, 2) * self.problem.compute_units;
+        let affine_groups =
+            AFFINE_GROUPS / self.problem.at_once.max(self.problem.lanes).clamp(1, 2) * self.problem.compute_units;
         let rows = self.first_row(band.to) - self.first_row(band.from);
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
@@ -339,7 +342,8 @@ impl Plan {
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.sets * self.segments() + self.sums() * self.parts());
-        inputs + matrix + halved + pieces + merges + 2 * affine * (vectors * buckets + sums) + (1 << 20)
+        let scratch = matrix + halved + pieces + merges + 2 * affine * sums + (1 << 20);
+        inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }
 }
 
@@ -372,6 +376,7 @@ mod tests {
             rounds,
             compute_units,
             vectors: 1,
+            lanes: 1,
             at_once: 1,
             abortable: false,
         }

@@ -27,8 +27,8 @@ impl Table {
     pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: &[C], options: &Options, abort: Abort<'_>) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
-            let (bits, vectors) = (C::SCALAR_BITS, 1);
-            let need = Need { points, bits, on_device: true, vectors, at_once: 1, abortable: false };
+            let (bits, on_device) = (C::SCALAR_BITS, true);
+            let need = Need { points, bits, on_device, vectors: 1, lanes: 1, at_once: 1, abortable: false };
             let problem = problem::<C>(device, None, need, options);
             let plan = Plan::new(Problem { resident: true, scalars_resident: true, copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
@@ -79,6 +79,8 @@ pub(super) struct Need {
     pub on_device: bool,
     /// Vectors that each chunk of bases is multiplied by while it is there.
     pub vectors: u32,
+    /// Streams that these share.
+    pub lanes: u32,
     /// Multiplications under way at a time.
     pub at_once: u32,
     pub abortable: bool,
@@ -99,6 +101,7 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
         vectors: need.vectors,
+        lanes: need.lanes,
         at_once: need.at_once,
         abortable: need.abortable,
     }

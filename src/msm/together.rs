@@ -6,13 +6,16 @@ use std::sync::Arc;
 use super::gpu::{Work, part};
 use super::options::Options;
 use super::pipeline::{Job, Pipeline, plan_for};
+use super::table::Need;
 use crate::backend::{Abort, Device, Traffic};
 use crate::curve::MsmCurve;
 use crate::{Error, Result};
 
 /// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
 /// one part in so many.
-const SLOWER: u32 = 4;
+const SLOWER: u32 = 8;
+/// Streams that compute, where there is memory for it.
+const LANES: u32 = 2;
 
 /// The share of a device in every vector, as many at a time as there is room for.
 pub(super) fn on_device<C: MsmCurve>(
@@ -22,16 +25,20 @@ pub(super) fn on_device<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
     let vectors = work.vectors.iter().map(|vector| part(device, number, &work, vector)).collect::<Result<Vec<_>>>()?;
-    let job = Job { bases: work.bases[number], vectors: &vectors };
-    let mut most = most(device, job, &work.options, abort)?;
+    let job = Job { bases: work.bases[number], vectors: &vectors, lanes: 1 };
+    let (mut most, lanes) = most(device, job, &work.options, abort)?;
     let mut total = (Vec::with_capacity(vectors.len()), Traffic::default());
     while total.0.len() < vectors.len() {
         let left = &vectors[total.0.len()..];
-        let next = Job { vectors: &left[..even(left.len(), most)], ..job };
+        let now = even(left.len(), most);
+        let next = Job { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
         let pipeline = Pipeline::start((device, None), next, &work.options, 1, abort);
         match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(abort)) {
             // Somebody else has taken what was free.
-            Err(Error::OutOfMemory { .. }) if most > 1 => most = most.div_ceil(2),
+            Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
+                most = now.div_ceil(2);
+                log::info!("msm {}: {most} vectors together: {requested} bytes wanted, {available} free", C::NAME);
+            }
             sums => {
                 let (sums, traffic) = sums?;
                 total.0.extend(sums);
@@ -42,19 +49,24 @@ pub(super) fn on_device<C: MsmCurve>(
     Ok(total)
 }
 
-/// How many vectors are best multiplied together: the most that are hardly slower than each alone.
-fn most<C: MsmCurve>(device: &Arc<Device>, job: Job<'_, C>, options: &Options, abort: Abort<'_>) -> Result<usize> {
+/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than each alone.
+fn most<C: MsmCurve>(
+    device: &Arc<Device>,
+    job: Job<'_, C>,
+    options: &Options,
+    abort: Abort<'_>,
+) -> Result<(usize, u32)> {
     let need = job.need(1, abort);
-    let time = |vectors: u32| {
-        let plan = plan_for(device, &job.bases, super::table::Need { vectors, ..need }, options)?;
+    let time = |vectors: u32, lanes: u32| {
+        let plan = plan_for(device, &job.bases, Need { vectors, lanes, ..need }, options)?;
         Ok::<_, Error>(plan.time(need.points))
     };
-    let limit = time(1)?;
+    let limit = time(1, 1)?;
     let limit = limit + limit / SLOWER;
-    let fewer = |count: &u32| (*count > 1).then(|| count.div_ceil(2));
-    let mut counts = std::iter::successors(Some(need.vectors), fewer);
-    let best = counts.find(|count| *count == 1 || time(*count).is_ok_and(|time| time <= limit));
-    Ok(best.unwrap_or(1) as usize)
+    let fewer = |count: &u32| (*count > 2).then(|| count.div_ceil(2));
+    let counts = std::iter::successors(Some(need.vectors), fewer).flat_map(|count| [(count, LANES), (count, 1)]);
+    let best = counts.into_iter().find(|(count, lanes)| time(*count, *lanes).is_ok_and(|time| time <= limit));
+    Ok(best.map_or((1, 1), |(count, lanes)| (count as usize, lanes)))
 }
 
 /// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.

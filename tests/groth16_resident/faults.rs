@@ -9,7 +9,7 @@ use proofwarp_bellperson::{Assignment, Prover};
 
 use crate::circuits::{Kind, batch, engine_error, prover, setup, stock};
 use crate::common::{abort_after, accelerators_and_cpu, alone};
-use crate::memory::capped;
+use crate::memory::{capped, streaming};
 
 #[test]
 fn aborts() {
@@ -146,12 +146,12 @@ fn uploads_that_are_aborted() {
 /// Wherever a batch by a streamed key is aborted, the sums that are done are kept, and the proofs are right in the end.
 #[test]
 fn aborts_of_batches_by_streamed_keys() {
-    let (links, kind) = (700, Kind::Dense);
+    let (links, kind) = (100, Kind::Dense);
     let key = setup(links, kind);
     let (circuits, r, s) = batch(3, links, kind);
     let expected = stock(&circuits, &key, &r, &s);
-    for accelerator in capped(Some(18 << 20)) {
-        let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+    for accelerator in capped(Some(64 << 20)) {
+        let prover = streaming(&accelerator, circuits[0], &key);
         let assignments = prover.assign(circuits.clone()).expect("assignments");
         let witnesses = witnesses(&assignments);
         let free = || accelerator.devices()[0].free_memory().expect("memory");
