@@ -14,8 +14,8 @@ use crate::{Error, Result};
 /// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
 /// one part in so many.
 const SLOWER: u32 = 8;
-/// Streams that compute, where there is memory for it.
-const LANES: u32 = 2;
+/// Of the time of vectors one after the other, two lanes hide one part in so many.
+const HIDDEN: u32 = 16;
 
 /// The share of a device in every vector, as many at a time as there is room for.
 pub(super) fn on_device<C: MsmCurve>(
@@ -59,14 +59,16 @@ fn most<C: MsmCurve>(
     let need = job.need(1, abort);
     let time = |vectors: u32, lanes: u32| {
         let plan = plan_for(device, &job.bases, Need { vectors, lanes, ..need }, options)?;
-        Ok::<_, Error>(plan.time(need.points))
+        // The model knows nothing of what a second lane hides.
+        Ok::<_, Error>((plan.time(need.points) * (HIDDEN + 1 - lanes) / HIDDEN, lanes))
     };
-    let limit = time(1, 1)?;
-    let limit = limit + limit / SLOWER;
+    let (alone, _) = time(1, 1)?;
+    let limit = alone + alone / SLOWER;
+    let best = |count| [2, 1].into_iter().flat_map(|lanes| time(count, lanes)).min();
     let fewer = |count: &u32| (*count > 2).then(|| count.div_ceil(2));
-    let counts = std::iter::successors(Some(need.vectors), fewer).flat_map(|count| [(count, LANES), (count, 1)]);
-    let best = counts.into_iter().find(|(count, lanes)| time(*count, *lanes).is_ok_and(|time| time <= limit));
-    Ok(best.map_or((1, 1), |(count, lanes)| (count as usize, lanes)))
+    let mut counts = std::iter::successors(Some(need.vectors), fewer);
+    let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count as usize, lanes));
+    Ok(counts.find_map(fits).unwrap_or((1, 1)))
 }
 
 /// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.
