@@ -493,7 +493,7 @@ mod tests {
     /// Vectors that share the bases have buckets of their own, and scalars where these come from the host too.
     #[test]
     fn several_vectors_share_bases_and_scratch() {
-        let of = |vectors, scalars_resident| Problem { vectors, scalars_resident, ..problem(1 << 20, false) };
+        let of = |vectors, scalars_resident| Problem { scalars_resident, vectors, ..problem(1 << 20, false) };
         let [one, four] = [1, 4].map(|vectors| Plan::new(of(vectors, true)));
         assert_eq!(four.bytes() - one.bytes(), 3 * 192 * u64::from(one.rows()));
         let [one, four] = [1, 4].map(|vectors| Plan::new(of(vectors, false)));
