@@ -137,3 +137,44 @@ fn bases_that_do_not_fit_stay_on_the_host() {
         assert!(msm.start(promised).expect("start").wait(None).expect("wait").0.to_affine() == expected);
     }
 }
+
+/// Bases that stay on the host go up once for the vectors of a batch, of whatever length and form; with too little memory
+/// for that, more than once.
+#[test]
+fn a_batch_shares_the_upload_of_bases() {
+    const COUNT: usize = 20_000;
+    let mut rng = rng(SEED + 3);
+    let bases = Bases::<G1>::consecutive(COUNT, &mut rng);
+    let mut below = |bits| (0..COUNT).map(|_| Fr::from(rng.gen_range(0..1u64 << bits))).collect();
+    let vectors: Vec<Vec<Fr>> = (0..10).map(|number| below(number % 5)).collect();
+    let expected: Vec<_> = vectors.iter().map(|scalars| bases.expected(scalars)).collect();
+    let canonical: Vec<_> = vectors.iter().map(|scalars| bytes(scalars)).collect();
+    let form = |number: usize| match number % 2 {
+        0 => Scalars::from(&canonical[number]).with_bit_length(5),
+        _ => Scalars::elements(&vectors[number]).with_bit_length(4),
+    };
+    let forms: Vec<_> = (0..10).map(form).collect();
+    for forced in alone(Some(64 << 20)) {
+        let accelerator = Accelerator::automatic().on_devices(forced.devices().to_vec());
+        let others = accelerator.devices()[0].stream().expect("stream").allocate(63 << 20).expect("memory");
+        let with = |memory| {
+            let options = Options { memory, window: 7, ..Options::default() };
+            Msm::with_options(&accelerator, &bases.points, options).expect("bases stay on the host")
+        };
+        let msms = [0, 4 << 20, 2 << 20].map(with);
+        drop(others);
+        for (number, msm) in msms.iter().enumerate() {
+            assert_eq!(msm.table_bytes(), 0);
+            for count in [1, 2, 3, 10] {
+                let (sums, report) = msm.run_batch(&forms[..count], None).expect("batch");
+                assert!(sums == expected[..count] && Some(report.backend) == forced.forced(), "{report}");
+                let uploads = (report.traffic.bytes_up as usize / COUNT - 32 * count) / 96;
+                assert!(if number == 0 { uploads == 1 } else { uploads <= count }, "{uploads} uploads: {report}");
+            }
+        }
+        let run = |questions: u32| msms[0].run_batch(&forms[..3], Some(&abort_after((1 << questions) - 1)));
+        let aborted = (0..20).take_while(|questions| matches!(run(*questions), Err(Error::Aborted))).count();
+        assert!(aborted > 1, "{aborted} aborts");
+        assert!(msms[0].run_batch(&forms[..3], None).expect("batch").0 == expected[..3]);
+    }
+}

@@ -90,9 +90,9 @@ impl<'a, E: Engine> Batch<'a, E> {
     fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<Traffic> {
         let missing = self.sums.missing();
         let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
-        let part = Results::new(missing.len());
+        let part = self.sums.of(&missing);
         let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
-        // Whatever became of the rest, these are done.
+        // Whatever became of the rest, these sums are done.
         for (number, sums) in missing.into_iter().zip(part.all()) {
             self.sums.put(number, sums);
         }

@@ -11,7 +11,7 @@ use super::queue::{Queue, Sharing, Sum};
 use super::quotient::{Vectors, gather};
 use super::running::{Running, UnderWay};
 use super::spread::{Job, Query, Share, spread};
-use super::{Circuit, Engine, ProvingKeyOnDevice, Results, Witness};
+use super::{Circuit, Engine, ProvingKeyOnDevice, Results, Witness, streamed};
 use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::matrix::CsrOnDevice;
@@ -37,9 +37,10 @@ pub(super) fn prove<E: Engine>(
     abort: Abort<'_>,
 ) -> Result<Traffic> {
     let jobs = spread(witnesses.len(), devices.len(), &key.costs());
+    let jobs = jobs.into_iter().map(|jobs| results.missing_of(&jobs));
     let shares = devices.iter().zip(jobs).filter(|(_, jobs)| !jobs.is_empty());
     let parts = side_by_side("groth16", shares, |(device, jobs)| {
-        Prover::new(device, key, circuit, &jobs)?.prove(&jobs, witnesses, results, abort)
+        Prover::new(device, key, circuit, &jobs, abort)?.prove(&jobs, witnesses, results, abort)
     });
     parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
 }
@@ -55,12 +56,12 @@ impl<'a> Lane<'a> {
     /// Bytes between two questions to the hook: some milliseconds.
     const PIECE: usize = 64 << 20;
 
-    fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
         Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
     }
 
     /// Lets uploads wait for whatever had the memory before that the computing stream has allocated until now.
-    fn allocated(&mut self) -> Result<()> {
+    pub fn allocated(&mut self) -> Result<()> {
         self.upload.wait_for(&self.compute.mark()?)
     }
 
@@ -96,12 +97,12 @@ impl<'a> Lane<'a> {
 
 /// One device with what it needs of the key and the circuit.
 pub(super) struct Prover<'a, E: Engine> {
-    device: &'a Arc<Device>,
-    circuit: &'a Circuit<E::Fr>,
-    tables: Held<E>,
-    chosen: Arc<OnDevice>,
-    matrices: Option<Arc<[CsrOnDevice<E::Fr>; 3]>>,
-    domain: NttDomain<E::Fr>,
+    pub device: &'a Arc<Device>,
+    pub circuit: &'a Circuit<E::Fr>,
+    pub tables: Held<E>,
+    pub chosen: Arc<OnDevice>,
+    pub matrices: Option<Arc<[CsrOnDevice<E::Fr>; 3]>>,
+    pub domain: NttDomain<E::Fr>,
 }
 
 /// The scalars of those of a, b and l that a device sums.
@@ -117,17 +118,32 @@ impl<'a, E: Engine> Prover<'a, E> {
         key: &ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
         jobs: &[Job],
+        abort: Abort<'_>,
     ) -> Result<Self> {
         let share = jobs.iter().fold(Share::default(), |all, job| all.or(job.share));
-        let tables = key.on_device(device, share)?;
+        let tables = key.on_device(device, share, abort)?;
         let chosen = circuit.on_device(device)?;
         let matrices = if share.has(Query::H) { circuit.matrices_on_device(device)? } else { None };
         let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }
 
-    /// Does jobs in their order, some under way at once.
+    /// Does jobs; several share what is streamed of the key.
     fn prove(
+        &self,
+        jobs: &[Job],
+        witnesses: &[Witness<'_, E::Fr>],
+        results: &Results<E>,
+        abort: Abort<'_>,
+    ) -> Result<Traffic> {
+        if jobs.len() > 1 && streamed::is_streamed(&self.tables) {
+            return streamed::prove(self, jobs, witnesses, results, abort);
+        }
+        self.prove_each(jobs, witnesses, results, abort)
+    }
+
+    /// Does jobs in their order, some under way at once.
+    pub fn prove_each(
         &self,
         jobs: &[Job],
         witnesses: &[Witness<'_, E::Fr>],
@@ -218,14 +234,14 @@ impl<'a, E: Engine> Prover<'a, E> {
     }
 
     /// Elements of a buffer as scalars, once a mark has been passed.
-    fn scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Mark>) -> Result<DeviceScalars> {
+    pub fn scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Mark>) -> Result<DeviceScalars> {
         let scalars = DeviceScalars::from_range(self.device, buffer, range, Form::Montgomery)?;
         Ok(scalars.after(ready.clone()))
     }
 }
 
 /// The values of chosen variables, or of all.
-fn select<F: NttField>(
+pub(super) fn select<F: NttField>(
     stream: &mut Stream,
     chosen: Option<&Buffer>,
     assignment: &DeviceVector<F>,

@@ -7,7 +7,7 @@ use group::prime::PrimeCurveAffine;
 use super::Engine;
 use super::per_device::PerDevice;
 use super::spread::{Costs, Query, Share};
-use crate::backend::Device;
+use crate::backend::{Abort, Device};
 use crate::curve::MsmCurve;
 use crate::msm::{Msm, Options, Points};
 use crate::{Accelerator, Error, Result};
@@ -86,19 +86,37 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// # Errors
     /// Lengths do not match, δ is zero, an encoded point is not what is expected, or a forced backend failed.
     pub fn new(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
+        let key = Self::on_host(accelerator, parameters)?;
+        key.upload(accelerator, None)?;
+        Ok(key)
+    }
+
+    /// As [`Self::new`], without the upload: the first device too gets what it needs with [`Self::upload`], or with its
+    /// first proof.
+    ///
+    /// # Errors
+    /// Lengths do not match, or δ is zero.
+    pub fn on_host(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
-        let key = Self { accelerator: accelerator.clone(), parameters, tables, reserves: PerDevice::default() };
-        match accelerator.devices().first().map(|device| key.on_device(device, Share::ALL).map(drop)) {
-            None => key.parameters.decode()?,
-            Some(Err(error @ Error::Invalid { .. })) => return Err(error),
-            Some(Err(error)) if accelerator.forced().is_none() => {
+        Ok(Self { accelerator: accelerator.clone(), parameters, tables, reserves: PerDevice::default() })
+    }
+
+    /// Uploads what the first of an accelerator's devices lacks of it; encoded points are decoded there, or here if there is
+    /// no device. A query that is there stays when the next one's upload is aborted.
+    ///
+    /// # Errors
+    /// An encoded point is not what is expected, the hook aborted, or a forced backend failed.
+    pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
+        let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
+        match self.on_device(device, Share::ALL, abort) {
+            Err(error @ (Error::Invalid { .. } | Error::Aborted)) => Err(error),
+            Err(error) if accelerator.forced().is_none() => {
                 log::warn!("groth16: the key stays on the host: {error}");
-                key.parameters.decode()?;
+                self.parameters.decode()
             }
-            Some(result) => result?,
+            result => result.map(drop),
         }
-        Ok(key)
     }
 
     /// The key on the host.
@@ -124,15 +142,15 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     }
 
     /// The queries of a share on a device, uploaded now if it has them not, those first that streaming would cost most.
-    pub(super) fn on_device(&self, device: &Arc<Device>, share: Share) -> Result<Held<E>> {
+    pub(super) fn on_device(&self, device: &Arc<Device>, share: Share, abort: Abort<'_>) -> Result<Held<E>> {
         let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
         let [h_tables, l_tables, a_tables, b_tables] = &self.tables.g1;
         Ok(Held {
-            b_g2: self.query(device, share.has(Query::BG2), &self.tables.b_g2, b_g2)?,
-            h: self.query(device, share.has(Query::H), h_tables, h)?,
-            l: self.query(device, share.has(Query::L), l_tables, l)?,
-            a: self.query(device, share.has(Query::A), a_tables, a)?,
-            b_g1: self.query(device, share.has(Query::BG1), b_tables, b_g1)?,
+            b_g2: self.query(device, share.has(Query::BG2), &self.tables.b_g2, b_g2, abort)?,
+            h: self.query(device, share.has(Query::H), h_tables, h, abort)?,
+            l: self.query(device, share.has(Query::L), l_tables, l, abort)?,
+            a: self.query(device, share.has(Query::A), a_tables, a, abort)?,
+            b_g1: self.query(device, share.has(Query::BG1), b_tables, b_g1, abort)?,
         })
     }
 
@@ -142,8 +160,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         wanted: bool,
         tables: &PerDevice<Table<C>>,
         bases: &Points<C>,
+        abort: Abort<'_>,
     ) -> Result<Option<Arc<Table<C>>>> {
-        let make = || table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?);
+        let make = || table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?, abort);
         wanted.then(|| tables.get(device, make)).transpose()
     }
 
@@ -195,8 +214,13 @@ impl<E: Engine> Parameters<E> {
     }
 }
 
-/// Bases on the device if they leave `reserve` bytes there.
-fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Points<C>, reserve: u64) -> Result<Table<C>> {
+/// Bases on the device if they leave `reserve` bytes there, unless somebody aborts their upload.
+fn table<C: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &Points<C>,
+    reserve: u64,
+    abort: Abort<'_>,
+) -> Result<Table<C>> {
     let bytes = (bases.len() * C::AFFINE_BYTES) as u64;
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
     if bytes.saturating_add(reserve) > free {
@@ -204,5 +228,5 @@ fn table<C: MsmCurve>(accelerator: &Accelerator, bases: &Points<C>, reserve: u64
         log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
         return Msm::streamed(accelerator, bases.clone());
     }
-    Msm::shared(accelerator, bases.clone(), Options::default())
+    Msm::shared_unless(accelerator, bases.clone(), Options::default(), abort)
 }

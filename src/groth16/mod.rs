@@ -23,6 +23,7 @@ mod queue;
 mod quotient;
 mod running;
 mod spread;
+mod streamed;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -32,6 +33,7 @@ pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
 
 use proof::Partial;
+use spread::Job;
 
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
@@ -108,6 +110,19 @@ impl<E: Engine> Results<E> {
 
     fn put(&self, number: usize, sums: Partial<E>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)[number].add(sums);
+    }
+
+    /// What is there of each of some.
+    fn of(&self, numbers: &[usize]) -> Self {
+        let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
+    }
+
+    /// What is left of jobs.
+    fn missing_of(&self, jobs: &[Job]) -> Vec<Job> {
+        let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = |job: &Job| Job { share: job.share.without(done[job.number].share()), ..*job };
+        jobs.iter().map(left).filter(|job| !job.share.is_empty()).collect()
     }
 
     fn missing(&self) -> Vec<usize> {

@@ -4,6 +4,7 @@ use group::Curve;
 use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
+use super::spread::{Query, Share};
 use super::{Engine, Parameters};
 
 /// A proof.
@@ -36,7 +37,7 @@ pub(super) struct Sums<E: Engine> {
 }
 
 /// Those of an assignment's sums that are done.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Partial<E: Engine> {
     pub h: Option<E::G1>,
     pub l: Option<E::G1>,
@@ -48,6 +49,17 @@ pub(super) struct Partial<E: Engine> {
 impl<E: Engine> Partial<E> {
     pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
+    /// The sum over a query in G1.
+    pub fn g1(query: Query, sum: E::G1) -> Self {
+        let of = |other| (query == other).then_some(sum);
+        Self { h: of(Query::H), l: of(Query::L), a: of(Query::A), b_g1: of(Query::BG1), b_g2: None }
+    }
+
+    /// The sum in G2.
+    pub fn g2(sum: E::G2) -> Self {
+        Self { b_g2: Some(sum), ..Self::NONE }
+    }
+
     /// Takes what another has.
     pub fn add(&mut self, other: Self) {
         self.h = other.h.or(self.h);
@@ -55,6 +67,14 @@ impl<E: Engine> Partial<E> {
         self.a = other.a.or(self.a);
         self.b_g1 = other.b_g1.or(self.b_g1);
         self.b_g2 = other.b_g2.or(self.b_g2);
+    }
+
+    /// Which are done.
+    pub fn share(&self) -> Share {
+        let Self { h, l, a, b_g1, b_g2 } = self;
+        let done = [(Query::H, h), (Query::L, l), (Query::A, a), (Query::BG1, b_g1)];
+        let g1 = done.into_iter().filter(|(_, sum)| sum.is_some()).map(|(query, _)| query);
+        g1.chain(b_g2.map(|_| Query::BG2)).fold(Share::default(), Share::with)
     }
 
     /// All sums, if all are done.

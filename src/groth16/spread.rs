@@ -35,6 +35,12 @@ impl Share {
         self
     }
 
+    /// What it has and the other has not.
+    pub fn without(self, other: Self) -> Self {
+        let left = Query::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
+        left.fold(Self::default(), Self::with)
+    }
+
     pub fn is_empty(self) -> bool {
         self == Self::default()
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::check::{self, CHUNK, GROUP};
 use super::encoded::{EncodedPoints, Expected};
 use super::fault::{Faults, First};
-use crate::backend::{Arg, Buffer, Stream};
+use crate::backend::{Abort, Arg, Buffer, Stream};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// [`Error::Invalid`] names the first point that is not what is expected, and why, or the curve is not one of those
 /// that devices decode, or bytes are no multiple of a point's or more than the buffer's; or the device failed.
 pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: Expected) -> Result<()> {
-    refuse(first_fault::<C>(stream, to, bytes, expected)?, |number| format!("point {number}"))
+    refuse(first_fault::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
 }
 
 /// As [`decode()`], for a range of a source's points, which errors name as it does.
@@ -27,13 +27,14 @@ pub(super) fn decode_from<C: MsmCurve>(
     to: &Buffer,
     source: &dyn EncodedPoints<C>,
     range: Range<usize>,
+    abort: Abort<'_>,
 ) -> Result<()> {
     let mut first = None;
     source.read(&mut |bytes| {
         let part = range.start * C::AFFINE_BYTES..range.end * C::AFFINE_BYTES;
         let expected = || format!("those of {} points", source.count());
         let bytes = bytes.get(part).ok_or_else(|| Error::invalid("msm", "encoded bytes", expected(), bytes.len()))?;
-        first = first_fault::<C>(stream, to, bytes, source.expected())?;
+        first = first_fault::<C>(stream, to, bytes, source.expected(), abort)?;
         Ok(())
     })?;
     refuse(first, |number| source.name(range.start + number))
@@ -46,7 +47,13 @@ fn refuse(first: First, name: impl Fn(usize) -> String) -> Result<()> {
     })
 }
 
-fn first_fault<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: Expected) -> Result<First> {
+fn first_fault<C: MsmCurve>(
+    stream: &mut Stream,
+    to: &Buffer,
+    bytes: &[u8],
+    expected: Expected,
+    abort: Abort<'_>,
+) -> Result<First> {
     if !C::DECODES {
         return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
     }
@@ -60,6 +67,9 @@ fn first_fault<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expe
     // Whoever had the memory before may still use it on that stream.
     upload.wait_for(&stream.mark()?)?;
     for (number, part) in bytes.chunks(CHUNK * C::AFFINE_BYTES).enumerate() {
+        if abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
+        }
         let start = number * CHUNK;
         upload.upload_at(to, start * C::AFFINE_BYTES, part)?;
         stream.wait_for(&upload.mark()?)?;

@@ -103,7 +103,7 @@ fn plans<C: MsmCurve>(
 ) -> Result<(Split, Vec<Plan>)> {
     let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
     let (bits, own) = (scalar_bits::<C>(scalars), Windows::Group(1));
-    let need = Need { points, bits, on_device, at_once: 1, abortable: false, own };
+    let need = Need { points, bits, on_device, vectors: 1, lanes: 1, at_once: 1, abortable: false, own };
     let split = Split::of(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
     let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
         let (points, own) = (split.points(number, points).len(), split.own(number));

@@ -7,8 +7,9 @@ use group::Group;
 
 use super::grid::{Grid, Split, Windows};
 use super::options::{DeviceScalars, Options, Place, Scalars};
-use super::pipeline::{Job, OnDevice, Part, Pipeline};
+use super::pipeline::{Job, OnDevice, Part, Pipeline, Vector};
 use super::table::{Need, Table};
+use super::together;
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::side_by_side::side_by_side;
@@ -66,7 +67,8 @@ pub(super) fn split<C: MsmCurve>(
 ) -> Result<Split> {
     let (grid, own) = (vector.grid(), Windows::Group(1));
     let (points, bits, at_once) = (vector.len(), vector.bits(C::SCALAR_BITS), at_once as u32);
-    let need = Need { points, bits, on_device: grid.is_some(), at_once, abortable: abort.is_some(), own };
+    let (on_device, abortable) = (grid.is_some(), abort.is_some());
+    let need = Need { points, bits, on_device, vectors: 1, lanes: 1, at_once, abortable, own };
     Split::of(devices, work, need, grid)
 }
 
@@ -77,6 +79,9 @@ fn on_device<C: MsmCurve>(
     (work, splits): (Work<'_, C>, &[Split]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
+    if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
+        return together::on_device(device, number, (work, splits), abort);
+    }
     let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
     let mut running = VecDeque::new();
     let mut total = (Vec::new(), Traffic::default());
@@ -105,21 +110,32 @@ pub(super) fn start<C: MsmCurve>(
     at_once: usize,
     abort: Abort<'_>,
 ) -> Result<Pipeline> {
-    let points = split.points(number, vector.len());
+    let vectors = [part(device, number, &work, (vector, split))?];
     // The first of the points among those that the device holds.
-    let first_of = |held: Grid| points.start.saturating_sub(held.held(number, vector.len()).start);
+    let (points, held) = (split.points(number, vector.len()), work.grid.held(number, vector.len()));
+    let (bases, first_base) = (work.bases[number], points.start.saturating_sub(held.start) as u32);
+    let job = Job { bases, first_base, vectors: &vectors, lanes: 1, own: split.own(number) };
+    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+}
+
+/// A device's share of a vector.
+pub(super) fn part<'a, C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    work: &Work<'_, C>,
+    (vector, split): (&Scalars<'a>, &Split),
+) -> Result<Vector<'a>> {
+    let points = split.points(number, vector.len());
     let scalars = match vector.place {
-        Place::Host(scalars) => Part::Host(&scalars[points.clone()]),
+        Place::Host(scalars) => Part::Host(&scalars[points]),
         Place::Devices(scalars) => {
-            let buffer = shard(scalars, device, number, &work)?;
-            let first = (scalars.first + first_of(scalars.grid)) as u32;
-            Part::Device(OnDevice { buffer, first, count: points.len(), ready: scalars.ready.as_deref() })
+            let buffer = shard(scalars, device, number, work)?;
+            let skipped = points.start.saturating_sub(scalars.grid.held(number, vector.len()).start);
+            let (first, ready) = ((scalars.first + skipped) as u32, scalars.ready.as_deref());
+            Part::Device(OnDevice { buffer, first, count: points.len(), ready })
         }
     };
-    let (bases, first_base) = (work.bases[number], first_of(work.grid) as u32);
-    let (form, bits, own) = (vector.form, vector.bits(C::SCALAR_BITS), split.own(number));
-    let job = Job { bases, first_base, scalars, form, bits, own };
-    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+    Ok(Vector { scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) })
 }
 
 /// The scalars that belong to the bases of a device and are on that device.

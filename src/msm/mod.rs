@@ -20,6 +20,7 @@ mod plan;
 mod queued;
 mod resident;
 mod table;
+mod together;
 
 pub use decode::decode;
 pub use encoded::{EncodedPoints, Expected, Points};
@@ -27,6 +28,7 @@ pub use explain::Explanation;
 pub use options::{DeviceScalars, Form, Options, Scalars};
 pub(crate) use queued::Queued;
 pub use resident::{Msm, Running};
+pub(crate) use together::even;
 
 use group::Group;
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
+use rayon::prelude::*;
 
 use super::combine::combine;
 use super::enqueue::{Digits, Enqueue};
@@ -42,51 +43,80 @@ impl Part<'_> {
     }
 }
 
-/// What one device multiplies.
+/// One device's scalars of one vector, and what they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Vector<'a> {
+    pub scalars: Part<'a>,
+    pub form: Form,
+    /// Bits of the scalars.
+    pub bits: u32,
+}
+
+/// What one device multiplies: bases by one vector or several of equal length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a, C> {
     pub bases: Bases<'a, C>,
     /// The first base of a table that there is a scalar for.
     pub first_base: u32,
-    pub scalars: Part<'a>,
-    pub form: Form,
-    /// Bits of the scalars.
-    pub bits: u32,
+    pub vectors: &'a [Vector<'a>],
+    /// Streams that compute, which have the vectors in turns: what keeps one from filling the device, the other hides.
+    pub lanes: u32,
     /// Which windows the device does.
     pub own: Windows,
 }
 
-/// Inputs of a chunk that came from the host, and the point after which their place is free for the next but
-/// one.
+impl<C> Job<'_, C> {
+    fn points(&self) -> usize {
+        self.vectors.first().map_or(0, |vector| vector.scalars.len())
+    }
+
+    /// What its plan depends on: windows for the longest scalars do for all.
+    pub fn need(&self, at_once: u32, abort: Abort<'_>) -> Need {
+        let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
+        let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
+        let (points, vectors) = (self.points(), self.vectors.len() as u32);
+        Need { points, bits, on_device, vectors, lanes: self.lanes, at_once, abortable: abort.is_some(), own: self.own }
+    }
+
+    fn is_from_host(&self) -> bool {
+        let scalars = self.vectors.iter().any(|vector| matches!(vector.scalars, Part::Host(_)));
+        scalars || matches!(self.bases, Bases::Host(_))
+    }
+}
+
+/// Inputs of a chunk that came from the host, and the points after which their place is free for the next but one.
 struct Slot {
-    scalars: Option<Buffer>,
+    /// Of each vector.
+    scalars: Vec<Option<Buffer>>,
     bases: Option<Buffer>,
-    done: Option<Arc<Mark>>,
+    /// Of each vector.
+    done: Vec<Arc<Mark>>,
 }
 
 impl Slot {
     fn new<C: MsmCurve>(upload: Option<&Stream>, job: &Job<'_, C>, points: usize) -> Result<Self> {
         let allocate = |bytes: usize| upload.map(|upload| upload.allocate(bytes * points)).transpose();
-        let scalars = match job.scalars {
-            Part::Host(_) => allocate(32)?.map(Buffer::secret),
-            Part::Device(..) => None,
-        };
+        let scalars = job.vectors.iter().map(|vector| match vector.scalars {
+            Part::Host(_) => Ok(allocate(32)?.map(Buffer::secret)),
+            Part::Device(..) => Ok(None),
+        });
+        let scalars = scalars.collect::<Result<_>>()?;
         let bases = match job.bases {
             Bases::Host(_) => allocate(C::AFFINE_BYTES)?,
             Bases::Device(_) => None,
         };
-        Ok(Self { scalars, bases, done: None })
+        Ok(Self { scalars, bases, done: Vec::new() })
     }
 
     /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
-    fn scalars<'a, C: MsmCurve>(
+    fn scalars<'a>(
         &'a self,
-        job: &Job<'a, C>,
+        (number, vector): (usize, &Vector<'a>),
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<(&'a Buffer, u32)> {
-        match (job.scalars, self.scalars.as_ref().zip(upload)) {
+        match (vector.scalars, self.scalars[number].as_ref().zip(upload)) {
             (Part::Host(scalars), Some((buffer, upload))) => {
                 upload.upload(buffer, scalars[range.clone()].as_flattened())?;
                 compute.wait_for(&upload.mark()?)?;
@@ -97,29 +127,40 @@ impl Slot {
         }
     }
 
-    /// Where the bases of a chunk are, uploaded if need be; the time that kernels wait for them does not count as theirs.
-    fn bases<'a, C: MsmCurve>(
-        &'a self,
-        job: &Job<'a, C>,
+    /// Uploads the bases of a chunk for the first vector if need be, and lets each lane wait for them; that time does not
+    /// count as its kernels'.
+    fn send_bases<C: MsmCurve>(
+        &self,
+        vector: usize,
+        job: &Job<'_, C>,
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
-    ) -> Result<&'a Buffer> {
-        match (job.bases, self.bases.as_ref().zip(upload)) {
-            (Bases::Host(bases), Some((buffer, upload))) => {
-                compute.mark_end()?;
+    ) -> Result<()> {
+        if vector >= job.lanes as usize {
+            return Ok(());
+        }
+        if let (Bases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
+            compute.mark_end()?;
+            if vector == 0 {
                 upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
-                compute.wait_for(&upload.mark()?)?;
-                compute.mark_start()?;
-                Ok(buffer)
             }
-            (Bases::Device(table), _) => Ok(&table.buffer),
-            (Bases::Host(_), None) => Err(no_room("bases")),
+            compute.wait_for(&upload.mark()?)?;
+            compute.mark_start()?;
+        }
+        Ok(())
+    }
+
+    /// Where they are then.
+    fn bases<'a, C>(&'a self, job: &Job<'a, C>) -> Result<&'a Buffer> {
+        match job.bases {
+            Bases::Host(_) => self.bases.as_ref().ok_or_else(|| no_room("bases")),
+            Bases::Device(table) => Ok(&table.buffer),
         }
     }
 }
 
-/// The stream that computes, and what its kernels are.
+/// A stream that computes, and what its kernels are.
 struct Compute {
     stream: Stream,
     program: Program,
@@ -140,18 +181,58 @@ struct Results {
     too_long: HostBuffer,
 }
 
-/// One device's sum: one stream copies inputs, the other computes; two slots let them overlap.
+/// What a vector's chunks are added up in.
+struct Total {
+    buckets: Buffer,
+    too_long: Buffer,
+    results: Option<Results>,
+    bits: u32,
+}
+
+impl Total {
+    fn new(compute: &mut Compute, bits: u32) -> Result<Self> {
+        let buckets = compute.enqueue().buckets()?;
+        let too_long = compute.stream.allocate(4)?;
+        compute.stream.zero(&too_long)?;
+        Ok(Self { buckets, too_long, results: None, bits })
+    }
+
+    fn reduce(&mut self, compute: &mut Compute) -> Result<()> {
+        compute.stream.mark_start()?;
+        let sums = compute.enqueue().reduce(&self.buckets)?;
+        let too_long = compute.stream.host_buffer(4)?;
+        compute.stream.fetch(&too_long, &self.too_long)?;
+        self.results = Some(Results { sums, too_long });
+        Ok(())
+    }
+
+    /// The sum, once the device has left its results.
+    fn finish<C: MsmCurve>(self, plan: &Plan) -> Result<C::Curve> {
+        let Some(Results { sums, too_long: long }) = self.results else { return Ok(C::Curve::identity()) };
+        let mut flag = [0; 4];
+        long.move_to(&mut flag);
+        if flag != [0; 4] {
+            return Err(too_long(self.bits));
+        }
+        let mut jacobian = vec![0; sums.bytes()];
+        sums.move_to(&mut jacobian);
+        combine::<C>(*plan, jacobian)
+    }
+}
+
+/// One device's sums: one stream copies inputs, others compute; two slots let them overlap. A chunk of bases serves all
+/// vectors while it is there.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
-    compute: Compute,
+    /// Of each lane.
+    computes: Vec<Compute>,
+    plan: Plan,
     /// `None` where nothing comes from the host.
     upload: Option<Stream>,
-    buckets: Buffer,
-    too_long: Buffer,
+    /// Of each vector.
+    totals: Vec<Total>,
     slots: Vec<Slot>,
-    results: Option<Results>,
-    bits: u32,
 }
 
 /// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
@@ -183,7 +264,7 @@ pub(super) fn available(device: &Device, at_once: u32, options: &Options) -> Res
 }
 
 impl Pipeline {
-    /// Queues everything up to the copy of the result. Returns once host memory has been read; waits for the
+    /// Queues everything up to the copy of the results. Returns once host memory has been read; waits for the
     /// device only where a chunk needs the place of an earlier one.
     pub fn start<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
@@ -192,16 +273,15 @@ impl Pipeline {
         at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let on_device = matches!(job.scalars, Part::Device(..));
-        let (points, abortable) = (job.scalars.len(), abort.is_some());
-        let need = Need { points, bits: job.bits, on_device, at_once, abortable, own: job.own };
-        let plan = plan_for(device, &job.bases, need, options)?;
+        let plan = plan_for(device, &job.bases, job.need(at_once, abort), options)?;
         let mut pipeline = Self::new((device, stream), &job, plan)?;
-        if let Part::Device(OnDevice { ready: Some(ready), .. }) = job.scalars {
-            pipeline.compute.stream.wait_for(ready)?;
+        for (number, vector) in job.vectors.iter().enumerate() {
+            if let Part::Device(OnDevice { ready: Some(ready), .. }) = vector.scalars {
+                pipeline.lane(number).stream.wait_for(ready)?;
+            }
         }
         for (number, range) in plan.chunks().enumerate() {
-            pipeline.add_chunk(number, range, &job, abort)?;
+            pipeline.add_chunk(number, &range, &job, abort)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
@@ -214,33 +294,65 @@ impl Pipeline {
     ) -> Result<Self> {
         // In this order: who takes the same streams each time finds the blocks in their pools that it had before. None that
         // is not needed: drivers have but a few queues that run side by side, which streams share.
-        let from_host = matches!(job.scalars, Part::Host(_)) || matches!(job.bases, Bases::Host(_));
-        let upload = from_host.then(|| device.stream()).transpose()?;
-        let stream = stream.map_or_else(|| device.stream(), Ok)?;
+        let upload = job.is_from_host().then(|| device.stream()).transpose()?;
+        let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
-        let mut compute = Compute { stream, program, plan, point_bytes };
-        let buckets = compute.enqueue().buckets()?;
-        let too_long = compute.stream.allocate(4)?;
-        compute.stream.zero(&too_long)?;
-        let slots = 0..job.scalars.len().div_ceil(plan.chunk).min(2);
+        let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
+        let compute = |stream| Compute { stream, program, plan, point_bytes };
+        let mut computes = streams.map(|stream| stream.map(compute)).collect::<Result<Vec<_>>>()?;
+        let lanes = computes.len();
+        let totals = job.vectors.iter().enumerate();
+        let totals = totals.map(|(number, vector)| Total::new(&mut computes[number % lanes], vector.bits));
+        let totals = totals.collect::<Result<_>>()?;
+        let slots = 0..job.points().div_ceil(plan.chunk).min(2);
         let slots = slots.map(|_| Slot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
-        Ok(Self { compute, upload, buckets, too_long, slots, results: None, bits: job.bits })
+        Ok(Self { computes, plan, upload, totals, slots })
     }
 
-    /// Queues a chunk: its scalars are transposed while its bases are still on their way.
+    /// What computes a vector.
+    fn lane(&mut self, vector: usize) -> &mut Compute {
+        let lanes = self.computes.len();
+        &mut self.computes[vector % lanes]
+    }
+
+    /// Queues a chunk, one vector after the other.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
-        range: Range<usize>,
+        range: &Range<usize>,
         job: &Job<'_, C>,
         abort: Abort<'_>,
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
-        let device = self.compute.stream.device().clone();
-        let turn = device.pace(&self.compute.stream, self.compute.plan.time(range.len()), abort)?;
-        let index = number % self.slots.len();
-        let (slot, compute, upload) = (&self.slots[index], &mut self.compute, &mut self.upload);
-        let (scalars, start) = slot.scalars(job, &range, upload.as_mut(), &mut compute.stream)?;
+        let slot = number % self.slots.len();
+        for vector in 0..job.vectors.len() {
+            let time = self.plan.time(range.len());
+            let stream = &self.lane(vector).stream;
+            let device = stream.device().clone();
+            let turn = device.pace(stream, time, abort)?;
+            self.add_vector(slot, vector, range, job)?;
+            let done = Arc::new(self.lane(vector).stream.mark()?);
+            if let Some(turn) = turn {
+                turn.ends(done.clone());
+            }
+            self.slots[slot].done.push(done);
+        }
+        Ok(())
+    }
+
+    /// Queues a chunk of a vector: the first vector's scalars are transposed while the bases are still on their way.
+    fn add_vector<C: MsmCurve>(
+        &mut self,
+        slot: usize,
+        number: usize,
+        range: &Range<usize>,
+        job: &Job<'_, C>,
+    ) -> Result<()> {
+        let Self { computes, plan, upload, totals, slots } = self;
+        let (slot, total, vector) = (&slots[slot], &totals[number], &job.vectors[number]);
+        let lane = number % computes.len();
+        let compute = &mut computes[lane];
+        let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
@@ -252,69 +364,64 @@ impl Pipeline {
             start,
             base,
             stride,
-            form: job.form,
-            too_long: &self.too_long,
+            form: vector.form,
+            too_long: &total.too_long,
         };
         compute.stream.mark_start()?;
-        let mut bases = None;
-        for band in compute.plan.bands() {
+        for band in plan.bands() {
             let matrix = compute.enqueue().transpose(&digits, band)?;
-            let bases = match bases {
-                Some(bases) => bases,
-                None => *bases.insert(slot.bases(job, &range, upload.as_mut(), &mut compute.stream)?),
-            };
-            compute.enqueue().accumulate(&matrix, bases, &self.buckets)?;
+            if band.from == 0 {
+                slot.send_bases(number, job, range, upload.as_mut(), &mut compute.stream)?;
+            }
+            compute.enqueue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
         }
-        compute.stream.mark_end()?;
-        let done = Arc::new(compute.stream.mark()?);
-        if let Some(turn) = turn {
-            turn.ends(done.clone());
-        }
-        self.slots[index].done = Some(done);
-        Ok(())
+        compute.stream.mark_end()
     }
 
     /// Waits until a chunk's place is free, asking `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
-        match &self.slots[number % self.slots.len()].done {
-            Some(done) => self.compute.stream.wait_until(done, abort),
-            None if abort.is_some_and(|abort| abort()) => Err(Error::Aborted),
-            None => Ok(()),
+        let slot = number % self.slots.len();
+        let done = std::mem::take(&mut self.slots[slot].done);
+        if done.is_empty() && abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
         }
+        done.iter().enumerate().try_for_each(|(vector, done)| self.lane(vector).stream.wait_until(done, abort))
     }
 
     fn reduce(&mut self) -> Result<()> {
         if self.slots.is_empty() {
             return Ok(());
         }
-        self.compute.stream.mark_start()?;
-        let sums = self.compute.enqueue().reduce(&self.buckets)?;
-        let too_long = self.compute.stream.host_buffer(4)?;
-        self.compute.stream.fetch(&too_long, &self.too_long)?;
-        self.results = Some(Results { sums, too_long });
-        Ok(())
+        let Self { computes, totals, .. } = self;
+        let lanes = computes.len();
+        totals.iter_mut().enumerate().try_for_each(|(vector, total)| total.reduce(&mut computes[vector % lanes]))
     }
 
-    /// Waits for the device, and weighs what the kernels left.
+    /// Waits for the device, and weighs what the kernels left of the only vector.
     ///
     /// # Errors
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
-    pub fn finish<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+    pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        let (sums, traffic) = self.finish_all::<C>(abort)?;
+        let sum = sums.into_iter().next().ok_or_else(|| Error::panicked("msm"))?;
+        Ok((sum, traffic))
+    }
+
+    /// As [`Self::finish`], of all vectors.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
         self.upload.iter_mut().for_each(Stream::wipe_staging);
-        self.compute.stream.wait(abort)?;
-        let uploaded = self.upload.as_ref().map_or_else(Traffic::default, Stream::traffic);
-        let traffic = uploaded + self.compute.stream.traffic();
-        let Some(Results { sums, too_long: long }) = self.results.take() else {
-            return Ok((C::Curve::identity(), traffic));
+        self.computes.iter_mut().try_for_each(|compute| compute.stream.wait(abort))?;
+        let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
+        let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
+        let (totals, plan) = (std::mem::take(&mut self.totals), self.plan);
+        let sums = match totals.len() {
+            0 | 1 => totals.into_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
+            _ => totals.into_par_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
         };
-        let mut flag = [0; 4];
-        long.move_to(&mut flag);
-        if flag != [0; 4] {
-            return Err(too_long(self.bits));
-        }
-        let mut jacobian = vec![0; sums.bytes()];
-        sums.move_to(&mut jacobian);
-        Ok((combine::<C>(self.compute.plan, jacobian)?, traffic))
+        Ok((sums, traffic))
     }
 }
 

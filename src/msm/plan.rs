@@ -1,5 +1,7 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
+#[cfg(test)]
+mod tests;
 mod windows;
 
 use std::ops::Range;
@@ -70,6 +72,10 @@ pub(super) struct Problem {
     pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
+    /// Vectors of scalars that each chunk is multiplied by.
+    pub vectors: u32,
+    /// Streams that have those vectors in turns, each with room for a chunk's matrix.
+    pub lanes: u32,
     /// Multiplications that run on it at the same time.
     pub at_once: u32,
     /// Somebody may abort it.
@@ -136,7 +142,7 @@ impl Plan {
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
             (false, _) => (parts, MAX_STREAMED),
         };
-        wanted.clamp(1, most)
+        wanted.min(problem.points).clamp(1, most)
     }
 
     fn smallest(problem: Problem) -> Self {
@@ -313,7 +319,8 @@ impl Plan {
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions.
-        let affine_groups = AFFINE_GROUPS / self.problem.at_once.clamp(1, 2) * self.problem.compute_units;
+        let affine_groups =
+            AFFINE_GROUPS / self.problem.at_once.max(self.problem.lanes).clamp(1, 2) * self.problem.compute_units;
         let rows = self.first_row(band.to) - self.first_row(band.from);
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
         Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
@@ -333,7 +340,8 @@ impl Plan {
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let bases = if self.problem.resident { 0 } else { affine };
         let scalars = if self.problem.scalars_resident { 0 } else { 32 };
-        let inputs = slots * self.chunk as u64 * (bases + scalars);
+        let vectors = u64::from(self.problem.vectors);
+        let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
         let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
         let halved = if self.levels == 0 { 0 } else { affine * cut.scratch() / 2 + 4 * cut.slots(1) };
         // A piece has its description (12 bytes), its place (4) and its sum.
@@ -342,7 +350,8 @@ impl Plan {
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.own_sets() * self.segments() + self.sums() * self.parts());
-        inputs + matrix + halved + pieces + merges + 2 * affine * (buckets + sums) + (1 << 20)
+        let scratch = matrix + halved + pieces + merges + 2 * affine * sums + (1 << 20);
+        inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }
 }
 
@@ -354,146 +363,4 @@ fn low_bits(c: u32) -> u32 {
 /// How many windows need c bits for `bits` in all, if the others have one less; the first one always has.
 fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
     bits.saturating_sub(windows * (c - 1)).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    pub(super) fn problem(points: usize, resident: bool) -> Problem {
-        let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
-        let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
-        Problem {
-            points,
-            scalar_bits,
-            full_bits,
-            affine_bytes,
-            resident,
-            scalars_resident,
-            copies,
-            window,
-            rounds,
-            compute_units,
-            at_once: 1,
-            abortable: false,
-            own: Windows::Group(1),
-        }
-    }
-
-    #[test]
-    fn plans_hold_what_they_promise() {
-        for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
-            for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
-                let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
-                assert!(plan.first_bit(plan.windows) >= scalar_bits.min(255), "the carry of the top digit has room");
-                for band in plan.bands() {
-                    let cut = plan.cut(plan.chunk.min(points), band);
-                    assert!(cut.piece <= MAX_PIECE && plan.buckets(0).is_multiple_of(plan.segment));
-                    assert!(u32::try_from(cut.slots(0)).is_ok(), "entries are counted with 32 bits");
-                }
-                assert!((0..plan.sums()).all(|sum| plan.weight(sum) < plan.first_bit(plan.sets)));
-            }
-        }
-    }
-
-    /// Plans of every width for scalars of so many bits, of which the carry takes one more.
-    fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
-        let problem = Problem { scalar_bits, copies, ..problem(1 << 12, true) };
-        (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0))
-    }
-
-    /// Rows of few points are too short to make it worth waiting for longer ones.
-    #[test]
-    fn windows_of_many_points_are_narrow() {
-        let narrow = |log_n: u32| {
-            let plan = Plan::new(Problem { window: 19, ..problem(1 << log_n, true) });
-            plan.sets - plan.wide
-        };
-        assert_eq!((narrow(24), narrow(26)), (11, 11));
-        let few = Plan::new(Problem { window: 10, ..problem(1 << 14, true) });
-        assert_eq!(few.wide, few.sets, "{few:?}");
-    }
-
-    #[test]
-    fn no_more_windows_are_wide_than_needed() {
-        for bits in 0..=254 {
-            for plan in of_every_width(bits, 1) {
-                let (narrow, held) = (plan.sets - plan.wide, plan.first_bit(plan.windows));
-                assert_eq!(held, plan.wide * plan.c + narrow * (plan.c - 1), "{plan:?}");
-                assert!(held > bits && (plan.wide == 1 || held == bits + 1), "{bits} bits: {plan:?}");
-            }
-            assert!(of_every_width(bits, 3).all(|plan| plan.wide == plan.sets), "multiples are of equal windows");
-        }
-        let plan = of_every_width(255, 1).last().expect("20 bits");
-        assert_eq!((plan.wide, plan.sets, plan.rows()), (8, 13, (8 << 19) + (5 << 18)));
-    }
-
-    #[test]
-    fn rows_and_bits_of_windows_follow_one_another() {
-        for plan in [8, 64, 254].into_iter().flat_map(|bits| of_every_width(bits, 1).chain(of_every_width(bits, 4))) {
-            for set in 0..plan.sets {
-                let (rows, low) = (plan.first_row(set)..plan.first_row(set + 1), plan.low_bits());
-                assert_eq!(
-                    (rows.start >> low << low, rows.len()),
-                    (rows.start, plan.buckets(set) as usize),
-                    "{plan:?}"
-                );
-                assert_eq!(plan.first_bit(set + 1), plan.first_bit(set) + plan.bits(set), "{plan:?}");
-            }
-            assert_eq!(plan.bands().map(|band| plan.cut(1, band).rows).sum::<u32>(), plan.rows());
-        }
-    }
-
-    /// A bucket's share, and the bits of its segment's number, make up its number in the window.
-    #[test]
-    fn weights_are_those_of_the_buckets() {
-        for plan in of_every_width(254, 1).chain(of_every_width(64, 1)).chain(of_every_width(254, 3)) {
-            let (sums, last) = (plan.segment_bits() + 1, plan.segments() - 1);
-            for set in 0..plan.sets {
-                let weight = |bit: u32| 1u32 << (plan.weight(set * sums + bit) - plan.first_bit(set));
-                let segment = plan.buckets(set) / plan.segments();
-                assert!(segment >= 1 && weight(plan.segment_bits()) == 1, "{plan:?}");
-                let before = (0..plan.segment_bits()).filter(|bit| last >> bit & 1 == 1).map(weight).sum::<u32>();
-                assert_eq!(before + segment, plan.buckets(set), "{plan:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn windows_grow_with_the_number_of_points() {
-        let width = |&log_n: &u32| Plan::new(problem(1 << log_n, true)).c;
-        let widths: Vec<u32> = [10, 16, 20, 24].iter().map(width).collect();
-        assert!(widths.is_sorted(), "{widths:?}");
-    }
-
-    #[test]
-    fn chunks_follow_one_another() {
-        for points in [1, 1000, (1 << 20) + 1, 1 << 22, (1 << 24) - 1] {
-            for plan in [true, false].map(|resident| Plan::new(problem(points, resident))) {
-                let ends: Vec<usize> = plan.chunks().map(|range| range.end).collect();
-                let starts: Vec<usize> = plan.chunks().map(|range| range.start).collect();
-                assert_eq!((starts[0], ends.last()), (0, Some(&points)));
-                assert_eq!(starts[1..], ends[..ends.len() - 1], "{points} points");
-                assert!(plan.chunks().all(|range| !range.is_empty() && range.len() <= plan.chunk));
-            }
-        }
-    }
-
-    #[test]
-    fn what_may_be_aborted_comes_in_short_chunks() {
-        for affine_bytes in [64, 96, 128, 192] {
-            let problem = Problem { affine_bytes, abortable: true, ..problem(1 << 26, true) };
-            let plan = Plan::new(problem);
-            assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
-        }
-    }
-
-    #[test]
-    fn chunks_shrink_until_they_fit() {
-        let all = Plan::new(problem(1 << 20, false));
-        let half = Plan::fit(problem(1 << 20, false), all.bytes() / 8).expect("a smaller chunk fits");
-        assert!(half.chunk < all.chunk && half.bytes() <= all.bytes() / 8);
-        assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
-        assert!(Plan::fit(problem(1, true), 1 << 30).is_ok());
-    }
 }

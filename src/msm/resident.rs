@@ -75,7 +75,17 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// # Errors
     /// As [`Self::with_options`], or an encoded point is not what is expected.
     pub fn shared(accelerator: &Accelerator, bases: impl Into<Points<C>>, options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Shared(bases.into()), options)
+        Self::shared_unless(accelerator, bases.into(), options, None)
+    }
+
+    /// As [`Self::shared`], unless somebody aborts the upload.
+    pub(crate) fn shared_unless(
+        accelerator: &Accelerator,
+        bases: Points<C>,
+        options: Options,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        Self::upload(accelerator, Held::Shared(bases), options, abort)
     }
 
     /// As [`Self::shared`], with bases that stay on the host: every call streams them.
@@ -111,21 +121,21 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// As [`Self::new`], or an option is out of its range.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Borrowed(bases), options)
+        Self::upload(accelerator, Held::Borrowed(bases), options, None)
     }
 
-    fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options) -> Result<Self> {
+    fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options, abort: Abort<'_>) -> Result<Self> {
         options.check()?;
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let held = Grid::choose::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
             let devices = accelerator.devices().iter().take(grid.devices).enumerate();
             let held = devices.map(|(number, device)| (device, grid.held(number, bases.len())));
             let tables = held.filter(|(_, range)| !range.is_empty());
-            let tables = tables.map(|(device, range)| Table::new(device, bases.part(range)?, &options));
+            let tables = tables.map(|(device, range)| Table::new(device, bases.part(range)?, &options, abort));
             Ok((grid, tables.collect::<Result<Vec<_>>>()?))
         });
         let (grid, tables) = match held {
-            Err(error @ Error::Invalid { .. }) => return Err(error),
+            Err(error @ (Error::Invalid { .. } | Error::Aborted)) => return Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("msm {}: bases stay on the host: {error}", C::NAME);
                 (Grid::of_points(bases.len(), accelerator.devices().len()), Vec::new())
@@ -243,6 +253,22 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
 
     fn work<'w>(&self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> Work<'w, C> {
         Work { bases, vectors, grid: self.grid, options: self.options }
+    }
+
+    /// The sums of several vectors on the devices, without a way out: a failure is left to the caller.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
+        vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
+        let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
+        let work = self.work(&bases, &vectors);
+        gpu::msm(self.accelerator.devices(), work, abort)
+    }
+
+    /// Whether every call uploads the bases.
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.tables.is_empty() && self.bases.len() > 0
     }
 
     /// How a multiplication by such scalars would be done: windows, rows, kernels, bytes. With scalars in host

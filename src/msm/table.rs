@@ -8,10 +8,13 @@ use super::encoded::EncodedPoints;
 use super::grid::Windows;
 use super::options::Options;
 use super::plan::{Plan, Problem};
-use crate::backend::{Arg, Buffer, Device, Stream};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
+
+/// Bytes between two questions to the hook: some milliseconds of an upload.
+const PIECE: usize = 64 << 20;
 
 /// Bases of one device: copy k of base i, which is 2^(k·shift)·P, at k·points + i.
 #[derive(Debug)]
@@ -38,17 +41,22 @@ impl<C: MsmCurve> Origin<'_, C> {
         }
     }
 
-    fn upload(self, stream: &mut Stream, to: &Buffer) -> Result<()> {
+    fn upload(self, stream: &mut Stream, to: &Buffer, abort: Abort<'_>) -> Result<()> {
         match self {
-            Self::Memory(bases) => stream.upload(to, &C::to_device(bases)),
-            Self::Encoded(source, range) => decode_from(stream, to, source, range),
+            Self::Memory(bases) => upload(stream, to, bases, abort),
+            Self::Encoded(source, range) => decode_from(stream, to, source, range, abort),
         }
     }
 }
 
 impl Table {
-    /// Uploads the bases and computes their copies.
-    pub fn new<C: MsmCurve>(device: &Arc<Device>, bases: Origin<'_, C>, options: &Options) -> Result<Self> {
+    /// Uploads the bases, asking `abort` between pieces, and computes their copies.
+    pub fn new<C: MsmCurve>(
+        device: &Arc<Device>,
+        bases: Origin<'_, C>,
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
             let problem = resident::<C>(device, points, options);
@@ -60,7 +68,7 @@ impl Table {
         }
         let mut stream = device.stream()?;
         let buffer = stream.allocate(points * copies as usize * C::AFFINE_BYTES)?;
-        bases.upload(&mut stream, &buffer)?;
+        bases.upload(&mut stream, &buffer, abort)?;
         let table = Self { buffer, points, copies, window };
         table.copy::<C>(&mut stream, shift)?;
         stream.wait(None)?;
@@ -81,13 +89,29 @@ impl Table {
     }
 }
 
+/// Uploads bases to the start of a buffer.
+fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
+    let piece = PIECE / C::AFFINE_BYTES;
+    for (number, bases) in bases.chunks(piece).enumerate() {
+        if abort.is_some_and(|abort| abort()) {
+            return Err(Error::Aborted);
+        }
+        stream.upload_at(buffer, number * piece * C::AFFINE_BYTES, &C::to_device(bases))?;
+    }
+    Ok(())
+}
+
 /// What a plan depends on in scalars.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
     pub points: usize,
     pub bits: u32,
     pub on_device: bool,
-    /// Vectors under way at a time.
+    /// Vectors that each chunk of bases is multiplied by while it is there.
+    pub vectors: u32,
+    /// Streams that these share.
+    pub lanes: u32,
+    /// Multiplications under way at a time.
     pub at_once: u32,
     pub abortable: bool,
     /// Which windows the device does.
@@ -97,7 +121,7 @@ pub(super) struct Need {
 /// The problem of bases, yet to be uploaded, times scalars of full length on the device.
 pub(super) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
     let (bits, own) = (C::SCALAR_BITS, Windows::Group(1));
-    let need = Need { points, bits, on_device: true, at_once: 1, abortable: false, own };
+    let need = Need { points, bits, on_device: true, vectors: 1, lanes: 1, at_once: 1, abortable: false, own };
     Problem { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
@@ -110,11 +134,13 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         full_bits: C::SCALAR_BITS,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),
-        scalars_resident: need.on_device && table.is_some(),
+        scalars_resident: need.on_device,
         copies: table.map_or(1, |table| table.copies),
         window: if made_for > 0 { made_for } else { options.window },
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
+        vectors: need.vectors,
+        lanes: need.lanes,
         at_once: need.at_once,
         abortable: need.abortable,
         own: need.own,

@@ -3,13 +3,13 @@
 use blstrs::{Bls12, Scalar};
 use ff::Field;
 use proofwarp::backend::Abort;
-use proofwarp::groth16::{Witness, prove};
+use proofwarp::groth16::{Batch, Proof, Witness, prove};
 use proofwarp::{BackendKind, Error};
-use proofwarp_bellperson::Prover;
+use proofwarp_bellperson::{Assignment, Prover};
 
 use crate::circuits::{Kind, batch, engine_error, prover, setup, stock};
 use crate::common::{abort_after, accelerators_and_cpu, alone};
-use crate::memory::capped;
+use crate::memory::{capped, streaming};
 
 #[test]
 fn aborts() {
@@ -100,5 +100,82 @@ fn aborts_at_each_step() {
             (questions, aborted) = (questions + 1 + questions / 4, aborted + 1);
         }
         assert!(aborted > 5, "only {aborted} aborts");
+    }
+}
+
+fn witnesses(assignments: &[Assignment<Scalar>]) -> Vec<Witness<'_, Scalar>> {
+    let all = assignments.iter();
+    all.map(|Assignment { inputs, aux, .. }| Witness { inputs, aux, evaluations: None }).collect()
+}
+
+fn same((proof, stock): (&Proof<Bls12>, &bellperson::groth16::Proof<Bls12>)) -> bool {
+    (proof.a, proof.b, proof.c) == (stock.a, stock.b, stock.c)
+}
+
+/// An upload of a key that is aborted goes on with the queries that are missing; a proof brings what is missing then.
+#[test]
+fn uploads_that_are_aborted() {
+    let key = setup(20, Kind::Dense);
+    let (circuits, r, s) = batch(2, 20, Kind::Dense);
+    let expected = stock(&circuits, &key, &r, &s);
+    for accelerator in alone(None) {
+        let host = accelerator.on_devices(Vec::new());
+        let (prover, _) = Prover::<Bls12>::new(&host, circuits[0], &&key).expect("prover");
+        let upload = |questions| prover.key().upload(&accelerator, Some(&abort_after(questions)));
+        let mut bytes = 0;
+        for queries in 0..3 {
+            assert!(matches!(upload(0), Err(Error::Aborted)), "no question before query {queries}");
+            assert_eq!(prover.key().bytes(), bytes, "bytes of {queries} queries");
+            assert!(matches!(upload(1), Err(Error::Aborted)), "no question after query {queries}");
+            assert!(prover.key().bytes() > bytes, "query {queries} is not kept");
+            bytes = prover.key().bytes();
+        }
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let witnesses = witnesses(&assignments);
+        let proofs = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
+        let aborted = proofs.run(&accelerator, Some(&abort_after(1)));
+        assert!(matches!(aborted, Err(Error::Aborted)), "{aborted:?}");
+        assert!(prover.key().bytes() > bytes, "a proof does not upload what is missing");
+        proofs.run(&accelerator, None).expect("proofs");
+        let proofs = proofs.proofs().expect("all of them");
+        assert!(proofs.iter().zip(&expected).all(same));
+        upload(0).expect("all is there");
+    }
+}
+
+/// Wherever a batch by a streamed key is aborted, the sums that are done are kept, and the proofs are right in the end.
+#[test]
+fn aborts_of_batches_by_streamed_keys() {
+    let (links, kind) = (100, Kind::Dense);
+    let key = setup(links, kind);
+    let (circuits, r, s) = batch(3, links, kind);
+    let expected = stock(&circuits, &key, &r, &s);
+    for accelerator in capped(Some(64 << 20)) {
+        let prover = streaming(&accelerator, circuits[0], &key);
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let witnesses = witnesses(&assignments);
+        let free = || accelerator.devices()[0].free_memory().expect("memory");
+        let run = |abort: Abort<'_>| {
+            let batch = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
+            let result = batch.run(&accelerator, abort);
+            (batch, result)
+        };
+        let whole = run(None).1.expect("proofs").traffic.launches;
+        let (before, mut questions, mut aborted, mut kept) = (free(), 0, 0, 0);
+        loop {
+            let (proofs, result) = run(Some(&abort_after(questions)));
+            assert_eq!(free(), before, "bytes free after {questions} questions");
+            if !matches!(result, Err(Error::Aborted)) {
+                result.expect("no other error");
+                break;
+            }
+            let rest = proofs.run(&accelerator, None).expect("the rest").traffic.launches;
+            assert!(rest <= whole, "{rest} launches for the rest, {whole} for all");
+            (kept, aborted) = (kept + u32::from(rest < whole), aborted + 1);
+            let proofs = proofs.proofs().expect("all of them");
+            assert!(proofs.iter().zip(&expected).all(same), "after {questions} questions");
+            questions += 1 + questions / 2;
+        }
+        assert!(aborted > 4 && kept > 1, "{aborted} aborts, sums kept of {kept}");
     }
 }

@@ -104,3 +104,43 @@ fn lacking(error: &SynthesisError, limit: u64) -> u64 {
         _ => panic!("{limit} bytes: {error}"),
     }
 }
+
+/// A prover with a device that has so much memory, none of which was free when the key was to go up.
+pub fn streaming(accelerator: &Accelerator, circuit: Chain, key: &Parameters<Bls12>) -> Prover<Bls12> {
+    let device = &accelerator.devices()[0];
+    let free = device.free_memory().expect("memory") as usize;
+    let others = device.stream().expect("stream").allocate(free - (64 << 10)).expect("memory");
+    let (prover, _) = Prover::<Bls12>::new(accelerator, circuit, &key).expect("prover");
+    drop(others);
+    assert_eq!(prover.key().bytes(), 0, "all of it is streamed");
+    prover
+}
+
+/// A key that is streamed goes up once for the circuits of a batch that are made together, be they few or many; and with so
+/// little memory that they are not, the proofs are the same.
+#[test]
+fn batches_share_what_is_streamed() {
+    let (links, kind) = (100, Kind::Dense);
+    let key = setup(links, kind);
+    let (circuits, r, s) = batch(10, links, kind);
+    let expected = stock(&circuits, &key, &r, &s);
+    for (limit, shared) in [(64 << 20, true), (4 << 20, false), (2 << 20, false), (1 << 20, false)] {
+        for accelerator in capped(Some(limit)) {
+            let prover = streaming(&accelerator, circuits[0], &key);
+            let assignments = prover.assign(circuits.clone()).expect("assignments");
+            let prove = |count: usize| {
+                let some = &assignments[..count];
+                let (proofs, report) = prover.prove(some, &r[..count], &s[..count], None).expect("proofs");
+                assert!(proofs == expected[..count], "{report}");
+                report
+            };
+            let one = prove(1);
+            for count in [2, 3, 4, 10] {
+                let report = prove(count);
+                let [bytes, alone] = [&report, &one].map(|report| report.traffic.bytes_up);
+                let once = 2 * bytes < 3 * alone && report.backend != BackendKind::Cpu;
+                assert!(!shared || once, "{bytes} bytes for {count}, {alone} for one: {report}");
+            }
+        }
+    }
+}

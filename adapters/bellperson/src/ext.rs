@@ -226,7 +226,7 @@ where
         return held.prover.prove_in_turn(&mut turn, &assignments, r, s);
     }
     let verifying_key = params.get_vk(circuit.inputs())?.clone();
-    let prover = Prover::from_parts(uploaded(accelerator, turn.accelerator(), key)?, circuit, verifying_key);
+    let prover = Prover::from_parts(uploaded(accelerator, &mut turn, key)?, circuit, verifying_key);
     let held = Held::new(prover.verify(wants_verification()), typeid::of::<C>(), file);
     let proofs = held.prover.prove_in_turn(&mut turn, &assignments, r, s)?;
     if proofs.first().is_some_and(|proof| verifies(held.prover.verifying_key(), proof, &assignments[0].inputs)) {
@@ -242,17 +242,23 @@ where
 /// A key on the devices, for which others go if there is too little room.
 fn uploaded<E: Engine>(
     all: &Accelerator,
-    accelerator: &Accelerator,
+    turn: &mut Turn,
     key: Parameters<E>,
 ) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
     let bytes = bytes(&key);
     cache::make_room(all, bytes);
-    let uploaded = ProvingKeyOnDevice::new(accelerator, key.clone()).map_err(failed)?;
-    if accelerator.devices().is_empty() || uploaded.bytes() >= bytes || !cache::make_all_room() {
+    let uploaded = upload(turn, key.clone())?;
+    if turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes || !cache::make_all_room() {
         return Ok(uploaded);
     }
     drop(uploaded);
-    ProvingKeyOnDevice::new(accelerator, key).map_err(failed)
+    upload(turn, key)
+}
+
+fn upload<E: Engine>(turn: &mut Turn, key: Parameters<E>) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
+    let key = ProvingKeyOnDevice::on_host(turn.accelerator(), key).map_err(failed)?;
+    turn.upload(&key)?;
+    Ok(key)
 }
 
 /// Whether `PROOFWARP_VERIFY` asks for every proof to be verified before it is returned.

@@ -3,7 +3,8 @@
 use std::env::var;
 
 use bellperson::SynthesisError;
-use proofwarp::groth16::{Batch, Engine};
+use proofwarp::backend::Abort;
+use proofwarp::groth16::{Batch, Engine, ProvingKeyOnDevice};
 use proofwarp::{Accelerator, Error, Report};
 
 use crate::failed;
@@ -51,19 +52,37 @@ impl Turn {
     /// Makes all proofs of a batch. Without priority it makes way whenever somebody wants priority, and goes on with
     /// what is missing after that.
     pub fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
+        self.go_on(|accelerator, abort| {
+            let result = batch.run(accelerator, abort);
+            if matches!(result, Err(Error::Aborted)) {
+                log::info!("groth16: makes way for a proof of high priority with {} proofs missing", batch.missing());
+            }
+            result
+        })
+    }
+
+    /// Uploads a key to the first of its devices, making way as for proofs.
+    pub fn upload<E: Engine>(&mut self, key: &ProvingKeyOnDevice<E>) -> Result<(), SynthesisError> {
+        self.go_on(|accelerator, abort| key.upload(accelerator, abort))
+    }
+
+    /// Does work that goes on where it was aborted, and aborts it whenever somebody wants priority.
+    fn go_on<T>(
+        &mut self,
+        work: impl Fn(&Accelerator, Abort<'_>) -> proofwarp::Result<T>,
+    ) -> Result<T, SynthesisError> {
         loop {
             let asked = Asked::new();
             let hook = || asked.ask();
-            match batch.run(self.accelerator(), if self.yields { Some(&hook) } else { None }) {
-                Err(Error::Aborted) => self.make_way(batch.missing())?,
+            match work(self.accelerator(), if self.yields { Some(&hook) } else { None }) {
+                Err(Error::Aborted) => self.make_way()?,
                 result => return result.map_err(failed),
             }
         }
     }
 
-    fn make_way(&mut self, missing: usize) -> Result<(), SynthesisError> {
+    fn make_way(&mut self) -> Result<(), SynthesisError> {
         self.held = None;
-        log::info!("groth16: made way for a proof of high priority with {missing} proofs missing");
         // Who comes now may need the memory that is only pooled.
         self.accelerator.devices().iter().for_each(|device| device.trim());
         self.hold()

@@ -136,7 +136,7 @@ mod tests {
         let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
         problems.map(|((log_n, affine_bytes), groups)| {
             let own = Windows::Group(groups);
-            (groups, Plan::new(Problem { own, affine_bytes, ..problem(1 << log_n, true) }))
+            (groups, Plan::new(Problem { affine_bytes, own, ..problem(1 << log_n, true) }))
         })
     }
 

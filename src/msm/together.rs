@@ -1,0 +1,81 @@
+//! Several vectors over bases that come from the host: what is uploaded of the bases serves as many vectors as the memory
+//! has room for.
+
+use std::sync::Arc;
+
+use super::gpu::{Work, part};
+use super::grid::{Split, Windows};
+use super::options::Options;
+use super::pipeline::{Job, Pipeline, plan_for};
+use super::table::Need;
+use crate::backend::{Abort, Device, Traffic};
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
+/// one part in so many.
+const SLOWER: u32 = 8;
+/// Of the time of vectors one after the other, two lanes hide one part in so many.
+const HIDDEN: u32 = 16;
+
+/// The share of a device in every vector, as many at a time as there is room for.
+pub(super) fn on_device<C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    (work, splits): (Work<'_, C>, &[Split]),
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    let vectors = work.vectors.iter().zip(splits).map(|vector| part(device, number, &work, vector));
+    let vectors = vectors.collect::<Result<Vec<_>>>()?;
+    // Bases from the host are shared by points alone.
+    let (bases, own) = (work.bases[number], Windows::Group(1));
+    let job = Job { bases, first_base: 0, vectors: &vectors, lanes: 1, own };
+    let (mut most, lanes) = most(device, job, &work.options, abort)?;
+    let mut total = (Vec::with_capacity(vectors.len()), Traffic::default());
+    while total.0.len() < vectors.len() {
+        let left = &vectors[total.0.len()..];
+        let now = even(left.len(), most);
+        let next = Job { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
+        let pipeline = Pipeline::start((device, None), next, &work.options, 1, abort);
+        match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(abort)) {
+            // Somebody else has taken what was free.
+            Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
+                most = now.div_ceil(2);
+                log::info!("msm {}: {most} vectors together: {requested} bytes wanted, {available} free", C::NAME);
+            }
+            sums => {
+                let (sums, traffic) = sums?;
+                total.0.extend(sums);
+                total.1 = total.1 + traffic;
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than each alone.
+fn most<C: MsmCurve>(
+    device: &Arc<Device>,
+    job: Job<'_, C>,
+    options: &Options,
+    abort: Abort<'_>,
+) -> Result<(usize, u32)> {
+    let need = job.need(1, abort);
+    let time = |vectors: u32, lanes: u32| {
+        let plan = plan_for(device, &job.bases, Need { vectors, lanes, ..need }, options)?;
+        // The model knows nothing of what a second lane hides.
+        Ok::<_, Error>((plan.time(need.points) * (HIDDEN + 1 - lanes) / HIDDEN, lanes))
+    };
+    let (alone, _) = time(1, 1)?;
+    let limit = alone + alone / SLOWER;
+    let best = |count| [2, 1].into_iter().flat_map(|lanes| time(count, lanes)).min();
+    let fewer = |count: &u32| (*count > 2).then(|| count.div_ceil(2));
+    let mut counts = std::iter::successors(Some(need.vectors), fewer);
+    let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count as usize, lanes));
+    Ok(counts.find_map(fits).unwrap_or((1, 1)))
+}
+
+/// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.
+pub(crate) fn even(count: usize, most: usize) -> usize {
+    count.div_ceil(count.div_ceil(most.max(1)).max(1))
+}
