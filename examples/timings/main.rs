@@ -217,6 +217,9 @@ fn msm_rows<C: MsmCurve>(
 /// Bytes a second that an H200 copies at: what the floor of a product of a matrix is reckoned by.
 const FLOOR_RATE: f64 = 4.29e12;
 
+/// A row of a matrix of so many columns, by its number.
+type Row<F> = fn(usize, usize) -> Vec<(usize, F)>;
+
 /// Matrices such as an R1CS has, resident, by every kernel: the model's choice first.
 fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[u32]) -> Result<(), Failure> {
     let Some(device) = accelerator.devices().first() else { return Ok(()) };
@@ -224,7 +227,7 @@ fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[
         return Ok(());
     }
     println!("matrix times vector                              log rows   kernels ms        GB/s    of floor");
-    let shapes: [(&str, fn(usize, usize) -> Vec<(usize, F)>); 5] = [
+    let shapes: [(&str, Row<F>); 5] = [
         ("1 a row, near", |row, columns| near_row(row, columns, 1)),
         ("2 a row, near", |row, columns| near_row(row, columns, 2)),
         ("12 a row, near", |row, columns| near_row(row, columns, 12)),
