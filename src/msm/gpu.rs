@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use group::Group;
 
-use super::grid::{Grid, Split, Windows};
+use super::grid::{Grid, Split, Splits, Windows};
 use super::options::{DeviceScalars, Options, Place, Scalars};
 use super::pipeline::{Job, OnDevice, Part, Pipeline, Vector};
 use super::table::{Need, Table};
@@ -34,6 +34,7 @@ pub(super) struct Work<'a, C> {
     pub bases: &'a [Bases<'a, C>],
     pub vectors: &'a [Scalars<'a>],
     pub grid: Grid,
+    pub splits: &'a Splits,
     pub options: Options,
 }
 

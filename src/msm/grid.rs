@@ -4,21 +4,27 @@
 //! half of the windows of twice the points, rows are longer and there are half as many buckets to a device.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::gpu::{Bases, Work};
 use super::options::Options;
 use super::pipeline::available;
 use super::plan::{Plan, Problem};
-use super::table::{Need, problem, resident};
+use super::table::{Need, Table, problem, resident};
 use crate::Result;
-use crate::backend::Device;
+use crate::backend::{Device, lock};
 use crate::curve::MsmCurve;
 
 /// Below this many points per device a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 /// What more groups of windows have to gain by the model, as a part of the time: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
+
+/// Most splits that are kept.
+const KEPT: usize = 8;
+/// Splits are found for free memory rounded down by at most one part in so many, so that what little others take does not bring
+/// new ones.
+const ROUNDING: u64 = 16;
 
 /// Windows that have been agreed on, and the sets of them that a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,16 +185,34 @@ impl Split {
         let held = if automatic && !need.on_device { 1 } else { work.grid.groups };
         let most = scalars.map_or(held, |scalars| common_divisor(held, scalars.groups));
         let devices = &devices[..work.bases.len().min(devices.len())];
-        let of_points = Self { grid: work.grid.in_groups_of(1), groups: Vec::new() };
-        let (true, Some(Bases::Device(table))) = (most > 1, work.bases.first()) else { return Ok(of_points) };
+        let (true, Some(Bases::Device(table))) = (most > 1, work.bases.first()) else {
+            return Ok(Self::of_points(work.grid));
+        };
         let free = least_available(devices, need.at_once, &work.options)?;
+        let granule = 1 << (free / ROUNDING).max(1).ilog2();
+        let key = (need, most, free / granule * granule);
+        Ok(work.splits.find(key, || Self::cheapest(devices, work, table, key)))
+    }
+
+    fn cheapest<C: MsmCurve>(
+        devices: &[Arc<Device>],
+        work: &Work<'_, C>,
+        table: &Table,
+        (need, most, free): Key,
+    ) -> Self {
+        let automatic = work.options.window_groups == 0;
         let plan = |groups| {
             let points = work.grid.in_groups_of(groups).piece().min(need.points);
             let need = Need { points, own: Windows::Group(groups as u32), ..need };
             Plan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
         };
         let candidates = divisors(most).filter(|groups| automatic || *groups == most);
-        Ok(cheapest(candidates, plan).map_or(of_points, |(groups, plan)| Self::agreed(work.grid, groups, &plan)))
+        let of_points = || Self::of_points(work.grid);
+        cheapest(candidates, plan).map_or_else(of_points, |(groups, plan)| Self::agreed(work.grid, groups, &plan))
+    }
+
+    fn of_points(grid: Grid) -> Self {
+        Self { grid: grid.in_groups_of(1), groups: Vec::new() }
     }
 
     fn agreed(grid: Grid, groups: usize, plan: &Plan) -> Self {
@@ -196,6 +220,28 @@ impl Split {
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.groups(of) };
         let group = |sets: Range<u32>| Group { widths, from: sets.start, to: sets.end, of };
         Self { grid: grid.in_groups_of(groups), groups: groups_of_windows.into_iter().map(group).collect() }
+    }
+}
+
+/// What the split of a vector over the same bases depends on: the need, most groups, and free memory.
+type Key = (Need, usize, u64);
+
+/// Splits that were found before: finding one takes as long as a small sum.
+#[derive(Debug, Default)]
+pub(super) struct Splits(Mutex<Vec<(Key, Split)>>);
+
+impl Splits {
+    fn find(&self, key: Key, make: impl FnOnce() -> Split) -> Split {
+        if let Some((_, split)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
+            return split.clone();
+        }
+        let split = make();
+        let mut kept = lock(&self.0);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, split.clone()));
+        split
     }
 }
 

@@ -8,7 +8,7 @@ use group::Group;
 use super::encoded::Points;
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
-use super::grid::Grid;
+use super::grid::{Grid, Splits};
 use super::options::{DeviceScalars, Form, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
 use super::queued::Queued;
@@ -30,6 +30,7 @@ pub struct Msm<'a, C> {
     /// One a device, in order of the bases; empty where they are on the host only.
     tables: Vec<Table>,
     grid: Grid,
+    splits: Splits,
 }
 
 /// Bases as the host has them.
@@ -96,7 +97,7 @@ impl<C: MsmCurve> Msm<'static, C> {
         bases.on_host()?;
         let grid = Grid::of_points(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
-        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, grid })
+        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, grid, splits: Splits::default() })
     }
 }
 
@@ -145,7 +146,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         if tables.is_empty() {
             bases.on_host()?;
         }
-        Ok(Self { accelerator, options, bases, tables, grid })
+        Ok(Self { accelerator, options, bases, tables, grid, splits: Splits::default() })
     }
 
     /// As [`Self::new`], for bases that nobody vouches for: each has to be infinity or a point of the curve's
@@ -251,8 +252,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         devices.iter().take(bases.len()).enumerate().map(start).collect()
     }
 
-    fn work<'w>(&self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> Work<'w, C> {
-        Work { bases, vectors, grid: self.grid, options: self.options }
+    fn work<'w>(&'w self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> Work<'w, C> {
+        Work { bases, vectors, grid: self.grid, splits: &self.splits, options: self.options }
     }
 
     /// The sums of several vectors on the devices, without a way out: a failure is left to the caller.

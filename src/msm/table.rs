@@ -102,7 +102,7 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
 }
 
 /// What a plan depends on in scalars.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Need {
     pub points: usize,
     pub bits: u32,
