@@ -7,7 +7,7 @@ mod windows;
 use std::ops::Range;
 use std::time::Duration;
 
-use super::costs::{Costs, ENTRY, OTHER_DIGIT};
+use super::costs::{BAND, Costs, ENTRY, OTHER_DIGIT};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
 
@@ -231,6 +231,7 @@ impl Plan {
             + costs.round * bands * u64::from(self.levels)
             + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
             + ENTRY * entries
+            + BAND * bands
             + OTHER_DIGIT * points * u64::from(others)
             + costs.reduction(rows, self.segment.into(), self.has_many_segments())
     }
