@@ -61,7 +61,9 @@ impl Bench {
         if let Some(matrices) = circuit.matrices() {
             let on_device = |csr: &Arc<Csr<Scalar>>| CsrOnDevice::new(&self.device, csr, Options::default());
             let matrices = matrices.iter().map(on_device).collect::<Result<Vec<_>>>()?;
-            self.queued("R1CS products", 3 * circuit.constraints(), |stream| {
+            let least: u64 = matrices.iter().map(|matrix| matrix.explain().least_bytes).sum();
+            let name = format!("R1CS products, at least {:.1} MB", least as f64 / 1e6);
+            self.queued(&name, 3 * circuit.constraints(), |stream| {
                 stream.mark_start()?;
                 let mut pairs = matrices.iter().zip(&vectors);
                 pairs.try_for_each(|(matrix, y)| matrix.enqueue(stream, one(&x), one(y), 1))?;
