@@ -25,8 +25,10 @@ const PART: u32 = 64;
 /// Binary logarithms of the bins of a window at most, and of the rows of a bin at least (`cl/msm_digits.cl`).
 const MAX_BIN_BITS: u32 = 8;
 const MIN_LOW_BITS: u32 = 7;
-/// Most points of a chunk of bases that come from the host: bounds the wait after an abort.
-const MAX_STREAMED: usize = 1 << 21;
+/// Most points of a chunk of bases that come from the host: nothing hides the upload of the first one's third. Where somebody
+/// may abort, it bounds the wait after that.
+const MAX_STREAMED: usize = 1 << 23;
+const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
 /// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;
 /// The same where somebody may abort, times the bytes of a point and for so many compute units: some 25 ms of BLS12-381.
@@ -140,7 +142,7 @@ impl Plan {
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
-            (false, _) => (parts, MAX_STREAMED),
+            (false, _) => (parts, if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED }),
         };
         wanted.min(problem.points).clamp(1, most)
     }
