@@ -77,7 +77,7 @@ fn pieces_add_up<C: TestCurve>() {
             report.traffic.launches
         };
         let [whole, pieces] = [launches(accelerator, false), launches(&small, true)];
-        assert!(pieces > 2 * whole, "{pieces} launches where one piece takes {whole}");
+        assert!(pieces > whole, "{pieces} launches where one piece takes {whole}");
     }
 }
 
