@@ -99,7 +99,7 @@ impl<'a> Lane<'a> {
 pub(super) struct Prover<'a, E: Engine> {
     pub device: &'a Arc<Device>,
     pub circuit: &'a Circuit<E::Fr>,
-    pub tables: Held<E>,
+    pub tables: Held<'a, E>,
     pub chosen: Arc<OnDevice>,
     pub matrices: Option<Arc<[CsrOnDevice<E::Fr>; 3]>>,
     pub domain: NttDomain<E::Fr>,
@@ -115,10 +115,10 @@ struct Selections {
 impl<'a, E: Engine> Prover<'a, E> {
     fn new(
         device: &'a Arc<Device>,
-        key: &ProvingKeyOnDevice<E>,
+        key: &'a ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
         jobs: &[Job],
-        abort: Abort<'_>,
+        abort: Abort<'a>,
     ) -> Result<Self> {
         let share = jobs.iter().fold(Share::default(), |all, job| all.or(job.share));
         let tables = key.on_device(device, share, abort)?;
@@ -136,7 +136,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         results: &Results<E>,
         abort: Abort<'_>,
     ) -> Result<Traffic> {
-        if jobs.len() > 1 && streamed::is_streamed(&self.tables) {
+        if jobs.len() > 1 && self.tables.is_streamed() {
             return streamed::prove(self, jobs, witnesses, results, abort);
         }
         self.prove_each(jobs, witnesses, results, abort)
@@ -186,12 +186,11 @@ impl<'a, E: Engine> Prover<'a, E> {
         let Selections { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
         let queue = Queue::new(self.device, share, sharing, abort)?;
         std::thread::scope(|scope| {
-            let g2 =
-                share.has(Query::BG2).then(|| scope.spawn(|| queue.add(Query::BG2, tables.b_g2.as_ref(), b.as_ref())));
+            let g2 = share.has(Query::BG2).then(|| scope.spawn(|| queue.add(Query::BG2, tables.b_g2()?, b.as_ref())));
             let g1 = scope.spawn(|| {
-                let a = queue.add(Query::A, tables.a.as_ref(), a.as_ref())?;
-                let b = queue.add(Query::BG1, tables.b_g1.as_ref(), b.as_ref())?;
-                Ok([a, b, queue.add(Query::L, tables.l.as_ref(), l.as_ref())?])
+                let a = queue.add(Query::A, tables.g1(Query::A)?, a.as_ref())?;
+                let b = queue.add(Query::BG1, tables.g1(Query::BG1)?, b.as_ref())?;
+                Ok([a, b, queue.add(Query::L, tables.g1(Query::L)?, l.as_ref())?])
             });
             let h = vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
             let panicked = |_| Error::panicked("groth16");
@@ -214,7 +213,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         let h = queue.transforms(lane, |lane| vectors.quotient(lane, &self.domain, matrices, witness, assignment))?;
         let ready = Arc::new(lane.compute.mark()?);
         let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
-        queue.add(Query::H, self.tables.h.as_ref(), Some(&h))
+        queue.add(Query::H, self.tables.g1(Query::H)?, Some(&h))
     }
 
     /// The scalars of a, b and l, as far as a share has sums of them.

@@ -1,6 +1,6 @@
 //! Proving keys, on the host and on the devices.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use group::prime::PrimeCurveAffine;
 
@@ -69,13 +69,56 @@ struct Tables<E: Engine> {
 
 type Table<C> = Msm<'static, C>;
 
-/// The queries on one device, those that it was asked for at least.
-pub(super) struct Held<E: Engine> {
-    pub b_g2: Option<Arc<Table<E::G2Affine>>>,
-    pub h: Option<Arc<Table<E::G1Affine>>>,
-    pub l: Option<Arc<Table<E::G1Affine>>>,
-    pub a: Option<Arc<Table<E::G1Affine>>>,
-    pub b_g1: Option<Arc<Table<E::G1Affine>>>,
+/// The queries of a share on one device: each is uploaded when it is asked for first.
+pub(super) struct Held<'k, E: Engine> {
+    key: &'k ProvingKeyOnDevice<E>,
+    device: &'k Arc<Device>,
+    share: Share,
+    abort: Abort<'k>,
+    g1: [OnceLock<Arc<Table<E::G1Affine>>>; 4],
+    b_g2: OnceLock<Arc<Table<E::G2Affine>>>,
+}
+
+impl<E: Engine> Held<'_, E> {
+    /// The bases of a query in G1, if the device sums it.
+    pub fn g1(&self, query: Query) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
+        let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
+        let (number, bases) = match query {
+            Query::H => (0, h),
+            Query::L => (1, l),
+            Query::A => (2, a),
+            Query::BG1 => (3, b_g1),
+            Query::BG2 => return Ok(None),
+        };
+        let get = || self.key.query(self.device, &self.key.tables.g1[number], bases, self.abort);
+        self.share.has(query).then(|| once(&self.g1[number], get)).transpose()
+    }
+
+    /// The bases of B in G2, if the device sums it.
+    pub fn b_g2(&self) -> Result<Option<&Arc<Table<E::G2Affine>>>> {
+        let get = || self.key.query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
+        self.share.has(Query::BG2).then(|| once(&self.b_g2, get)).transpose()
+    }
+
+    /// Uploads what is not there, that first which streaming would cost most.
+    fn upload(&self) -> Result<()> {
+        self.b_g2()?;
+        [Query::H, Query::L, Query::A, Query::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
+    }
+
+    /// Whether any of those that are there is streamed.
+    pub fn is_streamed(&self) -> bool {
+        let g1 = self.g1.iter().filter_map(OnceLock::get).any(|table| table.is_streamed());
+        g1 || self.b_g2.get().is_some_and(|table| table.is_streamed())
+    }
+}
+
+/// What a place holds, or gets now.
+fn once<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match place.get() {
+        Some(held) => Ok(held),
+        None => get().map(|new| place.get_or_init(|| new)),
+    }
 }
 
 impl<E: Engine> ProvingKeyOnDevice<E> {
@@ -109,14 +152,23 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// An encoded point is not what is expected, the hook aborted, or a forced backend failed.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
-        match self.on_device(device, Share::ALL, abort) {
+        match self.held(device, Share::ALL, abort).upload() {
             Err(error @ (Error::Invalid { .. } | Error::Aborted)) => Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("groth16: the key stays on the host: {error}");
                 self.parameters.decode()
             }
-            result => result.map(drop),
+            result => result,
         }
+    }
+
+    /// Whether [`Self::upload`] can be left to the first proof, which uploads each query beside its other work: the first of an
+    /// accelerator's devices has nothing of the key yet, and much room.
+    ///
+    /// # Errors
+    /// The device does not say how much memory it has free.
+    pub fn goes_up_with_first_proof(&self, accelerator: &Accelerator) -> Result<bool> {
+        accelerator.devices().first().map_or(Ok(false), |device| self.has_much_room(device))
     }
 
     /// The key on the host.
@@ -141,29 +193,43 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         g1.chain(g2).sum()
     }
 
-    /// The queries of a share on a device, uploaded now if it has them not, those first that streaming would cost most.
-    pub(super) fn on_device(&self, device: &Arc<Device>, share: Share, abort: Abort<'_>) -> Result<Held<E>> {
-        let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
-        let [h_tables, l_tables, a_tables, b_tables] = &self.tables.g1;
-        Ok(Held {
-            b_g2: self.query(device, share.has(Query::BG2), &self.tables.b_g2, b_g2, abort)?,
-            h: self.query(device, share.has(Query::H), h_tables, h, abort)?,
-            l: self.query(device, share.has(Query::L), l_tables, l, abort)?,
-            a: self.query(device, share.has(Query::A), a_tables, a, abort)?,
-            b_g1: self.query(device, share.has(Query::BG1), b_tables, b_g1, abort)?,
-        })
+    /// The queries of a share on a device. They are there already, but where a device without any has much room: there each
+    /// is uploaded beside the first proof's other work, when its sum comes.
+    pub(super) fn on_device<'k>(
+        &'k self,
+        device: &'k Arc<Device>,
+        share: Share,
+        abort: Abort<'k>,
+    ) -> Result<Held<'k, E>> {
+        let held = self.held(device, share, abort);
+        if !self.has_much_room(device)? {
+            held.upload()?;
+        }
+        Ok(held)
+    }
+
+    fn held<'k>(&'k self, device: &'k Arc<Device>, share: Share, abort: Abort<'k>) -> Held<'k, E> {
+        Held { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
+    }
+
+    /// Whether a device has no query yet, and all of them leave so much that what sums take first does not matter.
+    fn has_much_room(&self, device: &Arc<Device>) -> Result<bool> {
+        if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
+            return Ok(false);
+        }
+        Ok(self.parameters.bytes() + 2 * *self.reserve(device)? <= device.free_memory()? / 2)
     }
 
     fn query<C: MsmCurve>(
         &self,
         device: &Arc<Device>,
-        wanted: bool,
         tables: &PerDevice<Table<C>>,
         bases: &Points<C>,
         abort: Abort<'_>,
-    ) -> Result<Option<Arc<Table<C>>>> {
-        let make = || table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?, abort);
-        wanted.then(|| tables.get(device, make)).transpose()
+    ) -> Result<Arc<Table<C>>> {
+        tables.get(device, || {
+            table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?, abort)
+        })
     }
 
     /// What a device's first table was to leave, so that later ones leave as much.
@@ -188,6 +254,12 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 }
 
 impl<E: Engine> Parameters<E> {
+    /// Bytes that all queries take on a device.
+    pub fn bytes(&self) -> u64 {
+        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].into_iter().map(Points::len).sum::<usize>();
+        (g1 * E::G1Affine::AFFINE_BYTES + self.b_g2.len() * E::G2Affine::AFFINE_BYTES) as u64
+    }
+
     /// Decodes on the host what is encoded, so that it goes to devices as they have it.
     ///
     /// # Errors

@@ -43,6 +43,11 @@ impl<T> PerDevice<T> {
         slots.iter().filter_map(|slot| lock(slot).clone()).collect()
     }
 
+    /// Whether a device has a value, or one is being made for it.
+    pub fn has(&self, device: &Arc<Device>) -> bool {
+        lock(&self.0).iter().any(|(owner, _)| Arc::ptr_eq(owner, device))
+    }
+
     fn slot(&self, device: &Arc<Device>) -> Arc<Mutex<Option<Arc<T>>>> {
         let mut slots = lock(&self.0);
         if let Some((_, slot)) = slots.iter().find(|(owner, _)| Arc::ptr_eq(owner, device)) {

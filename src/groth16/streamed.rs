@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::gpu::{Lane, Prover, select};
-use super::key::Held;
 use super::proof::Partial;
 use super::quotient::Vectors;
 use super::spread::{Job, Query};
@@ -21,14 +20,6 @@ use crate::{Error, Result};
 
 /// The scalars of circuits may take one part in so many of the free memory; the rest is left to transforms and sums.
 const MEMORY_SHARE: u64 = 2;
-
-/// Whether any query on a device is streamed.
-pub(super) fn is_streamed<E: Engine>(tables: &Held<E>) -> bool {
-    let g1 = [&tables.h, &tables.l, &tables.a, &tables.b_g1].into_iter().flatten();
-    g1.map(|table| table.is_streamed())
-        .chain(tables.b_g2.iter().map(|table| table.is_streamed()))
-        .any(|streamed| streamed)
-}
 
 /// Does jobs, as many together as there is memory for. Sums that are done stay done when a later one fails.
 pub(super) fn prove<E: Engine>(
@@ -103,10 +94,9 @@ impl<E: Engine> Group<'_, '_, E> {
         let a = Selection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
         let b = Selection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
         let l = Selection { chosen: None, range: circuit.inputs..circuit.variables() };
-        self.selected(&members, Query::BG2, tables.b_g2.as_ref(), &b, Partial::g2)?;
-        for (query, table, of) in [(Query::BG1, &tables.b_g1, &b), (Query::A, &tables.a, &a), (Query::L, &tables.l, &l)]
-        {
-            self.selected(&members, query, table.as_ref(), of, |sum| Partial::g1(query, sum))?;
+        self.selected(&members, Query::BG2, tables.b_g2()?, &b, Partial::g2)?;
+        for (query, of) in [(Query::BG1, &b), (Query::A, &a), (Query::L, &l)] {
+            self.selected(&members, query, tables.g1(query)?, of, |sum| Partial::g1(query, sum))?;
         }
         self.h(members)
     }
@@ -167,7 +157,7 @@ impl<E: Engine> Group<'_, '_, E> {
         let scalars = |h: &DeviceVector<_>| self.prover.scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
         let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
         let numbers = quotients.into_iter().map(|(number, _)| number);
-        self.sums(numbers, tables.h.as_ref(), &scalars, |sum| Partial::g1(Query::H, sum))
+        self.sums(numbers, tables.g1(Query::H)?, &scalars, |sum| Partial::g1(Query::H, sum))
     }
 
     /// Waits for a lane, after which its memory is free for others.

@@ -10,7 +10,6 @@ use proofwarp::Accelerator;
 use proofwarp::groth16::Engine;
 
 use crate::held::Held;
-use crate::key::bytes;
 
 /// Without a bound of their own, keys take this part of the devices' memory: one in so many.
 const SHARE: u64 = 2;
@@ -38,7 +37,7 @@ impl<E: Engine + MultiMillerLoop> Entry for Held<E> {
     /// On the devices, or, where that is more, of the key's points on the host.
     fn bytes(&self) -> u64 {
         let (key, circuit) = (self.prover.key(), self.prover.circuit());
-        (key.bytes() + circuit.bytes()).max(bytes(key.parameters()))
+        (key.bytes() + circuit.bytes()).max(key.parameters().bytes())
     }
 }
 

@@ -14,7 +14,7 @@ use proofwarp::groth16::{Engine, Parameters, ProvingKeyOnDevice};
 use rand_core::RngCore;
 
 use crate::held::Held;
-use crate::key::{bytes, parameters};
+use crate::key::parameters;
 use crate::mapped::{Identity, Samples, mapped};
 use crate::prover::{Prover, assign, taken_down};
 use crate::turn::{Turn, accelerator};
@@ -239,26 +239,26 @@ where
     Ok(proofs)
 }
 
-/// A key on the devices, for which others go if there is too little room.
+/// A key on the devices, or about to go there with the first proof; others go for it if there is too little room.
 fn uploaded<E: Engine>(
     all: &Accelerator,
     turn: &mut Turn,
     key: Parameters<E>,
 ) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
-    let bytes = bytes(&key);
+    let bytes = key.bytes();
     cache::make_room(all, bytes);
-    let uploaded = upload(turn, key.clone())?;
+    let uploaded = ProvingKeyOnDevice::on_host(turn.accelerator(), key.clone()).map_err(failed)?;
+    if uploaded.goes_up_with_first_proof(turn.accelerator()).map_err(failed)? {
+        return Ok(uploaded);
+    }
+    turn.upload(&uploaded)?;
     if turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes || !cache::make_all_room() {
         return Ok(uploaded);
     }
     drop(uploaded);
-    upload(turn, key)
-}
-
-fn upload<E: Engine>(turn: &mut Turn, key: Parameters<E>) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
-    let key = ProvingKeyOnDevice::on_host(turn.accelerator(), key).map_err(failed)?;
-    turn.upload(&key)?;
-    Ok(key)
+    let uploaded = ProvingKeyOnDevice::on_host(turn.accelerator(), key).map_err(failed)?;
+    turn.upload(&uploaded)?;
+    Ok(uploaded)
 }
 
 /// Whether `PROOFWARP_VERIFY` asks for every proof to be verified before it is returned.

@@ -8,7 +8,6 @@ use bellperson::groth16::ParameterSource;
 use ec_gpu_gen::multiexp_cpu::SourceBuilder;
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
-use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
 
 use crate::mapped;
@@ -40,12 +39,6 @@ where
         b_g1: joined(given(|| source.get_b_g1(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
         b_g2: joined(given(|| source.get_b_g2(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
     })
-}
-
-/// Bytes of a key's points.
-pub(crate) fn bytes<E: Engine>(key: &Parameters<E>) -> u64 {
-    let g1 = key.h.len() + key.l.len() + key.a.len() + key.b_g1.len();
-    (g1 * E::G1Affine::AFFINE_BYTES + key.b_g2.len() * E::G2Affine::AFFINE_BYTES) as u64
 }
 
 /// What a source gives; bellperson's mapped files panic where they are shorter than they say.
