@@ -18,8 +18,8 @@ pub(crate) fn side_by_side<P: Send, T: Send>(
     let attempt = |piece| attempt(piece).unwrap_or_else(|_| Err(Error::panicked(operation)));
     let mut pieces = pieces;
     let Some(first) = pieces.next() else { return Vec::new() };
-    let others: Vec<_> = pieces.map(|piece| (piece, Mutex::new(None))).collect();
-    let (others, places): (Vec<_>, Vec<Mutex<Option<Result<T>>>>) = others.into_iter().unzip();
+    let others: Vec<P> = pieces.collect();
+    let places: Vec<Mutex<Option<Result<T>>>> = others.iter().map(|_| Mutex::new(None)).collect();
     let pending = Arc::new(Pending::new(others.len()));
     for (piece, place) in others.into_iter().zip(&places) {
         let task: Box<dyn FnOnce() + Send + '_> = Box::new(move || *lock(place) = Some(attempt(piece)));

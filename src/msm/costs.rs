@@ -18,7 +18,6 @@ pub(super) struct Costs {
 pub(super) const ENTRY: u64 = 30;
 /// What a band of a chunk takes however few its entries are, in ps: some twenty kernels that fill the device unevenly.
 pub(super) const BAND: u64 = 170_000_000;
-
 /// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
 /// instructions of 14 T/s, and its part of the scalar's way from memory.
 pub(super) const OTHER_DIGIT: u64 = 2;

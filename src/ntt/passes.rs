@@ -11,7 +11,7 @@ use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Work-items of a group of `ntt_columns` and `ntt_rows`.
-const GROUP: u32 = 128;
+pub(super) const GROUP: u32 = 128;
 
 /// Flags of the kernels, as `cl/ntt.cl` numbers them.
 const SHIFTED: u32 = 1;
@@ -28,6 +28,16 @@ pub struct Layout {
     pub vectors: u32,
     /// Elements from the start of one to the start of the next.
     pub stride: u64,
+}
+
+/// What the kernels are told of a transform and its tables.
+pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Tables) -> u32 {
+    let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+    flag(transform.shift_in.is_some(), SHIFTED)
+        | flag(transform.order == Order::BitReversed, REVERSED)
+        | flag(tables.low.is_some(), FACTOR_LOW)
+        | flag(tables.high.is_some(), FACTOR_HIGH)
+        | flag(tables.last.is_some(), FACTOR_LAST)
 }
 
 /// Everything that the kernels of one transform need.
@@ -58,12 +68,7 @@ impl Passes {
         }
         let tables = Tables::new(stream, &plan, transform)?;
         tables.keep(stream);
-        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-        let flags = flag(transform.shift_in.is_some(), SHIFTED)
-            | flag(transform.order == Order::BitReversed, REVERSED)
-            | flag(tables.low.is_some(), FACTOR_LOW)
-            | flag(tables.high.is_some(), FACTOR_HIGH)
-            | flag(tables.last.is_some(), FACTOR_LAST);
+        let flags = flags(transform, &tables);
         let in_place = Self::in_place(&plan, transform.order, stream.device());
         Ok(Self { program: Program::find("ntt", F::NAME)?, plan, tables, flags, layout, in_place })
     }

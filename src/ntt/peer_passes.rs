@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use super::passes::{GROUP, flags};
 use super::plan::{ColumnPass, Plan, TILE_LOG};
 use super::tables::Tables;
 use super::{Order, Transform};
@@ -17,13 +18,6 @@ use crate::field::NttField;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// Work-items of a group of `ntt_peer_columns` and `ntt_peer_rows`.
-const GROUP: u32 = 128;
-/// Flags of the kernels, as `cl/ntt.cl` numbers them.
-const SHIFTED: u32 = 1;
-const FACTOR_LOW: u32 = 4;
-const FACTOR_HIGH: u32 = 8;
-const FACTOR_LAST: u32 = 16;
 /// Shorter vectors have no middle digit, unless passes are made shorter too.
 const MIN_LOG_N: u32 = 17;
 /// Parts are at least as large as what the driver's memory comes in, 2 MiB.
@@ -128,11 +122,7 @@ impl PeerPasses {
         }
         let tables = Tables::new(stream, &plan.plan, transform)?;
         tables.keep(stream);
-        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-        let flags = flag(transform.shift_in.is_some(), SHIFTED)
-            | flag(tables.low.is_some(), FACTOR_LOW)
-            | flag(tables.high.is_some(), FACTOR_HIGH)
-            | flag(tables.last.is_some(), FACTOR_LAST);
+        let flags = flags(transform, &tables);
         Ok(Self { plan: plan.clone(), program: Program::find("ntt", F::NAME)?, tables, flags })
     }
 
