@@ -18,6 +18,9 @@ use crate::prove::{Batch, Run, ms};
 use crate::ways::Measured;
 use crate::{Failure, phases, prove, steps};
 
+/// Keys made anew to time their first proofs.
+const FIRST_PROOFS: usize = 3;
+
 type Parameters = groth16::Parameters<Bls12>;
 
 /// Both forms of witnesses, on one key; with the witness alone also the steps, if they are asked for.
@@ -38,6 +41,7 @@ pub fn measure(
         let capture = Capture::<_, Count>::of(batch.circuits[0].clone())?;
         let assignment = [capture.inputs, capture.aux].concat();
         witness.steps = steps::measure(&ready.key, &ready.circuit, &assignment)?;
+        ready.first_proofs(batch)?;
     }
     Ok(vec![witness, evaluated])
 }
@@ -61,6 +65,25 @@ impl Ready {
         Ok(Self { key, circuit })
     }
 
+    /// What the first proof of a key takes: after its upload, and with the upload beside the proof's other work.
+    fn first_proofs(&self, batch: &Batch) -> Result<(), Failure> {
+        for _ in 0..FIRST_PROOFS {
+            let mut times = [0.0; 2];
+            for (time, early) in times.iter_mut().zip([true, false]) {
+                let key = ProvingKeyOnDevice::on_host(self.key.accelerator(), self.key.parameters().clone())?;
+                let start = Instant::now();
+                if early {
+                    key.upload(key.accelerator(), None)?;
+                }
+                let upload = start.elapsed();
+                *time = ms(upload + run::<Count>(&key, &self.circuit, batch)?.0.proving);
+            }
+            let [after, beside] = times;
+            println!("first proof of a key: upload, then proof {after:.1} ms; the upload beside it {beside:.1} ms");
+        }
+        Ok(())
+    }
+
     fn measure<R: Form>(
         &self,
         engine: &str,
@@ -68,25 +91,30 @@ impl Ready {
         batch: &Batch,
         parameters: &Parameters,
     ) -> Result<Measured, Failure> {
-        let (runs, report) = prove::repeat(engine, work, || self.prove::<R>(batch))?;
+        let (runs, report) = prove::repeat(engine, work, || run::<R>(&self.key, &self.circuit, batch))?;
         let phases = vec![phases::resident(&report)];
         let outcome = prove::outcome(engine, phases::places(&phases), &runs, batch, parameters)?;
         Ok(Measured { outcome, phases, steps: Vec::new() })
     }
+}
 
-    fn prove<R: Form>(&self, batch: &Batch) -> Result<(Run, Report), Failure> {
-        let circuits = batch.circuits.clone();
-        let start = Instant::now();
-        let captures: Vec<Capture<Scalar, R>> =
-            circuits.into_par_iter().map(Capture::of).collect::<Result<_, SynthesisError>>()?;
-        let synthesis = start.elapsed();
-        let start = Instant::now();
-        let witnesses: Vec<Witness<'_, Scalar>> = captures.iter().map(witness).collect();
-        let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, &batch.r, &batch.s, None)?;
-        let proving = start.elapsed();
-        let proofs = proofs.into_iter().map(|proof| Proof { a: proof.a, b: proof.b, c: proof.c }).collect();
-        Ok((Run { proofs, synthesis, proving }, report))
-    }
+/// One run: synthesis, then proofs.
+fn run<R: Form>(
+    key: &ProvingKeyOnDevice<Bls12>,
+    circuit: &Circuit<Scalar>,
+    batch: &Batch,
+) -> Result<(Run, Report), Failure> {
+    let circuits = batch.circuits.clone();
+    let start = Instant::now();
+    let captures: Vec<Capture<Scalar, R>> =
+        circuits.into_par_iter().map(Capture::of).collect::<Result<_, SynthesisError>>()?;
+    let synthesis = start.elapsed();
+    let start = Instant::now();
+    let witnesses: Vec<Witness<'_, Scalar>> = captures.iter().map(witness).collect();
+    let (proofs, report) = prove(key, circuit, &witnesses, &batch.r, &batch.s, None)?;
+    let proving = start.elapsed();
+    let proofs = proofs.into_iter().map(|proof| Proof { a: proof.a, b: proof.b, c: proof.c }).collect();
+    Ok((Run { proofs, synthesis, proving }, report))
 }
 
 fn witness<R: Form>(capture: &Capture<Scalar, R>) -> Witness<'_, Scalar> {
