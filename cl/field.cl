@@ -50,6 +50,12 @@ DEVICE u32 F(add_words)(u32 *sum, const u32 *a, const u32 *b) {
     return (u32)(word >> 32);
 }
 
+// a + b, not reduced.
+DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
+    (void)F(add_words)(a.limb, a.limb, b.limb);
+    return a;
+}
+
 // difference = a − b; the word `high`, less what is borrowed.
 DEVICE u32 F(sub_words)(u32 *difference, const u32 *a, const u32 *b, u32 high) {
     u32 borrow = 0;

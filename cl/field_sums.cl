@@ -1,52 +1,31 @@
 // Sums and differences in a prime field, of words with carries (field.cl, words_ptx.cuh), and portable products.
 
-// a, or what is less by a multiple of p where that is not below zero.
-DEVICE F(t) F(not_below)(F(t) a, F(t) less, bool below) {
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) less.limb[i] = below ? a.limb[i] : less.limb[i];
-    return less;
-}
-
 // a − m if a ≥ m.
 DEVICE F(t) F(reduce_by)(F(t) a, const u32 *m) {
-    F(t) less;
-    u32 borrow = F(sub_words)(less.limb, a.limb, m, 0);
-    return F(not_below)(a, less, borrow != 0);
-}
-
-// a + b, not reduced.
-DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
-    (void)F(add_words)(a.limb, a.limb, b.limb);
-    return a;
-}
-
-// a + m where all bits of the mask are set, a where none is.
-DEVICE F(t) F(add_masked)(F(t) a, const u32 *m, u32 mask) {
-    F(t) multiple;
+    F(t) r;
+    u32 borrow = F(sub_words)(r.limb, a.limb, m, 0);
 #pragma unroll
-    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = m[i] & mask;
-    return F(add_lazy)(a, multiple);
-}
-
-// a + m.
-DEVICE F(t) F(add_multiple)(F(t) a, const u32 *m) {
-    F(t) multiple;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = m[i];
-    return F(add_lazy)(a, multiple);
+    for (int i = 0; i < LIMBS; i++) r.limb[i] = borrow ? a.limb[i] : r.limb[i];
+    return r;
 }
 
 // a − b, plus m if that is negative.
 DEVICE F(t) F(sub_by)(F(t) a, F(t) b, const u32 *m) {
+    F(t) multiple;
     u32 mask = F(sub_words)(a.limb, a.limb, b.limb, 0);
-    if (!PREDICATES(LIMBS)) return F(add_masked)(a, m, mask);
-    return mask != 0 ? F(add_multiple)(a, m) : a;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = PREDICATES(LIMBS) ? m[i] : m[i] & mask;
+    if (!PREDICATES(LIMBS) || mask != 0) a = F(add_lazy)(a, multiple);
+    return a;
 }
 
 // a − b + m, for b ≤ a + m.
 DEVICE F(t) F(sub_lazy)(F(t) a, F(t) b, const u32 *m) {
+    F(t) multiple;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = m[i];
     (void)F(sub_words)(a.limb, a.limb, b.limb, 0);
-    return F(add_multiple)(a, m);
+    return F(add_lazy)(a, multiple);
 }
 
 // a − p if a ≥ p, for a < 2p.

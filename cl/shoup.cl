@@ -36,15 +36,20 @@ DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
     const u32 p2[LIMBS] = P2_LIMBS;
     F(t) less;
     u32 carry = F(add_words)(a.limb, a.limb, b.limb);
-    u32 borrow = F(sub_words)(less.limb, a.limb, p2, carry);
-    return F(not_below)(a, less, borrow != 0);
+    bool below = F(sub_words)(less.limb, a.limb, p2, carry) != 0;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) a.limb[i] = below ? a.limb[i] : less.limb[i];
+    return a;
 }
 
 // a − b, in [0, 2p).
 DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
     const u32 p2[LIMBS] = P2_LIMBS;
+    F(t) multiple;
     u32 mask = F(sub_words)(a.limb, a.limb, b.limb, 0);
-    return F(add_masked)(a, p2, mask);
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = p2[i] & mask;
+    return F(add_lazy)(a, multiple);
 }
 
 #ifndef HAS_PTX
