@@ -62,6 +62,7 @@ fn file_behind_a_key(device: &Device) {
     equals_stock(&changed, 1, 2);
     device.fail_after(0);
     equals_stock(&deleted, 1, 2);
+    device.fail_after(0);
     let panic = panic_of(|| equals_stock(&changed, 1, 2));
     device.fail_after(u32::MAX);
     assert!(panic.contains("key: expected the file as it was") && panic.contains("changed since"), "{panic}");
