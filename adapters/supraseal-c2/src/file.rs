@@ -64,9 +64,8 @@ impl<'a> Reader<'a> {
 
     fn count(&mut self, what: &str) -> Result<usize, Error> {
         let offset = self.take(&format!("number of {what}"), 4)?;
-        let mut bytes = [0; 4];
-        let read = self.file.read(|file| Ok(bytes.copy_from_slice(&file[offset..offset + 4])));
-        read.map_err(|reason| Error::of_file(self.path, reason))?;
+        let bytes = self.file.read(|file| Ok(std::array::from_fn(|at| file[offset + at])));
+        let bytes = bytes.map_err(|reason| Error::of_file(self.path, reason))?;
         Ok(u32::from_be_bytes(bytes) as usize)
     }
 
