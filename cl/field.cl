@@ -39,121 +39,33 @@ DEVICE bool F(eq)(F(t) a, F(t) b) {
 
 #ifndef HAS_PTX
 
-// a − m if a ≥ m.
-DEVICE F(t) F(reduce_by)(F(t) a, const u32 *m) {
-    F(t) r;
-    u32 borrow = 0;
+// sum = a + b; the carry.
+DEVICE u32 F(add_words)(u32 *sum, const u32 *a, const u32 *b) {
+    u64 word = 0;
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) {
-        u64 d = (u64)a.limb[i] - m[i] - borrow;
-        r.limb[i] = (u32)d;
-        borrow = (u32)(d >> 63);
+        word = (u64)a[i] + b[i] + (word >> 32);
+        sum[i] = (u32)word;
     }
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) r.limb[i] = borrow ? a.limb[i] : r.limb[i];
-    return r;
+    return (u32)(word >> 32);
 }
 
 // a + b, not reduced.
 DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
-    u64 sum = 0;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) {
-        sum += (u64)a.limb[i] + b.limb[i];
-        a.limb[i] = (u32)sum;
-        sum >>= 32;
-    }
+    (void)F(add_words)(a.limb, a.limb, b.limb);
     return a;
 }
 
-// a − b, plus m if that is negative.
-DEVICE F(t) F(sub_by)(F(t) a, F(t) b, const u32 *m) {
+// difference = a − b; the word `high`, less what is borrowed.
+DEVICE u32 F(sub_words)(u32 *difference, const u32 *a, const u32 *b, u32 high) {
     u32 borrow = 0;
 #pragma unroll
     for (int i = 0; i < LIMBS; i++) {
-        u64 d = (u64)a.limb[i] - b.limb[i] - borrow;
-        a.limb[i] = (u32)d;
-        borrow = (u32)(d >> 63);
+        u64 word = (u64)a[i] - b[i] - borrow;
+        difference[i] = (u32)word;
+        borrow = (u32)(word >> 63);
     }
-    u64 sum = 0;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) {
-        sum += (u64)a.limb[i] + (borrow ? m[i] : 0u);
-        a.limb[i] = (u32)sum;
-        sum >>= 32;
-    }
-    return a;
-}
-
-// a − b + m, for b ≤ a + m.
-DEVICE F(t) F(sub_lazy)(F(t) a, F(t) b, const u32 *m) {
-    u32 borrow = 0;
-    u64 sum = 0;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) {
-        u64 d = (u64)a.limb[i] - b.limb[i] - borrow;
-        borrow = (u32)(d >> 63);
-        sum += (u64)m[i] + (u32)d;
-        a.limb[i] = (u32)sum;
-        sum >>= 32;
-    }
-    return a;
-}
-
-// a − p if a ≥ p, for a < 2p.
-DEVICE F(t) F(reduce)(F(t) a) {
-    const u32 p[LIMBS] = P_LIMBS;
-    return F(reduce_by)(a, p);
-}
-
-DEVICE F(t) F(add)(F(t) a, F(t) b) {
-    return F(reduce)(F(add_lazy)(a, b));
-}
-
-DEVICE F(t) F(sub)(F(t) a, F(t) b) {
-    const u32 p[LIMBS] = P_LIMBS;
-    return F(sub_by)(a, b, p);
-}
-
-// Montgomery product by rows of products interleaved with rows of reduction (CIOS; Koç, Acar and
-// Kaliski 1996), in the form without a carry word, for a + p < R: a·b/R in [0, p + a·b/R).
-DEVICE F(t) F(mul_rows)(F(t) a, F(t) b) {
-    const u32 p[LIMBS] = P_LIMBS;
-    F(t) r = F(zero)();
-    for (int i = 0; i < LIMBS; i++) {
-        u64 product = (u64)a.limb[0] * b.limb[i] + r.limb[0];
-        u32 m = (u32)product * INV32;
-        u64 reduced = (u64)m * p[0] + (u32)product;
-        for (int j = 1; j < LIMBS; j++) {
-            product = (u64)a.limb[j] * b.limb[i] + r.limb[j] + (product >> 32);
-            reduced = (u64)m * p[j] + (u32)product + (reduced >> 32);
-            r.limb[j - 1] = (u32)reduced;
-        }
-        r.limb[LIMBS - 1] = (u32)((product >> 32) + (reduced >> 32));
-    }
-    return r;
-}
-
-DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
-    return F(reduce)(F(mul_rows)(a, b));
-}
-
-// a·b/R in [0, 2p), for a·b < R·p.
-DEVICE_CALL F(t) F(mul_lazy)(F(t) a, F(t) b) {
-    return F(mul_rows)(a, b);
-}
-
-DEVICE F(t) F(sqr_lazy)(F(t) a) {
-    return F(mul_lazy)(a, a);
-}
-
-DEVICE F(t) F(sqr)(F(t) a) {
-    return F(mul)(a, a);
-}
-
-// a·b − c·d.
-DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
-    return F(sub)(F(mul)(a, b), F(mul)(c, d));
+    return high - borrow;
 }
 
 #endif

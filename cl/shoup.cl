@@ -31,6 +31,27 @@ DEVICE F(fixed) F(fix)(F(t) a) {
     return r;
 }
 
+// a + b, in [0, 2p).
+DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
+    const u32 p2[LIMBS] = P2_LIMBS;
+    F(t) less;
+    u32 carry = F(add_words)(a.limb, a.limb, b.limb);
+    bool below = F(sub_words)(less.limb, a.limb, p2, carry) != 0;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) a.limb[i] = below ? a.limb[i] : less.limb[i];
+    return a;
+}
+
+// a − b, in [0, 2p).
+DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
+    const u32 p2[LIMBS] = P2_LIMBS;
+    F(t) multiple;
+    u32 mask = F(sub_words)(a.limb, a.limb, b.limb, 0);
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = p2[i] & mask;
+    return F(add_lazy)(a, multiple);
+}
+
 #ifndef HAS_PTX
 
 // a·b modulo p, in [0, 2p).
@@ -59,43 +80,6 @@ DEVICE_CALL F(t) F(mul_fixed)(F(t) a, F(fixed) b) {
         }
     }
     return r;
-}
-
-// a + b, in [0, 2p).
-DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
-    const u32 p2[LIMBS] = P2_LIMBS;
-    F(t) sum, less;
-    u64 carry = 0, borrow = 0;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) {
-        carry = (u64)a.limb[i] + b.limb[i] + (carry >> 32);
-        sum.limb[i] = (u32)carry;
-        u64 difference = (u64)sum.limb[i] - p2[i] - borrow;
-        less.limb[i] = (u32)difference;
-        borrow = difference >> 63;
-    }
-    bool below = (carry >> 32) < borrow;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) sum.limb[i] = below ? sum.limb[i] : less.limb[i];
-    return sum;
-}
-
-// a − b, in [0, 2p).
-DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
-    const u32 p2[LIMBS] = P2_LIMBS;
-    u64 borrow = 0, carry = 0;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) {
-        u64 difference = (u64)a.limb[i] - b.limb[i] - borrow;
-        a.limb[i] = (u32)difference;
-        borrow = difference >> 63;
-    }
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) {
-        carry = (u64)a.limb[i] + (borrow ? p2[i] : 0u) + (carry >> 32);
-        a.limb[i] = (u32)carry;
-    }
-    return a;
 }
 
 #endif

@@ -1,4 +1,4 @@
-// The prime field's arithmetic on NVIDIA GPUs.
+// The prime field's products on NVIDIA GPUs.
 //
 // The product keeps two accumulators, `even` for products whose weight is an even power of 2³² and `odd`
 // for the others, so that each 32×32→64 product lands on an aligned pair of words and is one IMAD.WIDE
@@ -9,68 +9,6 @@
 // −p⁻¹ mod 2³² in constant memory: as an immediate of −1 (BLS12-381 Fr) ptxas would turn the product
 // by it into a negation, push that into the products that follow, and not fuse those (48 of 128 pairs).
 CONSTANT u32 F(inv32) = INV32;
-
-// a − m if a ≥ m.
-DEVICE F(t) F(reduce_by)(F(t) a, const u32 *m) {
-    F(t) r;
-    r.limb[0] = ptx_sub_cc(a.limb[0], m[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS; i++) r.limb[i] = ptx_subc_cc(a.limb[i], m[i]);
-    u32 borrow = ptx_subc(0, 0);
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) r.limb[i] = borrow ? a.limb[i] : r.limb[i];
-    return r;
-}
-
-// a + b, not reduced.
-DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
-    a.limb[0] = ptx_add_cc(a.limb[0], b.limb[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_addc_cc(a.limb[i], b.limb[i]);
-    a.limb[LIMBS - 1] = ptx_addc(a.limb[LIMBS - 1], b.limb[LIMBS - 1]);
-    return a;
-}
-
-// a − b, plus m if that is negative: with 8 limbs by additions that ptxas makes predicated, half of what masking m
-// takes; with 12 that spills.
-DEVICE F(t) F(sub_by)(F(t) a, F(t) b, const u32 *m) {
-    F(t) multiple;
-    a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS; i++) a.limb[i] = ptx_subc_cc(a.limb[i], b.limb[i]);
-    u32 mask = ptx_subc(0, 0);
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = LIMBS > 8 ? m[i] & mask : m[i];
-    if (LIMBS > 8 || mask != 0) a = F(add_lazy)(a, multiple);
-    return a;
-}
-
-// a − b + m, for b ≤ a + m.
-DEVICE F(t) F(sub_lazy)(F(t) a, F(t) b, const u32 *m) {
-    F(t) multiple;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) multiple.limb[i] = m[i];
-    a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_subc_cc(a.limb[i], b.limb[i]);
-    a.limb[LIMBS - 1] = ptx_subc(a.limb[LIMBS - 1], b.limb[LIMBS - 1]);
-    return F(add_lazy)(a, multiple);
-}
-
-// a − p if a ≥ p, for a < 2p.
-DEVICE F(t) F(reduce)(F(t) a) {
-    const u32 p[LIMBS] = P_LIMBS;
-    return F(reduce_by)(a, p);
-}
-
-DEVICE F(t) F(add)(F(t) a, F(t) b) {
-    return F(reduce)(F(add_lazy)(a, b));
-}
-
-DEVICE F(t) F(sub)(F(t) a, F(t) b) {
-    const u32 p[LIMBS] = P_LIMBS;
-    return F(sub_by)(a, b, p);
-}
 
 // accumulator = products of every second limb of a, from a[0], with b.
 DEVICE void F(mul_row)(u32 *accumulator, const u32 *a, u32 b) {

@@ -30,6 +30,11 @@ PTX_TERNARY(ptx_madc_lo_cc, "madc.lo.cc.u32")
 PTX_TERNARY(ptx_madc_hi_cc, "madc.hi.cc.u32")
 PTX_TERNARY(ptx_madc_lo, "madc.lo.u32")
 PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
+// Whether ptxas predicates an addition of so many limbs behind a branch, which takes half of what masking one term does:
+// with 12 that spills.
+#define PREDICATES(limbs) ((limbs) <= 8)
+#else
+#define PREDICATES(limbs) 0
 #endif
 
 #define JOIN_(a, b) a##_##b

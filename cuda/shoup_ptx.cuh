@@ -85,35 +85,4 @@ DEVICE F(t) F(mul_fixed)(F(t) a, F(fixed) b) {
     return r;
 }
 
-// a + b, in [0, 2p).
-DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
-    const u32 p2[LIMBS] = P2_LIMBS;
-    F(t) less;
-    a.limb[0] = ptx_add_cc(a.limb[0], b.limb[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS; i++) a.limb[i] = ptx_addc_cc(a.limb[i], b.limb[i]);
-    u32 carry = ptx_addc(0, 0);
-    less.limb[0] = ptx_sub_cc(a.limb[0], p2[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS; i++) less.limb[i] = ptx_subc_cc(a.limb[i], p2[i]);
-    bool below = ptx_subc(carry, 0) != 0;
-#pragma unroll
-    for (int i = 0; i < LIMBS; i++) a.limb[i] = below ? a.limb[i] : less.limb[i];
-    return a;
-}
-
-// a − b, in [0, 2p).
-DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
-    const u32 p2[LIMBS] = P2_LIMBS;
-    a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
-#pragma unroll
-    for (int i = 1; i < LIMBS; i++) a.limb[i] = ptx_subc_cc(a.limb[i], b.limb[i]);
-    u32 mask = ptx_subc(0, 0);
-    a.limb[0] = ptx_add_cc(a.limb[0], p2[0] & mask);
-#pragma unroll
-    for (int i = 1; i < LIMBS - 1; i++) a.limb[i] = ptx_addc_cc(a.limb[i], p2[i] & mask);
-    a.limb[LIMBS - 1] = ptx_addc(a.limb[LIMBS - 1], p2[LIMBS - 1] & mask);
-    return a;
-}
-
 #endif

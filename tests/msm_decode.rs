@@ -144,7 +144,7 @@ fn faulty<C: TestCurve>() -> Vec<(Vec<u8>, Expected, &'static str)> {
         all.push((bytes, ANY, "coordinates below the field's modulus"));
     }
     all.push((vec![0; C::AFFINE_BYTES], ANY, "a point on the curve"));
-    all.push((infinity, NOT_INFINITY, "a point other than infinity"));
+    all.push((infinity, NOT_INFINITY, "a point of the group other than infinity"));
     all.push((encoded(&outside::<C>(&mut rng(1))), IN_SUBGROUP, "a point of the prime-order subgroup"));
     all
 }

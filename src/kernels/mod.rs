@@ -146,6 +146,8 @@ const DIALECT_CL: &str = include_str!("../../cl/dialect.cl");
 const DIALECT_CUDA: &str = include_str!("../../cuda/dialect.cuh");
 const PTX: &str = include_str!("../../cuda/ptx.cuh");
 const FIELD: &str = include_str!("../../cl/field.cl");
+const WORDS_PTX: &str = include_str!("../../cuda/words_ptx.cuh");
+const FIELD_SUMS: &str = include_str!("../../cl/field_sums.cl");
 const FIELD_PTX: &str = include_str!("../../cuda/field_ptx.cuh");
 const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
 const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
@@ -260,8 +262,8 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.has_loose_elements() {
         text.push_str("#define LOOSE\n");
     }
-    text.push_str(FIELD);
-    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_LOOSE, FIELD_INVERSE].iter().chain(more) {
+    let parts = [FIELD, WORDS_PTX, FIELD_SUMS, FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_LOOSE, FIELD_INVERSE];
+    for part in parts.iter().chain(more) {
         text.push_str(part);
     }
     for name in ["FIELD", "LIMBS", "INV32", "LOOSE", "P_LIMBS", "P2_LIMBS", "ONE_LIMBS", "R2_LIMBS"] {

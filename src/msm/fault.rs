@@ -36,7 +36,7 @@ impl Fault {
             Self::NotOnCurve => ["a point on the curve", "coordinates that are not on the curve"],
             Self::OutsideSubgroup => ["a point of the prime-order subgroup", "one outside it"],
             Self::Encoding => ["the flags of an uncompressed point", "others, or infinity with coordinates"],
-            Self::Infinity => ["a point other than infinity", "infinity"],
+            Self::Infinity => ["a point of the group other than infinity", "infinity"],
         }
     }
 }

@@ -245,20 +245,26 @@ fn uploaded<E: Engine>(
     turn: &mut Turn,
     key: Parameters<E>,
 ) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
-    let bytes = key.bytes();
-    cache::make_room(all, bytes);
-    let uploaded = ProvingKeyOnDevice::on_host(turn.accelerator(), key.clone()).map_err(failed)?;
-    if uploaded.goes_up_with_first_proof(turn.accelerator()).map_err(failed)? {
-        return Ok(uploaded);
-    }
-    turn.upload(&uploaded)?;
-    if turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes || !cache::make_all_room() {
+    cache::make_room(all, key.bytes());
+    let (uploaded, found_room) = upload(turn, key.clone())?;
+    if found_room || !cache::make_all_room() {
         return Ok(uploaded);
     }
     drop(uploaded);
+    upload(turn, key).map(|(uploaded, _)| uploaded)
+}
+
+/// A key with as much of it uploaded as there is room for, unless it goes up with the first proof, and whether there is
+/// room for all of it.
+fn upload<E: Engine>(turn: &mut Turn, key: Parameters<E>) -> Result<(ProvingKeyOnDevice<E>, bool), SynthesisError> {
+    let bytes = key.bytes();
     let uploaded = ProvingKeyOnDevice::on_host(turn.accelerator(), key).map_err(failed)?;
+    if uploaded.goes_up_with_first_proof(turn.accelerator()).map_err(failed)? {
+        return Ok((uploaded, true));
+    }
     turn.upload(&uploaded)?;
-    Ok(uploaded)
+    let found_room = turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes;
+    Ok((uploaded, found_room))
 }
 
 /// Whether `PROOFWARP_VERIFY` asks for every proof to be verified before it is returned.

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::fs::Metadata;
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +17,7 @@ use memmap2::Mmap;
 use pairing::MultiMillerLoop;
 use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
-use proofwarp::msm::Points;
+use proofwarp::msm::{MappedFile, Points};
 use rayon::prelude::*;
 
 use crate::{encoded, failed};
@@ -43,7 +44,7 @@ where
 {
     let [a, b_inputs, b_aux] = circuit.query_lengths();
     let h = circuit.constraints().next_power_of_two() - 1;
-    let file = encoded::File::of(mapped).map(Arc::new);
+    let file = encoded::file(mapped);
     let g1 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g1::<E>);
     let g2 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g2::<E>);
     Ok(Parameters {
@@ -60,13 +61,18 @@ where
     })
 }
 
+/// What errors call a point.
+pub fn point_name(path: &Path, query: &str, number: usize, _place: usize) -> String {
+    format!("{}: point {number} of {query}", path.display())
+}
+
 /// bellperson's decoding of a point.
-pub type Read<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
+type Read<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
 
 /// The first points of a query, as they are in the file if they are there one after another.
 fn query<E, C>(
     mapped: &MappedParameters<E>,
-    file: Option<&Arc<encoded::File>>,
+    file: Option<&Arc<MappedFile>>,
     (name, ranges, count): (&'static str, &[Range<usize>], usize),
     read: Read<C>,
 ) -> Result<Points<C>, SynthesisError>
@@ -75,19 +81,19 @@ where
     C: MsmCurve + UncompressedEncoding,
 {
     let ranges = ranges.get(..count).ok_or(SynthesisError::MalformedSrs)?;
-    let query = file.and_then(|file| encoded::Query::new(file, name, ranges, read));
+    let query = file.and_then(|file| encoded::query::<C>(file, name, ranges, mapped.checked));
     if let Some(query) = query.filter(|_| C::DECODES) {
         return Points::encoded(query).map_err(failed);
     }
     let points = decoded(&mapped.params, ranges.par_iter().cloned(), mapped.checked, read);
     points.map(Points::from).map_err(|(number, error)| {
-        let path = mapped.param_file_path.display();
-        io::Error::new(error.kind(), format!("{path}: point {number} of {name}: {error}")).into()
+        let point = point_name(&mapped.param_file_path, name, number, ranges[number].start);
+        io::Error::new(error.kind(), format!("{point}: {error}")).into()
     })
 }
 
 /// Points, written in parallel to where they stay, or a faulty one's number and what is wrong with it.
-pub fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
+fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
     map: &Mmap,
     ranges: impl IndexedParallelIterator<Item = Range<usize>>,
     checked: bool,
@@ -160,6 +166,11 @@ impl Identity {
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.state.file == other.state.file && self.checked == other.checked
     }
+}
+
+/// Whether two states of an open file are the same, as far as the file itself tells.
+pub fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
+    one.len() == other.len() && State::of(one).is_some_and(|one| Some(one) == State::of(other))
 }
 
 /// What the system knows of a file.

@@ -1,6 +1,6 @@
 //! The one error type of the crate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why there are no parameters or no proofs.
@@ -63,6 +63,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// What the engine says of a file's parameters.
+    pub(crate) fn of_file(path: &Path, reason: proofwarp::Error) -> Self {
+        let path = path.to_owned();
+        match reason {
+            proofwarp::Error::Invalid { what, expected, actual, .. } => {
+                Self::Malformed { path, what, expected, actual }
+            }
+            reason => Self::Unusable { path, reason },
+        }
+    }
+
     pub(crate) fn invalid(what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Self {
         Self::Invalid { what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }

@@ -36,11 +36,10 @@ struct Batch<'a> {
 }
 
 impl Prover {
-    /// Reads parameters.
+    /// Reads parameters. The first device decodes the queries' points; the host does only once it needs them.
     pub fn read(accelerator: &Accelerator, path: &Path) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path)?;
-        let key = ProvingKeyOnDevice::new(accelerator, parameters)
-            .map_err(|reason| Error::Unusable { path: path.to_owned(), reason })?;
+        let key = ProvingKeyOnDevice::new(accelerator, parameters).map_err(|reason| Error::of_file(path, reason))?;
         Ok(Self { key, verifying_key, circuit: Mutex::default() })
     }
 

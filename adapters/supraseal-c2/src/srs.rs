@@ -13,7 +13,11 @@ use crate::prover::Prover;
 /// Parameters kept by [`SRS::try_new`] for later calls.
 const CACHED: usize = 4;
 
-/// A circuit's parameters, in memory and on the devices. Clones share them.
+/// A circuit's parameters, on the devices or in memory. Clones share them.
+///
+/// The file that they are of stays mapped: other devices than the first, and the CPU where it has to take over, read their
+/// points only once they need them. It may be deleted or replaced, but not be written to as long as there are parameters of
+/// it; what needs points then fails.
 #[derive(Clone, Default)]
 pub struct SRS(Option<Arc<Loaded>>);
 
@@ -33,7 +37,7 @@ impl SRS {
     /// With `cache` the parameters are kept for later calls with the same file, those of the last four files.
     ///
     /// Points of the verifying key have to be in their groups, those of the queries on their curves, and none is
-    /// infinity, as bellperson reads parameters.
+    /// infinity, as bellperson reads parameters. The device decodes and checks those of the queries.
     ///
     /// # Errors
     /// The file cannot be read or is not one of parameters, or a forced backend is not there or failed.

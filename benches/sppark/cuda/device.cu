@@ -25,6 +25,10 @@ extern "C" RustError::by_value peer_upload(void** out, const void* from, size_t 
     cudaError_t code = cudaMalloc(out, bytes);
     if (code == cudaSuccess)
         code = cudaMemcpy(*out, from, bytes, cudaMemcpyHostToDevice);
+    // A copy from pageable memory may return before it has reached the device, and sppark's streams do not wait for
+    // the default one.
+    if (code == cudaSuccess)
+        code = cudaDeviceSynchronize();
     return result(code);
 }
 

@@ -6,6 +6,7 @@ mod common;
 use blstrs::Scalar;
 use common::{equals_stock, open, panic_of, prove};
 use proofwarp::Accelerator;
+use proofwarp::backend::Device;
 use supraseal_c2_tests::{CASES, Chain, folder, parameter_file};
 
 #[test]
@@ -42,4 +43,27 @@ fn on_the_cpu_where_the_device_fails() {
     assert!(panic.contains("proof 0 made on cpu does not verify"), "{panic}");
     assert!(lines(at).contains("the batch is made again on the CPU"), "{}", lines(at));
     equals_stock(&key, 1, 3);
+    file_behind_a_key(device);
+}
+
+/// The CPU takes the points from the file once it needs them: of a deleted one, but not of one that was written to.
+fn file_behind_a_key(device: &Device) {
+    let folder_of_keys = tempfile::tempdir().expect("folder");
+    let path = folder_of_keys.path().join("key");
+    let opened = || {
+        std::fs::copy(parameter_file(&folder(), 1), &path).expect("copy");
+        open(&path)
+    };
+    let (deleted, changed) = (opened(), {
+        std::fs::remove_file(&path).expect("deleted");
+        opened()
+    });
+    std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(99)).expect("truncated");
+    equals_stock(&changed, 1, 2);
+    device.fail_after(0);
+    equals_stock(&deleted, 1, 2);
+    device.fail_after(0);
+    let panic = panic_of(|| equals_stock(&changed, 1, 2));
+    device.fail_after(u32::MAX);
+    assert!(panic.contains("key: expected the file as it was") && panic.contains("changed since"), "{panic}");
 }

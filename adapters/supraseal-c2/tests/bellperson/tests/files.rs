@@ -6,6 +6,7 @@ use std::path::Path;
 
 use bellperson::groth16::{Parameters, SuprasealParameters};
 use blstrs::{Bls12, Scalar};
+use proofwarp::Accelerator;
 use rand::Rng;
 use supraseal_c2_tests::{Chain, Kind, parameters, rng};
 
@@ -95,6 +96,27 @@ fn points_that_are_none() {
             changed[offset + 1..offset + if name == "b_g2" { G2 } else { G1 }].fill(0);
             refused(&changed, &format!("{at} a point of the group other than infinity, got infinity"));
         }
+    }
+}
+
+/// The queries' points are left to the device where there is one: it says what is wrong, of the last ones too.
+#[test]
+fn points_that_devices_refuse() {
+    let (bytes, places) = file();
+    let device = !Accelerator::global().expect("accelerator").devices().is_empty();
+    let ends = places[2..].iter().copied().chain([bytes.len()]);
+    for (end, name) in ends.zip(["h", "l", "a", "b_g1", "b_g2"]) {
+        let offset = end - if name == "b_g2" { G2 } else { G1 };
+        let refused = |change: &dyn Fn(&mut [u8]), by_device: &str| {
+            let mut changed = bytes.clone();
+            change(&mut changed[offset..end]);
+            let reason = if device { by_device } else { "a point of the group other than infinity, got none" };
+            refused(&changed, &format!("{name}, the point at byte {offset}: expected {reason}"));
+        };
+        refused(&|point| point[G1 - 1] ^= 1, "a point on the curve, got coordinates that are not on the curve");
+        refused(&|point| point[..48].fill(0x1f), "coordinates below the field's modulus, got ");
+        // blst takes such a point for a compressed one.
+        refused(&|point| point[0] |= 0x80, "the flags of an uncompressed point, got ");
     }
 }
 

@@ -1,0 +1,174 @@
+//! Points of a mapped file, for devices to decode.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use group::UncompressedEncoding;
+use memmap2::Mmap;
+use rayon::prelude::*;
+
+use super::encoded::{EncodedPoints, Expected};
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// Flag of the first byte of compressed points, which blst takes for uncompressed ones; devices refuse them.
+const COMPRESSED: u8 = 0x80;
+
+/// A file, mapped to be read for as long as it stays in one state.
+#[derive(Debug)]
+pub struct MappedFile {
+    map: Mmap,
+    file: File,
+    path: PathBuf,
+    state: Metadata,
+    same: fn(&Metadata, &Metadata) -> bool,
+}
+
+impl MappedFile {
+    /// Maps a file; `same` says by what the system knows of it whether it is still in its state.
+    ///
+    /// # Safety
+    /// While it is mapped nobody shortens the file or writes to it. Every use looks for changes first, so that one that was
+    /// made between two of them is an error.
+    ///
+    /// # Errors
+    /// The system's.
+    pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
+        let state = file.metadata()?;
+        // SAFETY: the caller's promise.
+        let map = unsafe { Mmap::map(&file)? };
+        Ok(Self { map, file, path, state, same })
+    }
+
+    /// What the system knew of the file when it was mapped.
+    pub fn state(&self) -> &Metadata {
+        &self.state
+    }
+
+    /// Where the file was.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// Hands over all bytes.
+    ///
+    /// # Errors
+    /// The user's, or the file has changed, before or meanwhile.
+    pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        self.confirm()?;
+        let result = user(&self.map);
+        // First of all: what a changed file has led to means nothing.
+        self.confirm()?;
+        result
+    }
+
+    /// That it is still in its state.
+    fn confirm(&self) -> Result<()> {
+        let actual = match self.file.metadata() {
+            Ok(data) if (self.same)(&self.state, &data) => return Ok(()),
+            Ok(_) => "one that was changed since".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let expected = "the file as it was when its points were used first";
+        Err(Error::invalid("msm", self.path.display().to_string(), expected, actual))
+    }
+}
+
+/// Points that lie one after another in a file, in their curve's uncompressed form ([`MsmCurve::DECODES`]).
+#[derive(Debug, Clone)]
+pub struct FilePoints {
+    /// The file.
+    pub file: Arc<MappedFile>,
+    /// Place of the first byte.
+    pub start: usize,
+    /// Number of points.
+    pub count: usize,
+    /// What is expected of them.
+    pub expected: Expected,
+    /// What all of them are called.
+    pub query: &'static str,
+    /// What errors call one of them.
+    pub name: PointName,
+}
+
+/// Makes a point's name of the file's path, of what all points are called, of its number and of the place of its first
+/// byte.
+pub type PointName = fn(&Path, &str, usize, usize) -> String;
+
+impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn expected(&self) -> Expected {
+        self.expected
+    }
+
+    fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.file.read(|bytes| user(self.bytes::<C>(bytes)?))
+    }
+
+    fn decode(&self) -> Result<Vec<C>> {
+        self.file.read(|bytes| {
+            let encodings = self.bytes::<C>(bytes)?.par_chunks_exact(C::AFFINE_BYTES);
+            encodings.enumerate().map(|(number, encoding)| self.point(number, encoding)).collect()
+        })
+    }
+
+    fn name(&self, number: usize) -> String {
+        (self.name)(&self.file.path, self.query, number, self.start + number * C::AFFINE_BYTES)
+    }
+}
+
+impl FilePoints {
+    /// The points' bytes of the file's.
+    fn bytes<'f, C: MsmCurve>(&self, file: &'f [u8]) -> Result<&'f [u8]> {
+        let end = self.count.checked_mul(C::AFFINE_BYTES).and_then(|bytes| bytes.checked_add(self.start));
+        end.and_then(|end| file.get(self.start..end)).ok_or_else(|| {
+            let expected = format!("{} points from byte {} on", self.count, self.start);
+            Error::invalid("msm", self.file.path.display().to_string(), expected, format!("{} bytes", file.len()))
+        })
+    }
+
+    fn point<C: MsmCurve + UncompressedEncoding>(&self, number: usize, bytes: &[u8]) -> Result<C> {
+        decoded(bytes, self.expected).map_err(|actual| {
+            let other = if self.expected.not_infinity { " other than infinity" } else { "" };
+            Error::invalid(
+                "msm",
+                EncodedPoints::<C>::name(self, number),
+                format!("a point of the group{other}"),
+                actual,
+            )
+        })
+    }
+}
+
+/// A point, or what its encoding is instead.
+fn decoded<C: MsmCurve + UncompressedEncoding>(
+    bytes: &[u8],
+    expected: Expected,
+) -> std::result::Result<C, &'static str> {
+    let mut encoding = C::Uncompressed::default();
+    encoding.as_mut().copy_from_slice(bytes);
+    let point = match expected.in_subgroup {
+        true => C::from_uncompressed(&encoding),
+        false => C::from_uncompressed_unchecked(&encoding),
+    };
+    match Option::<C>::from(point).filter(|_| bytes[0] & COMPRESSED == 0) {
+        None => Err("none"),
+        Some(point) if expected.not_infinity && bool::from(point.is_identity()) => Err("infinity"),
+        Some(point) => Ok(point),
+    }
+}
