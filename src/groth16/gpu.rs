@@ -5,16 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::circuit::OnDevice;
+use super::circuit::{OfDevice, OnDevice};
 use super::key::Held;
 use super::queue::{Queue, Sharing, Sum};
 use super::quotient::{Vectors, gather};
 use super::running::{Running, UnderWay};
 use super::spread::{Job, Query, Share, spread};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Results, Witness, streamed};
-use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic, check_abort};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::matrix::CsrOnDevice;
 use crate::msm::{DeviceScalars, Form};
 use crate::ntt::NttDomain;
 use crate::side_by_side::side_by_side;
@@ -69,7 +68,7 @@ impl<'a> Lane<'a> {
     pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
         let mut offset = 0;
         for piece in slices.iter().flat_map(|slice| as_bytes(slice).chunks(Self::PIECE)) {
-            check(self.abort)?;
+            check_abort(self.abort)?;
             self.upload.upload_at(vector.buffer(), offset, piece)?;
             offset += piece.len();
         }
@@ -101,7 +100,7 @@ pub(super) struct Prover<'a, E: Engine> {
     pub circuit: &'a Circuit<E::Fr>,
     pub tables: Held<'a, E>,
     pub chosen: Arc<OnDevice>,
-    pub matrices: Option<Arc<[CsrOnDevice<E::Fr>; 3]>>,
+    pub matrices: Option<OfDevice<E::Fr>>,
     pub domain: NttDomain<E::Fr>,
 }
 
@@ -122,8 +121,8 @@ impl<'a, E: Engine> Prover<'a, E> {
     ) -> Result<Self> {
         let share = jobs.iter().fold(Share::default(), |all, job| all.or(job.share));
         let tables = key.on_device(device, share, abort)?;
-        let chosen = circuit.on_device(device)?;
-        let matrices = if share.has(Query::H) { circuit.matrices_on_device(device)? } else { None };
+        let chosen = circuit.on_device(device, abort)?;
+        let matrices = if share.has(Query::H) { circuit.matrices_on_device(device, abort)? } else { None };
         let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }
@@ -173,7 +172,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         sharing: Sharing,
         abort: Abort<'s>,
     ) -> Result<UnderWay<'s, E>> {
-        check(abort)?;
+        check_abort(abort)?;
         let (tables, circuit) = (&self.tables, self.circuit);
         // Declared before the streams, which run empty before it goes.
         let (assignment, vectors);
@@ -209,7 +208,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         witness: &Witness<'_, E::Fr>,
         assignment: &DeviceVector<E::Fr>,
     ) -> Result<Option<Sum<'s, E::G1Affine>>> {
-        let matrices = self.matrices.as_deref();
+        let matrices = self.matrices.as_ref();
         let h = queue.transforms(lane, |lane| vectors.quotient(lane, &self.domain, matrices, witness, assignment))?;
         let ready = Arc::new(lane.compute.mark()?);
         let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
@@ -246,8 +245,4 @@ pub(super) fn select<F: NttField>(
     assignment: &DeviceVector<F>,
 ) -> Result<Arc<Buffer>> {
     chosen.map_or_else(|| Ok(assignment.buffer().clone()), |chosen| gather(stream, chosen, assignment))
-}
-
-fn check(abort: Abort<'_>) -> Result<()> {
-    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }

@@ -148,8 +148,7 @@ impl<E: Engine> Group<'_, '_, E> {
             let vectors = Vectors::allocate(&mut lane.compute, domain, circuit)?;
             lane.allocated()?;
             let witness = &self.witnesses[job.number];
-            quotients
-                .push((job.number, vectors.quotient(&mut lane, domain, matrices.as_deref(), witness, assignment)?));
+            quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
         }
         let ready = Arc::new(lane.compute.mark()?);
         self.done(lane)?;
