@@ -38,9 +38,8 @@ pub(super) fn prove<E: Engine>(
             left = later;
             continue;
         }
-        let mut group = Group { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
-        let result = group.prove();
-        traffic = traffic + group.traffic;
+        let (moved, result) = together(prover, jobs, witnesses, results, abort);
+        traffic = traffic + moved;
         match result {
             Err(Error::OutOfMemory { requested, available, .. }) => {
                 most = now.len().div_ceil(2);
@@ -53,6 +52,40 @@ pub(super) fn prove<E: Engine>(
         }
     }
     Ok(traffic)
+}
+
+/// Does a job, one sum after the other, each with all the memory: where sums side by side have too little.
+pub(super) fn prove_one<E: Engine>(
+    prover: &Prover<'_, E>,
+    job: Job,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &Results<E>,
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    let one = || together(prover, results.missing_of(&[job]), witnesses, results, abort);
+    let (traffic, result) = match one() {
+        // What others left in use may have cut the memory into parts that are too small.
+        (before, Err(Error::OutOfMemory { .. })) => {
+            prover.device.trim();
+            let (traffic, result) = one();
+            (before + traffic, result)
+        }
+        done => done,
+    };
+    result.map(|()| traffic)
+}
+
+/// Does jobs, all together; also what was moved for those that failed.
+fn together<E: Engine>(
+    prover: &Prover<'_, E>,
+    jobs: Vec<Job>,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &Results<E>,
+    abort: Abort<'_>,
+) -> (Traffic, Result<()>) {
+    let mut group = Group { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
+    let result = group.prove();
+    (group.traffic, result)
 }
 
 /// How many circuits' scalars may be on the device at a time: of each its assignment, and what is selected of that or the
