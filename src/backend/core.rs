@@ -135,14 +135,15 @@ impl StreamCore {
 
     /// Gives up what only this stream may still use of the free memory, once it has run empty.
     fn leave_memory(&self) {
-        let mut left = lock(&self.shared.pool).take_of(self.number);
+        // All the while, so that of two that end at the same time the second finds what the first leaves to it.
+        let mut pool = lock(&self.shared.pool);
+        let mut left = pool.take_of(self.number);
         // The last one that may use it clears it.
         for free in left.iter_mut().filter(|free| free.dirty && free.is_of(self.number)) {
             // A failure means that the device is lost, and its memory with it.
             let _ = self.clear(free);
         }
         self.synchronize();
-        let mut pool = lock(&self.shared.pool);
         for mut free in left {
             free.users.retain(|user| *user != self.number);
             pool.put(free);

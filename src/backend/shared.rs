@@ -79,7 +79,9 @@ impl Shared {
         users.sort_unstable();
         users.dedup();
         let users = self.streams(&users);
-        users.iter().for_each(|user| user.synchronize());
+        for user in &users {
+            user.synchronize();
+        }
         if let Some(user) = users.first() {
             let dirty = blocks.iter_mut().filter(|free| free.dirty);
             // A failure means that the device is lost, and its memory with it.

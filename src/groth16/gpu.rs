@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::circuit::{OfDevice, OnDevice};
 use super::key::Held;
-use super::queue::{Queue, most_parts};
+use super::queue::{Queue, parts};
 use super::quotient::{Vectors, gather};
 use super::running::{Running, UnderWay};
 use super::spread::{Job, Query, Share, spread};
@@ -170,7 +170,7 @@ impl<'a, E: Engine> Prover<'a, E> {
     /// Whether the sums of so many proofs side by side take hardly more by the model than one after the other, of which each
     /// has all the memory.
     fn has_room(&self, bytes: u64, proofs: usize) -> bool {
-        let parts = most_parts(proofs);
+        let parts = parts(proofs);
         let side_by_side = self.tables.time_within(bytes / parts as u64, parts);
         let in_turn = || self.tables.time_within(bytes, 1).unwrap_or(Duration::MAX);
         side_by_side.is_some_and(|time| time <= in_turn().saturating_mul(SLOWER.0) / SLOWER.1)

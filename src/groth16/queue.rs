@@ -8,21 +8,9 @@ use crate::curve::MsmCurve;
 use crate::msm::{DeviceScalars, Msm, Queued};
 use crate::{Error, Result};
 
-/// Equal parts of the free memory, of which the sum over a query takes one where so many proofs are under way; one is left
-/// to what transforms take beside.
-fn parts(proofs: usize, query: Query) -> usize {
-    let before = match query {
-        Query::BG2 => 0,
-        Query::A => 1,
-        Query::BG1 => 2,
-        Query::L => 3,
-        Query::H => 4,
-    };
-    most_parts(proofs) - before
-}
-
-/// Those parts before any sum of the last proof has taken its own.
-pub(super) fn most_parts(proofs: usize) -> usize {
+/// Equal parts of the free memory, of which each sum takes one where so many proofs are under way; one is left to what
+/// transforms take beside. What a sum has queued its last use of counts as free, so that later sums find as much.
+pub(super) fn parts(proofs: usize) -> usize {
     Query::ALL.len() * proofs + 1
 }
 
@@ -31,7 +19,7 @@ pub(super) struct Queue<'a> {
     share: Share,
     /// Of each sum, taken in the same order for every proof: so each finds the memory that it had before.
     streams: [Mutex<Option<Stream>>; Query::ALL.len()],
-    /// Proofs that share what memory is free.
+    /// Proofs that share what memory is free, this one among them.
     proofs: usize,
     abort: Abort<'a>,
 }
@@ -57,7 +45,7 @@ impl<'a> Queue<'a> {
         }
         let stream = lock(&self.streams[query as usize]).take();
         match table.zip(scalars) {
-            Some((msm, scalars)) => msm.queue(scalars, stream, parts(self.proofs, query), self.abort).map(Some),
+            Some((msm, scalars)) => msm.queue(scalars, stream, parts(self.proofs), self.abort).map(Some),
             None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
         }
     }

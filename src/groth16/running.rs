@@ -69,8 +69,7 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
     pub fn add(&mut self, job: Job, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
         self.finish_to(self.at_once.saturating_sub(1))?;
         if self.at_once > 0 {
-            let proofs = self.at_once - self.under_way.len();
-            match self.prover.start(job, &witnesses[job.number], proofs, self.abort) {
+            match self.prover.start(job, &witnesses[job.number], self.at_once, self.abort) {
                 Err(Error::OutOfMemory { requested, available, .. }) => {
                     log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
                     self.at_once = 0;

@@ -1,4 +1,5 @@
-//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits.
+//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits. And single
+//! proofs where memory is short.
 //!
 //! Instead of all sums of one proof after the other, each sum is made for some circuits together. First those that
 //! assignments are the scalars of, a selection of them at a time; then the transforms of one circuit after the other, which

@@ -146,29 +146,3 @@ fn chunks_shrink_until_they_fit() {
     assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
     assert!(Plan::fit(problem(1, true), 1 << 30).is_ok());
 }
-
-#[test]
-fn tmp_costs() {
-    for (name, affine_bytes, points, resident) in [
-        ("G2 res", 192, 3 << 18, true),
-        ("G1 res", 96, 1 << 20, true),
-        ("G1 str", 96, 1 << 20, false),
-        ("G2 str", 192, 3 << 18, false),
-    ] {
-        for mib in [4000u64, 1000, 400, 300, 200, 150, 130, 100, 75, 50, 40, 30, 25, 20, 15, 10] {
-            let p = Problem { affine_bytes, scalars_resident: true, ..problem(points, resident) };
-            match Plan::fit(p, mib << 20) {
-                Ok(plan) => println!(
-                    "{name} {mib} MiB: {:?} c {} chunk {} band {} levels {} bytes {}",
-                    plan.time(points),
-                    plan.c,
-                    plan.chunk,
-                    plan.band,
-                    plan.levels,
-                    plan.bytes() >> 20
-                ),
-                Err(n) => println!("{name} {mib}: needs {n}"),
-            }
-        }
-    }
-}
