@@ -51,7 +51,7 @@ pub fn measure(
     let [r, s] = [(); 2].map(|()| (0..options.batch).map(|_| Scalar::random(&mut rng)).collect::<Vec<_>>());
     let mut steps = Vec::new();
     let sums = timed(&mut steps, "what the proofs must be", || expect::sums(system, circuit, &logarithms))?;
-    timed(&mut steps, "matrices to the devices", || circuit.upload(accelerator).map_err(Failure::from))?;
+    timed(&mut steps, "matrices to the devices", || circuit.upload(accelerator, None).map_err(Failure::from))?;
     let key = timed(&mut steps, "key", || logarithms.key(circuit))?;
     let key =
         timed(&mut steps, "key to the device", || ProvingKeyOnDevice::new(accelerator, key).map_err(Failure::from))?;

@@ -1,34 +1,34 @@
-//! Device memory that goes back to its stream's pool.
+//! Device memory that goes back to the pool.
 
 use std::sync::Arc;
 
 use super::MemoryHandle;
 use super::core::{Contents, StreamCore};
-use super::device::Shared;
+use super::pool::Place;
+use super::shared::Shared;
 
-/// Device memory taken from the pool of a stream, given back when dropped.
+/// Device memory taken from the pool by a stream, given back when dropped.
 ///
-/// Reuse is ordered by the stream: the next owner's commands queue behind the last owner's. A buffer
+/// Reuse is ordered by streams: the next owner's commands queue behind the last owner's, or wait for these. A buffer
 /// that other streams use too must outlive their work; operations see to that by waiting before they
 /// return.
 #[derive(Debug)]
 pub struct Buffer {
     pub(super) memory: MemoryHandle,
     bytes: usize,
-    capacity: usize,
+    place: Place,
     contents: Contents,
     home: Arc<StreamCore>,
 }
 
 impl Buffer {
     pub(super) fn new(
-        memory: MemoryHandle,
+        (memory, place): (MemoryHandle, Place),
         bytes: usize,
-        capacity: usize,
         contents: Contents,
         home: Arc<StreamCore>,
     ) -> Self {
-        Self { memory, bytes, capacity, contents, home }
+        Self { memory, bytes, place, contents, home }
     }
 
     /// Marks the contents as secret: they are cleared before anyone else gets the memory.
@@ -54,7 +54,7 @@ impl Buffer {
 
     /// Bytes that it takes of the device's memory.
     pub(super) fn capacity(&self) -> usize {
-        self.capacity
+        self.place.bytes
     }
 
     pub(super) fn is_secret(&self) -> bool {
@@ -64,6 +64,6 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.home.give_back(self.memory, self.capacity, self.contents);
+        self.home.give_back(self.memory, self.place, self.contents);
     }
 }

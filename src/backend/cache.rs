@@ -36,7 +36,10 @@ impl Cache {
         idle.map(|(_, buffer)| buffer.capacity() as u64).sum()
     }
 
-    pub(super) fn clear(&mut self) {
+    /// Lets go of all; whether there was one.
+    pub(super) fn clear(&mut self) -> bool {
+        let any = !self.0.is_empty();
         self.0.clear();
+        any
     }
 }

@@ -1,9 +1,10 @@
-//! A stream's queue, its memory pool and its staging ring, which outlive the stream's holders.
+//! A stream's queue and its staging ring, which outlive the stream's holders; how it takes memory and gives it back.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::device::{Shared, lock};
+use super::device::lock;
+use super::pool::{Free, Place};
+use super::shared::Shared;
 use super::staging::Ring;
 use super::{MemoryHandle, Pinned, StreamHandle};
 use crate::Result;
@@ -20,34 +21,13 @@ pub(super) enum Contents {
     Scratch,
 }
 
-/// A block from a pool is larger than asked for by at most one in so many bytes.
-pub(crate) const SLACK: usize = 8;
-
-/// Free blocks by size.
-#[derive(Debug, Default)]
-struct Pool(BTreeMap<usize, Vec<MemoryHandle>>);
-
-impl Pool {
-    /// The smallest block that is large enough and not more than an eighth larger.
-    fn take(&mut self, bytes: usize) -> Option<(MemoryHandle, usize)> {
-        let (&size, blocks) = self.0.range_mut(bytes..=bytes + bytes / SLACK).find(|(_, blocks)| !blocks.is_empty())?;
-        blocks.pop().map(|memory| (memory, size))
-    }
-
-    fn bytes(&self) -> u64 {
-        self.0.iter().map(|(bytes, blocks)| (bytes * blocks.len()) as u64).sum()
-    }
-}
-
-/// What outlives a stream's owners: the queue, its free blocks and its staging slots. Idle ones belong to
+/// What outlives a stream's owners: the queue and its staging slots. Idle ones belong to
 /// the device, so it must not refer to the device itself.
 #[derive(Debug)]
 pub(super) struct StreamCore {
     pub(super) shared: Arc<Shared>,
     number: usize,
     pub(super) handle: StreamHandle,
-    clean: Mutex<Pool>,
-    scratch: Mutex<Pool>,
     pub(super) ring: Mutex<Ring>,
     pinned: Mutex<Vec<Pinned>>,
 }
@@ -55,15 +35,7 @@ pub(super) struct StreamCore {
 impl StreamCore {
     pub(super) fn new(shared: Arc<Shared>, number: usize) -> Result<Self> {
         let handle = shared.driver.stream_create()?;
-        Ok(Self {
-            shared,
-            number,
-            handle,
-            clean: Mutex::default(),
-            scratch: Mutex::default(),
-            ring: Mutex::default(),
-            pinned: Mutex::default(),
-        })
+        Ok(Self { shared, number, handle, ring: Mutex::default(), pinned: Mutex::default() })
     }
 
     /// Which of the device's streams it is, by time of making.
@@ -71,29 +43,32 @@ impl StreamCore {
         self.number
     }
 
-    pub(super) fn pooled_bytes(&self) -> u64 {
-        lock(&self.clean).bytes() + lock(&self.scratch).bytes()
-    }
-
-    /// Returns a block to the pools.
-    pub(super) fn give_back(&self, memory: MemoryHandle, bytes: usize, contents: Contents) {
+    /// Returns memory, by the handle that it was used by.
+    pub(super) fn give_back(&self, memory: MemoryHandle, place: Place, contents: Contents) {
         if contents == Contents::Secret {
-            self.clear(memory, bytes);
+            self.clear_range(memory, 0, place.bytes);
         }
-        let pool = if contents == Contents::Scratch { &self.scratch } else { &self.clean };
-        lock(pool).0.entry(bytes).or_default().push(memory);
+        // SAFETY: the owner, who had the handle, is gone.
+        unsafe { self.shared.drop_handle(memory, &place) };
+        let dirty = contents == Contents::Scratch;
+        lock(&self.shared.pool).put(Free { place, users: vec![self.number], dirty });
     }
 
-    /// Queues zeros over a block that is ours.
-    fn clear(&self, memory: MemoryHandle, bytes: usize) {
-        self.clear_range(memory, 0, bytes);
-    }
-
-    /// Queues zeros over a part of a block that is ours.
+    /// Queues zeros over a part of memory that is ours.
     pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
         // SAFETY: the range (multiples of 4) is in the block, which is still ours. Should the driver
         // fail here the device is lost, and its memory with it.
         let _ = unsafe { self.shared.driver.zero(self.handle, memory, offset, bytes) };
+    }
+
+    /// Queues zeros over what is free and has to be cleared.
+    pub(super) fn clear(&self, free: &mut Free) -> Result<()> {
+        let memory = self.shared.handle(&free.place)?;
+        self.clear_range(memory, 0, free.place.bytes);
+        free.dirty = false;
+        // SAFETY: the handle was just made.
+        unsafe { self.shared.drop_handle(memory, &free.place) };
+        Ok(())
     }
 
     pub(super) fn synchronize(&self) {
@@ -115,41 +90,73 @@ impl StreamCore {
         }
     }
 
-    /// A free block of at least `bytes`, for contents of this kind.
-    pub(super) fn take(&self, bytes: usize, contents: Contents) -> Option<(MemoryHandle, usize)> {
-        if contents == Contents::Scratch {
-            return lock(&self.scratch).take(bytes).or_else(|| lock(&self.clean).take(bytes));
-        }
-        let clean = lock(&self.clean).take(bytes);
-        clean.or_else(|| {
-            let (memory, bytes) = lock(&self.scratch).take(bytes)?;
-            self.clear(memory, bytes);
-            Some((memory, bytes))
-        })
+    /// Memory that the stream had before and that fits, for contents of this kind.
+    pub(super) fn take(&self, bytes: usize, contents: Contents) -> Result<Option<(MemoryHandle, Place)>> {
+        let found = lock(&self.shared.pool).take(bytes, self.number, contents == Contents::Scratch);
+        found.map(|free| self.own(free, contents)).transpose()
     }
 
-    pub(super) fn trim(&self) {
-        let scratch = std::mem::take(&mut lock(&self.scratch).0);
-        for (&bytes, blocks) in &scratch {
-            for memory in blocks {
-                self.clear(*memory, bytes);
+    /// A part of any free memory.
+    pub(super) fn carve(&self, bytes: usize, contents: Contents) -> Result<Option<(MemoryHandle, Place)>> {
+        let found = lock(&self.shared.pool).carve(bytes);
+        found.map(|free| self.own(free, contents)).transpose()
+    }
+
+    /// Lets what is queued from now on wait for those that had the memory before.
+    fn own(&self, mut free: Free, contents: Contents) -> Result<(MemoryHandle, Place)> {
+        let waited = self.shared.streams(&free.users).iter().try_for_each(|user| self.wait_for(user));
+        let cleared = waited.and_then(|()| match free.dirty && contents != Contents::Scratch {
+            true => self.clear(&mut free),
+            false => Ok(()),
+        });
+        match cleared.and_then(|()| self.shared.handle(&free.place)) {
+            Ok(memory) => Ok((memory, free.place)),
+            Err(error) => {
+                free.users.push(self.number);
+                lock(&self.shared.pool).put(free);
+                Err(error)
             }
         }
-        let clean = std::mem::take(&mut lock(&self.clean).0);
-        // After this no queued command uses a free block.
+    }
+
+    fn wait_for(&self, other: &Self) -> Result<()> {
+        if other.number == self.number {
+            return Ok(());
+        }
+        let driver = &*self.shared.driver;
+        // SAFETY: both queues are live and of one driver; the event is used here alone.
+        unsafe {
+            let event = driver.event_record(other.handle)?;
+            let waits = driver.stream_wait(self.handle, event);
+            driver.event_free(event);
+            waits
+        }
+    }
+
+    /// Gives up what only this stream may still use of the free memory, once it has run empty.
+    fn leave_memory(&self) {
+        // All the while, so that of two that end at the same time the second finds what the first leaves to it.
+        let mut pool = lock(&self.shared.pool);
+        let mut left = pool.take_of(self.number);
+        // The last one that may use it clears it.
+        for free in left.iter_mut().filter(|free| free.dirty && free.is_of(self.number)) {
+            // A failure means that the device is lost, and its memory with it.
+            let _ = self.clear(free);
+        }
         self.synchronize();
-        for (bytes, blocks) in clean.into_iter().chain(scratch) {
-            for memory in blocks {
-                // SAFETY: a free block has no owner, and the stream has run empty.
-                unsafe { self.shared.free(memory, bytes) };
-            }
+        for mut free in left {
+            free.users.retain(|user| *user != self.number);
+            pool.put(free);
         }
+        let blocks = pool.take_unused();
+        drop(pool);
+        self.shared.free(blocks);
     }
 }
 
 impl Drop for StreamCore {
     fn drop(&mut self) {
-        self.trim();
+        self.leave_memory();
         lock(&self.ring).free(&*self.shared.driver);
         for pinned in lock(&self.pinned).drain(..) {
             // SAFETY: an idle block has no owner, and the stream has run empty.

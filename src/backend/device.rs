@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::cache::Cache;
-use super::core::StreamCore;
+use super::core::{Contents, StreamCore};
 use super::pace::{Pace, Turn};
+use super::pool::Place;
+use super::shared::Shared;
 use super::{Abort, Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, Stream};
 use crate::{Error, Result};
 
@@ -16,30 +18,6 @@ use crate::{Error, Result};
 /// each point where a panic could happen.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The driver and the count of what it gave out: what streams and their buffers need to the last.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) driver: Box<dyn Driver>,
-    allocated: AtomicU64,
-    /// The most that `allocated` has been.
-    peak: AtomicU64,
-}
-
-impl Shared {
-    /// # Safety
-    /// No queued command uses the memory any more.
-    pub(super) unsafe fn free(&self, memory: MemoryHandle, bytes: usize) {
-        // SAFETY: passed on from the caller.
-        unsafe { self.driver.memory_free(memory) };
-        self.uncount(bytes);
-    }
-
-    /// Counts so many bytes as allocated no more.
-    pub(super) fn uncount(&self, bytes: usize) {
-        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
-    }
 }
 
 /// The share of a device's memory that tables may keep: one in so many.
@@ -50,13 +28,8 @@ const FRESH: Duration = Duration::from_millis(50);
 /// A device of one backend.
 pub struct Device {
     pub(super) shared: Arc<Shared>,
-    limit: Option<u64>,
-    /// By number, lowest first out: who takes the same streams in the same order finds the blocks in their
-    /// pools that it had before.
+    /// By number, lowest first out: who takes the same streams in the same order finds the memory that it had before.
     idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
-    streams_made: AtomicUsize,
-    /// All streams, idle or not.
-    streams: Mutex<Vec<Weak<StreamCore>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
     tables: Mutex<Cache>,
     /// Where the last kernel ended whose groups wait for each other.
@@ -80,11 +53,8 @@ impl Device {
     /// Wraps a driver; `limit` caps the bytes that all buffers of the device may take together.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
-            shared: Arc::new(Shared { driver, allocated: AtomicU64::new(0), peak: AtomicU64::new(0) }),
-            limit,
+            shared: Arc::new(Shared::new(driver, limit)),
             idle: Mutex::default(),
-            streams_made: AtomicUsize::new(0),
-            streams: Mutex::default(),
             kernels: Mutex::default(),
             tables: Mutex::default(),
             turn: Mutex::default(),
@@ -104,29 +74,31 @@ impl Device {
         Arc::ptr_eq(&self.shared, buffer.shared())
     }
 
-    /// Bytes that buffers may still take: what the driver has free, bounded by the cap. Idle pooled
-    /// memory and kept tables count as free, since it is given back before an allocation fails.
+    /// Bytes that buffers may still take: what the driver has free, bounded by the cap. What is free in the pool
+    /// and kept tables count as free, since they are used or given back before an allocation fails.
     ///
     /// # Errors
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
-        let pooled: u64 = lock(&self.idle).values().map(|stream| stream.pooled_bytes()).sum();
-        let pooled = pooled + lock(&self.tables).idle_bytes();
-        let free = self.driver_free()? + pooled;
-        let left =
-            self.limit.map(|limit| (limit + pooled).saturating_sub(self.shared.allocated.load(Ordering::Relaxed)));
-        Ok(left.map_or(free, |left| left.min(free)))
+        let pooled = lock(&self.shared.pool).bytes() + lock(&self.tables).idle_bytes();
+        Ok(self.shared.within_limit(self.driver_free()? + pooled, pooled))
     }
 
-    /// The most bytes that buffers, pools and tables have taken together, since the process began.
+    /// The most bytes that buffers, the pool and tables have taken together, since the process began.
     pub fn peak_memory(&self) -> u64 {
-        self.shared.peak.load(Ordering::Relaxed)
+        self.shared.peak()
+    }
+
+    /// How many blocks of memory the driver has been asked for, since the process began; what comes out of the pool is
+    /// none of them.
+    pub fn blocks_asked_for(&self) -> u64 {
+        self.shared.asked_for()
     }
 
     /// What the driver has free, from an answer that may be [`FRESH`] old, without what was allocated since:
     /// asking takes as long as a small operation.
     fn driver_free(&self) -> Result<u64> {
-        let allocated = || self.shared.allocated.load(Ordering::SeqCst);
+        let allocated = || self.shared.allocated();
         let mut answer = lock(&self.answer);
         let free_and_ours = match *answer {
             Some((when, free_and_ours)) if when.elapsed() < FRESH => free_and_ours,
@@ -148,10 +120,7 @@ impl Device {
         if let Some((_, core)) = idle {
             return Ok(Stream::new(self.clone(), core));
         }
-        let number = self.streams_made.fetch_add(1, Ordering::Relaxed);
-        let core = Arc::new(StreamCore::new(self.shared.clone(), number)?);
-        lock(&self.streams).push(Arc::downgrade(&core));
-        Ok(Stream::new(self.clone(), core))
+        Ok(Stream::new(self.clone(), self.shared.new_stream()?))
     }
 
     pub(super) fn put_back(&self, core: Arc<StreamCore>) {
@@ -181,20 +150,18 @@ impl Device {
         Ok(table)
     }
 
-    /// Gives the memory of tables and idle streams back to the driver.
+    /// Gives tables and all free memory back to the driver.
     pub fn trim(&self) {
         lock(&self.tables).clear();
-        let idle = lock(&self.idle);
-        idle.values().for_each(|stream| stream.trim());
+        self.trim_by(u64::MAX);
     }
 
-    /// Gives tables and what is free in the pools of all streams back to the driver.
-    pub(super) fn trim_all(&self) {
-        lock(&self.tables).clear();
-        let streams: Vec<_> = lock(&self.streams).iter().filter_map(Weak::upgrade).collect();
-        for stream in streams {
-            stream.trim();
-        }
+    /// Gives free blocks of so many bytes together back to the driver, at least one; whether there was one.
+    fn trim_by(&self, bytes: u64) -> bool {
+        let blocks = lock(&self.shared.pool).take_blocks(bytes);
+        let any = !blocks.is_empty();
+        self.shared.free(blocks);
+        any
     }
 
     /// Makes the launch after `launches` more fail, once: for tests of what a failure leaves behind.
@@ -220,36 +187,27 @@ impl Device {
         Ok(kernel)
     }
 
-    /// Allocates from the driver within the cap; when there is too little, once more after a trim.
-    pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
-        match self.allocate_once(bytes) {
-            Err(Error::OutOfMemory { .. }) => {
-                self.trim_all();
-                self.allocate_once(bytes)
+    /// Memory for a stream that has none that fits: of the driver's within the cap, or else what others had, or else
+    /// the driver's again once it has got back as much as is lacking, tables last.
+    pub(super) fn allocate(
+        &self,
+        core: &StreamCore,
+        bytes: usize,
+        contents: Contents,
+    ) -> Result<(MemoryHandle, Place)> {
+        loop {
+            let error = match self.shared.allocate(bytes) {
+                Ok(memory) => return Ok((memory, Place::whole(memory, bytes))),
+                Err(error) => error,
+            };
+            let Error::OutOfMemory { requested, available, .. } = error else { return Err(error) };
+            if let Some(found) = core.carve(bytes, contents)? {
+                return Ok(found);
             }
-            other => other,
+            let lacking = requested.saturating_sub(available);
+            if !self.trim_by(lacking) && !lock(&self.tables).clear() {
+                return Err(error);
+            }
         }
-    }
-
-    fn allocate_once(&self, bytes: usize) -> Result<MemoryHandle> {
-        self.count(bytes)?;
-        let result = self.shared.driver.memory_allocate(bytes);
-        if result.is_err() {
-            self.shared.uncount(bytes);
-        }
-        result
-    }
-
-    /// Counts so many bytes more as allocated, if the cap lets it.
-    pub(super) fn count(&self, bytes: usize) -> Result<()> {
-        let requested = bytes as u64;
-        let before = self.shared.allocated.fetch_add(requested, Ordering::SeqCst);
-        if let Some(limit) = self.limit.filter(|limit| before + requested > *limit) {
-            self.shared.uncount(bytes);
-            let available = limit.saturating_sub(before);
-            return Err(Error::OutOfMemory { device: self.info().name.clone(), requested, available });
-        }
-        self.shared.peak.fetch_max(before + requested, Ordering::Relaxed);
-        Ok(())
     }
 }

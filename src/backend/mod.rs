@@ -16,20 +16,25 @@ mod host;
 pub mod opencl;
 mod pace;
 mod peers;
+mod pool;
+mod shared;
 mod staging;
 mod stream;
+mod wait;
 
 use std::fmt;
 
 pub use buffer::Buffer;
-pub(crate) use core::SLACK;
 pub use device::Device;
 pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
 pub(crate) use host::parallel_swap;
 pub(crate) use peers::PeerMemory;
-pub use stream::{Abort, Launch, Mark, Stream, Traffic};
+pub(crate) use pool::SLACK;
+pub use stream::{Launch, Mark, Stream, Traffic};
+pub use wait::Abort;
+pub(crate) use wait::check_abort;
 
 /// Where an operation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -26,7 +26,7 @@ impl PeerMemory {
         let memory = match Self::allocate(streams, part_bytes) {
             Err(Error::OutOfMemory { .. }) => {
                 for stream in streams {
-                    stream.device().trim_all();
+                    stream.device().trim();
                 }
                 Self::allocate(streams, part_bytes)?
             }
@@ -37,7 +37,7 @@ impl PeerMemory {
 
     fn allocate(streams: &[Stream], part_bytes: usize) -> Result<MemoryHandle> {
         let mut counted = Vec::new();
-        let count = |stream: &Stream| stream.device().count(part_bytes).map(|()| counted.push(stream.core.clone()));
+        let count = |stream: &Stream| stream.core.shared.count(part_bytes).map(|()| counted.push(stream.core.clone()));
         let ordinals: Vec<usize> = streams.iter().map(|stream| stream.device().info().ordinal).collect();
         let driver = &*streams[0].core.shared.driver;
         let memory = streams.iter().try_for_each(count).and_then(|()| driver.peers_allocate(&ordinals, part_bytes));

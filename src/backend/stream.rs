@@ -9,11 +9,6 @@ use super::staging::{Ring, SLOT_BYTES, parallel_copy};
 use super::{Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle};
 use crate::{Error, Result};
 
-/// The caller's question "stop now?", asked at least every few milliseconds.
-pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
-
-/// Pause between two looks at a running queue: short against a kernel, long against a look.
-const POLL: Duration = Duration::from_micros(50);
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
 const GRANULE: usize = 4096;
 
@@ -52,7 +47,7 @@ impl std::ops::Add for Traffic {
 /// A point on a stream that others wait for.
 #[derive(Debug)]
 pub struct Mark {
-    event: EventHandle,
+    pub(super) event: EventHandle,
     core: Arc<StreamCore>,
 }
 
@@ -84,9 +79,9 @@ pub struct Stream {
     pub(super) traffic: Traffic,
     started: Option<EventHandle>,
     /// Spans of kernels whose times are read at the next wait.
-    spans: Vec<(EventHandle, EventHandle)>,
+    pub(super) spans: Vec<(EventHandle, EventHandle)>,
     /// Buffers of other streams that what is queued here uses.
-    kept: Vec<Arc<Buffer>>,
+    pub(super) kept: Vec<Arc<Buffer>>,
     secrets: bool,
 }
 
@@ -132,22 +127,11 @@ impl Stream {
 
     fn allocate_for(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
         let capacity = bytes.max(1).next_multiple_of(GRANULE);
-        let found = self.core.take(capacity, contents);
-        let (memory, capacity) = match found {
-            Some(block) => block,
-            None => (self.allocate_new(capacity)?, capacity),
+        let found = match self.core.take(capacity, contents)? {
+            Some(found) => found,
+            None => self.device.allocate(&self.core, capacity, contents)?,
         };
-        Ok(Buffer::new(memory, bytes, capacity, contents, self.core.clone()))
-    }
-
-    fn allocate_new(&self, capacity: usize) -> Result<MemoryHandle> {
-        match self.device.allocate(capacity) {
-            Err(Error::OutOfMemory { .. }) => {
-                self.core.trim();
-                self.device.allocate(capacity)
-            }
-            other => other,
-        }
+        Ok(Buffer::new(found, bytes, contents, self.core.clone()))
     }
 
     /// Copies host memory to the start of a buffer through the staging ring. Returns once `from` has
@@ -352,18 +336,6 @@ impl Stream {
         unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event) }
     }
 
-    /// Waits on the host until a mark has been passed, asking `abort` meanwhile.
-    ///
-    /// # Errors
-    /// [`Error::Aborted`], or the driver failed.
-    pub fn wait_until(&self, mark: &Mark, abort: Abort<'_>) -> Result<()> {
-        match abort {
-            Some(abort) => self.poll(mark.event, abort),
-            // SAFETY: the event is live.
-            None => unsafe { self.core.shared.driver.event_synchronize(mark.event) },
-        }
-    }
-
     /// Starts a span that counts as [`Traffic::kernels`].
     ///
     /// # Errors
@@ -393,63 +365,13 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
-    ///
-    /// After an abort it still waits for what was queued, since that cannot be taken back; callers that are given a hook
-    /// bound what they queue to some 50 ms, for all streams of a device together (`Device::pace`).
-    ///
-    /// # Errors
-    /// [`Error::Aborted`], or the driver failed.
-    pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
-        let driver = &*self.core.shared.driver;
-        // SAFETY: the handle is live.
-        let end = unsafe { driver.event_record(self.core.handle)? };
-        let result = match abort {
-            Some(abort) => self.poll(end, abort),
-            // SAFETY: the event is live.
-            None => unsafe { driver.event_synchronize(end) },
-        };
-        // SAFETY: the event is live and not used again.
-        unsafe { driver.event_free(end) };
-        let passed = matches!(result, Ok(()) | Err(Error::Aborted));
-        if passed {
-            self.kept.clear();
-        }
-        for (start, end) in std::mem::take(&mut self.spans) {
-            // SAFETY: both events are live, not used again, and passed where they are compared.
-            let seconds = unsafe {
-                let seconds = if passed { self.core.shared.driver.event_elapsed(start, end) } else { Ok(0.0) };
-                self.free_events([start, end]);
-                seconds
-            };
-            self.traffic.kernels += Duration::from_secs_f64(seconds.unwrap_or(0.0).max(0.0));
-        }
-        result
-    }
-
     /// # Safety
     /// The events are live and not used again.
-    unsafe fn free_events(&self, events: [EventHandle; 2]) {
+    pub(super) unsafe fn free_events(&self, events: [EventHandle; 2]) {
         for event in events {
             // SAFETY: passed on from the caller.
             unsafe { self.core.shared.driver.event_free(event) };
         }
-    }
-
-    fn poll(&self, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
-        let driver = &*self.core.shared.driver;
-        let mut aborted = false;
-        let mut asked = Instant::now();
-        // SAFETY: the event is live.
-        while !unsafe { driver.event_passed(end)? } {
-            // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
-            if !aborted && asked.elapsed() > Duration::from_millis(1) {
-                aborted = abort();
-                asked = Instant::now();
-            }
-            std::thread::sleep(POLL);
-        }
-        if aborted || abort() { Err(Error::Aborted) } else { Ok(()) }
     }
 
     pub(super) fn check_range(&self, place: &'static str, buffer: &Buffer, offset: usize, bytes: usize) -> Result<()> {

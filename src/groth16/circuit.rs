@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::per_device::PerDevice;
 use super::{Engine, PLACE, Parameters, equal};
-use crate::backend::{Buffer, Device, Stream};
+use crate::backend::{Abort, Buffer, Device, Stream, check_abort};
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, Options};
 use crate::{Accelerator, Error, Result};
@@ -36,8 +36,11 @@ pub struct Circuit<F> {
     pub(super) b: Vec<u32>,
     matrices: Option<[Arc<Csr<F>>; 3]>,
     on_devices: PerDevice<OnDevice>,
-    matrices_on_devices: PerDevice<[CsrOnDevice<F>; 3]>,
+    matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
 }
+
+/// A, B and C on one device.
+pub(super) type OfDevice<F> = [Arc<CsrOnDevice<F>>; 3];
 
 /// The variables of a circuit that are chosen, on one device.
 #[derive(Debug)]
@@ -68,7 +71,7 @@ impl<F: NttField> Circuit<F> {
             b,
             matrices: None,
             on_devices: PerDevice::default(),
-            matrices_on_devices: PerDevice::default(),
+            matrices_on_devices: Default::default(),
         })
     }
 
@@ -128,21 +131,21 @@ impl<F: NttField> Circuit<F> {
         self.matrices.as_ref()
     }
 
-    /// Uploads it to the devices that do not have it: the first proof on each would else.
+    /// Uploads it to the devices that do not have it: the first proof on each would else. What is there stays when the
+    /// rest is aborted.
     ///
     /// # Errors
-    /// A device has too little memory, or failed.
-    pub fn upload(&self, accelerator: &Accelerator) -> Result<()> {
+    /// A device has too little memory, or failed, or the hook aborted.
+    pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         accelerator.devices().iter().try_for_each(|device| {
-            self.on_device(device)?;
-            self.matrices_on_device(device).map(drop)
+            self.on_device(device, abort)?;
+            self.matrices_on_device(device, abort).map(drop)
         })
     }
 
     /// Bytes that it takes on the devices, all together.
     pub fn bytes(&self) -> u64 {
-        let matrices = self.matrices_on_devices.all();
-        let matrices = matrices.iter().flat_map(|matrices| matrices.iter()).map(CsrOnDevice::bytes);
+        let matrices = self.matrices_on_devices.iter().flat_map(PerDevice::all).map(|matrix| matrix.bytes());
         self.on_devices.all().iter().map(|part| part.bytes()).chain(matrices).sum()
     }
 
@@ -159,20 +162,25 @@ impl<F: NttField> Circuit<F> {
     }
 
     /// The chosen variables on a device, uploaded now if it has them not.
-    pub(super) fn on_device(&self, device: &Arc<Device>) -> Result<Arc<OnDevice>> {
+    pub(super) fn on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Arc<OnDevice>> {
         self.on_devices.get(device, || {
+            check_abort(abort)?;
             let mut stream = device.stream()?;
             let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
-            stream.wait(None)?;
+            stream.wait(abort)?;
             Ok(OnDevice { a, b })
         })
     }
 
-    /// The matrices on a device, if there are any, uploaded now if it has them not.
-    pub(super) fn matrices_on_device(&self, device: &Arc<Device>) -> Result<Option<Arc<[CsrOnDevice<F>; 3]>>> {
-        let Some([a, b, c]) = &self.matrices else { return Ok(None) };
-        let upload = |csr| CsrOnDevice::new(device, csr, Options::default());
-        self.matrices_on_devices.get(device, || Ok([upload(a)?, upload(b)?, upload(c)?])).map(Some)
+    /// The matrices on a device, if there are any, uploaded now if it has them not. One that is there stays when the next
+    /// one's upload is aborted.
+    pub(super) fn matrices_on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Option<OfDevice<F>>> {
+        let Some(matrices) = &self.matrices else { return Ok(None) };
+        let get = |number: usize| {
+            let upload = || CsrOnDevice::new_unless(device, &matrices[number], Options::default(), abort);
+            self.matrices_on_devices[number].get(device, upload)
+        };
+        Ok(Some([get(0)?, get(1)?, get(2)?]))
     }
 
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {

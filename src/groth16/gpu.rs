@@ -5,17 +5,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::circuit::OnDevice;
+use super::circuit::{OfDevice, OnDevice};
 use super::key::Held;
-use super::queue::{Queue, Sharing, Sum};
+use super::queue::{Queue, parts};
 use super::quotient::{Vectors, gather};
 use super::running::{Running, UnderWay};
 use super::spread::{Job, Query, Share, spread};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Results, Witness, streamed};
-use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, Mark, Stream, Traffic, check_abort};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::matrix::CsrOnDevice;
-use crate::msm::{DeviceScalars, Form};
+use crate::msm::{DeviceScalars, Form, Queued};
 use crate::ntt::NttDomain;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
@@ -26,6 +25,10 @@ const IN_FLIGHT: usize = 2;
 const TRANSFORM: Duration = Duration::from_nanos(10);
 /// They have to leave so many parts of the free memory, each as large as a proof's vectors.
 const MEMORY_PARTS: u64 = 4;
+
+/// Sums side by side may take so many times as long, a fraction, by the model, which knows nothing of what they hide of
+/// each other: the ends of kernels, uploads, the host's part.
+const SLOWER: (u32, u32) = (3, 2);
 
 /// Makes the sums of all witnesses, spread over the devices.
 pub(super) fn prove<E: Engine>(
@@ -69,7 +72,7 @@ impl<'a> Lane<'a> {
     pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
         let mut offset = 0;
         for piece in slices.iter().flat_map(|slice| as_bytes(slice).chunks(Self::PIECE)) {
-            check(self.abort)?;
+            check_abort(self.abort)?;
             self.upload.upload_at(vector.buffer(), offset, piece)?;
             offset += piece.len();
         }
@@ -101,7 +104,7 @@ pub(super) struct Prover<'a, E: Engine> {
     pub circuit: &'a Circuit<E::Fr>,
     pub tables: Held<'a, E>,
     pub chosen: Arc<OnDevice>,
-    pub matrices: Option<Arc<[CsrOnDevice<E::Fr>; 3]>>,
+    pub matrices: Option<OfDevice<E::Fr>>,
     pub domain: NttDomain<E::Fr>,
 }
 
@@ -122,8 +125,8 @@ impl<'a, E: Engine> Prover<'a, E> {
     ) -> Result<Self> {
         let share = jobs.iter().fold(Share::default(), |all, job| all.or(job.share));
         let tables = key.on_device(device, share, abort)?;
-        let chosen = circuit.on_device(device)?;
-        let matrices = if share.has(Query::H) { circuit.matrices_on_device(device)? } else { None };
+        let chosen = circuit.on_device(device, abort)?;
+        let matrices = if share.has(Query::H) { circuit.matrices_on_device(device, abort)? } else { None };
         let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }
@@ -151,18 +154,29 @@ impl<'a, E: Engine> Prover<'a, E> {
         abort: Abort<'_>,
     ) -> Result<Traffic> {
         let mut running = Running::new(self, self.at_once(jobs.len())?, results, abort);
-        jobs.iter().try_for_each(|job| running.add(*job, &witnesses[job.number]))?;
+        jobs.iter().try_for_each(|job| running.add(*job, witnesses))?;
         running.finish()
     }
 
-    /// How many proofs are under way at once.
+    /// How many proofs are under way at once; none where their sums have too little memory side by side.
     fn at_once(&self, jobs: usize) -> Result<usize> {
         let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variables() as u64;
-        let fits = self.device.free_memory()? / MEMORY_PARTS >= 32 * elements;
-        Ok(if fits { IN_FLIGHT.min(jobs).max(1) } else { 1 })
+        let (free, vectors) = (self.device.free_memory()?, 32 * elements);
+        let most = if free / MEMORY_PARTS >= vectors { IN_FLIGHT.min(jobs).max(1) } else { 1 };
+        let good = |proofs: &usize| self.has_room(free.saturating_sub(vectors * *proofs as u64), *proofs);
+        self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
     }
 
-    /// Queues the device's share of a proof.
+    /// Whether the sums of so many proofs side by side take hardly more by the model than one after the other, of which each
+    /// has all the memory.
+    fn has_room(&self, bytes: u64, proofs: usize) -> bool {
+        let parts = parts(proofs);
+        let side_by_side = self.tables.time_within(bytes / parts as u64, parts);
+        let in_turn = || self.tables.time_within(bytes, 1).unwrap_or(Duration::MAX);
+        side_by_side.is_some_and(|time| time <= in_turn().saturating_mul(SLOWER.0) / SLOWER.1)
+    }
+
+    /// Queues the device's share of a proof, with an equal part of the free memory where so many share it.
     ///
     /// The sums that need the assignment alone are queued by threads of their own, since large ones go in chunks that
     /// wait for each other, while a, b and c go up and are transformed.
@@ -170,10 +184,10 @@ impl<'a, E: Engine> Prover<'a, E> {
         &'s self,
         Job { number, share }: Job,
         witness: &Witness<'_, E::Fr>,
-        sharing: Sharing,
+        proofs: usize,
         abort: Abort<'s>,
     ) -> Result<UnderWay<'s, E>> {
-        check(abort)?;
+        check_abort(abort)?;
         let (tables, circuit) = (&self.tables, self.circuit);
         // Declared before the streams, which run empty before it goes.
         let (assignment, vectors);
@@ -184,7 +198,7 @@ impl<'a, E: Engine> Prover<'a, E> {
         lane.allocated()?;
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
         let Selections { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
-        let queue = Queue::new(self.device, share, sharing, abort)?;
+        let queue = Queue::new(self.device, share, proofs, abort)?;
         std::thread::scope(|scope| {
             let g2 = share.has(Query::BG2).then(|| scope.spawn(|| queue.add(Query::BG2, tables.b_g2()?, b.as_ref())));
             let g1 = scope.spawn(|| {
@@ -208,9 +222,9 @@ impl<'a, E: Engine> Prover<'a, E> {
         vectors: Vectors<E::Fr>,
         witness: &Witness<'_, E::Fr>,
         assignment: &DeviceVector<E::Fr>,
-    ) -> Result<Option<Sum<'s, E::G1Affine>>> {
-        let matrices = self.matrices.as_deref();
-        let h = queue.transforms(lane, |lane| vectors.quotient(lane, &self.domain, matrices, witness, assignment))?;
+    ) -> Result<Option<Queued<'s, E::G1Affine>>> {
+        let matrices = self.matrices.as_ref();
+        let h = vectors.quotient(lane, &self.domain, matrices, witness, assignment)?;
         let ready = Arc::new(lane.compute.mark()?);
         let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
         queue.add(Query::H, self.tables.g1(Query::H)?, Some(&h))
@@ -246,8 +260,4 @@ pub(super) fn select<F: NttField>(
     assignment: &DeviceVector<F>,
 ) -> Result<Arc<Buffer>> {
     chosen.map_or_else(|| Ok(assignment.buffer().clone()), |chosen| gather(stream, chosen, assignment))
-}
-
-fn check(abort: Abort<'_>) -> Result<()> {
-    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }

@@ -1,13 +1,14 @@
 //! Proving keys, on the host and on the devices.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use group::prime::PrimeCurveAffine;
 
 use super::Engine;
 use super::per_device::PerDevice;
 use super::spread::{Costs, Query, Share};
-use crate::backend::{Abort, Device};
+use crate::backend::{Abort, Device, lock};
 use crate::curve::MsmCurve;
 use crate::msm::{Msm, Options, Points};
 use crate::{Accelerator, Error, Result};
@@ -19,6 +20,9 @@ const WORKSPACE_SHARE: u64 = 8;
 const VECTORS: u64 = 9;
 /// Bytes that a proof takes whatever its length, such as tables of short transforms.
 const LEAST: u64 = 16 << 20;
+
+/// Binary digits of the free memory that count.
+const DIGITS: u32 = 4;
 
 /// What a setup gives for a circuit, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
 /// Arguments", 2016), in bellperson's order.
@@ -58,7 +62,14 @@ pub struct ProvingKeyOnDevice<E: Engine> {
     tables: Tables<E>,
     /// Memory that is left to proofs on each device.
     reserves: PerDevice<u64>,
+    /// How many proofs each device had under way at last, and what that was found from: finding it takes as long as a small
+    /// proof.
+    at_once: PerDevice<Mutex<Option<(Situation, usize)>>>,
 }
+
+/// What it depends on how many proofs a device has under way: sums, how many of their tables are there, free memory
+/// without its lower digits, and most proofs.
+type Situation = (Share, usize, u64, usize);
 
 /// Queries on the devices.
 #[derive(Debug)]
@@ -106,6 +117,28 @@ impl<E: Engine> Held<'_, E> {
         [Query::H, Query::L, Query::A, Query::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
     }
 
+    /// How many proofs are under way at once, at most so many, as found last with about as much free memory, or now.
+    pub fn at_once(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
+        let there =
+            self.g1.iter().filter(|table| table.get().is_some()).count() + usize::from(self.b_g2.get().is_some());
+        let digits = free.checked_ilog2().unwrap_or(0).saturating_sub(DIGITS);
+        let situation = (self.share, there, free >> digits << digits, most);
+        let last = self.key.at_once.get(self.device, || Ok(Mutex::default()))?;
+        let mut last = lock(&last);
+        match &*last {
+            Some((before, found)) if *before == situation => Ok(*found),
+            _ => Ok(last.insert((situation, find())).1),
+        }
+    }
+
+    /// What the sums over those that are there take together by the model, each with so many bytes beside so many others;
+    /// nothing is known where that is too little for one of them.
+    pub fn time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
+        let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.time_within(bytes, at_once, self.abort));
+        let g2 = self.b_g2.get().into_iter().map(|table| table.time_within(bytes, at_once, self.abort));
+        g1.chain(g2).sum()
+    }
+
     /// Whether any of those that are there is streamed.
     pub fn is_streamed(&self) -> bool {
         let g1 = self.g1.iter().filter_map(OnceLock::get).any(|table| table.is_streamed());
@@ -142,7 +175,13 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     pub fn on_host(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
-        Ok(Self { accelerator: accelerator.clone(), parameters, tables, reserves: PerDevice::default() })
+        Ok(Self {
+            accelerator: accelerator.clone(),
+            parameters,
+            tables,
+            reserves: PerDevice::default(),
+            at_once: PerDevice::default(),
+        })
     }
 
     /// Uploads what the first of an accelerator's devices lacks of it; encoded points are decoded there, or here if there is

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::circuit::OfDevice;
 use super::cpu::no_matrices;
 use super::gpu::Lane;
 use super::{Circuit, PLACE, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::matrix::{CsrOnDevice, DeviceVectors};
+use crate::matrix::DeviceVectors;
 use crate::ntt::{Direction, NttDomain};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -44,7 +45,7 @@ impl<F: NttField> Vectors<F> {
         self,
         lane: &mut Lane<'_>,
         domain: &NttDomain<F>,
-        matrices: Option<&[CsrOnDevice<F>; 3]>,
+        matrices: Option<&OfDevice<F>>,
         witness: &Witness<'_, F>,
         assignment: &DeviceVector<F>,
     ) -> Result<DeviceVector<F>> {
@@ -69,7 +70,7 @@ impl<F: NttField> Vectors<F> {
 /// Queues a, b or c by its number: its upload or its product.
 fn evaluate<F: NttField>(
     lane: &mut Lane<'_>,
-    matrices: Option<&[CsrOnDevice<F>; 3]>,
+    matrices: Option<&OfDevice<F>>,
     witness: &Witness<'_, F>,
     assignment: &DeviceVector<F>,
     (number, vector): (usize, &DeviceVector<F>),

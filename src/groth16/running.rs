@@ -4,22 +4,22 @@ use std::collections::VecDeque;
 
 use super::gpu::{Lane, Prover};
 use super::proof::Partial;
-use super::queue::{Sharing, Sum};
 use super::spread::Job;
-use super::{Engine, Results, Witness};
+use super::{Engine, Results, Witness, streamed};
 use crate::backend::{Abort, Traffic};
 use crate::curve::MsmCurve;
 use crate::field::DeviceVector;
+use crate::msm::Queued;
 use crate::{Error, Result};
 
 /// A device's share of a proof under way. Dropped from top to bottom: multiplications run to their end before streams,
 /// and streams before the assignment goes.
 pub(super) struct UnderWay<'a, E: Engine> {
     pub number: usize,
-    pub b_g2: Option<Sum<'a, E::G2Affine>>,
+    pub b_g2: Option<Queued<'a, E::G2Affine>>,
     /// a, b_g1 and l.
-    pub g1: [Option<Sum<'a, E::G1Affine>>; 3],
-    pub h: Option<Sum<'a, E::G1Affine>>,
+    pub g1: [Option<Queued<'a, E::G1Affine>>; 3],
+    pub h: Option<Queued<'a, E::G1Affine>>,
     pub lane: Lane<'a>,
     pub assignment: DeviceVector<E::Fr>,
 }
@@ -52,7 +52,7 @@ fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Tr
 /// The proofs that one device makes.
 pub(super) struct Running<'a, 'b, E: Engine> {
     prover: &'a Prover<'b, E>,
-    /// Most proofs under way; 0 where even one has to make its sums in turn.
+    /// Most proofs under way; 0 where even one has to make its sums one after the other.
     at_once: usize,
     under_way: VecDeque<UnderWay<'a, E>>,
     traffic: Traffic,
@@ -66,11 +66,10 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
     }
 
     /// Starts a job once there is a place for it.
-    pub fn add(&mut self, job: Job, witness: &Witness<'_, E::Fr>) -> Result<()> {
+    pub fn add(&mut self, job: Job, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
         self.finish_to(self.at_once.saturating_sub(1))?;
         if self.at_once > 0 {
-            let sharing = Sharing::AtOnce(self.at_once - self.under_way.len());
-            match self.prover.start(job, witness, sharing, self.abort) {
+            match self.prover.start(job, &witnesses[job.number], self.at_once, self.abort) {
                 Err(Error::OutOfMemory { requested, available, .. }) => {
                     log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
                     self.at_once = 0;
@@ -82,7 +81,7 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
                 }
             }
         }
-        self.under_way.push_back(self.prover.start(job, witness, Sharing::InTurn, self.abort)?);
+        self.traffic = self.traffic + streamed::prove_one(self.prover, job, witnesses, self.results, self.abort)?;
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits.
+//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits. And single
+//! proofs where memory is short.
 //!
 //! Instead of all sums of one proof after the other, each sum is made for some circuits together. First those that
 //! assignments are the scalars of, a selection of them at a time; then the transforms of one circuit after the other, which
@@ -38,9 +39,8 @@ pub(super) fn prove<E: Engine>(
             left = later;
             continue;
         }
-        let mut group = Group { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
-        let result = group.prove();
-        traffic = traffic + group.traffic;
+        let (moved, result) = together(prover, jobs, witnesses, results, abort);
+        traffic = traffic + moved;
         match result {
             Err(Error::OutOfMemory { requested, available, .. }) => {
                 most = now.len().div_ceil(2);
@@ -53,6 +53,40 @@ pub(super) fn prove<E: Engine>(
         }
     }
     Ok(traffic)
+}
+
+/// Does a job, one sum after the other, each with all the memory: where sums side by side have too little.
+pub(super) fn prove_one<E: Engine>(
+    prover: &Prover<'_, E>,
+    job: Job,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &Results<E>,
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    let one = || together(prover, results.missing_of(&[job]), witnesses, results, abort);
+    let (traffic, result) = match one() {
+        // What others left in use may have cut the memory into parts that are too small.
+        (before, Err(Error::OutOfMemory { .. })) => {
+            prover.device.trim();
+            let (traffic, result) = one();
+            (before + traffic, result)
+        }
+        done => done,
+    };
+    result.map(|()| traffic)
+}
+
+/// Does jobs, all together; also what was moved for those that failed.
+fn together<E: Engine>(
+    prover: &Prover<'_, E>,
+    jobs: Vec<Job>,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &Results<E>,
+    abort: Abort<'_>,
+) -> (Traffic, Result<()>) {
+    let mut group = Group { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
+    let result = group.prove();
+    (group.traffic, result)
 }
 
 /// How many circuits' scalars may be on the device at a time: of each its assignment, and what is selected of that or the
@@ -148,8 +182,7 @@ impl<E: Engine> Group<'_, '_, E> {
             let vectors = Vectors::allocate(&mut lane.compute, domain, circuit)?;
             lane.allocated()?;
             let witness = &self.witnesses[job.number];
-            quotients
-                .push((job.number, vectors.quotient(&mut lane, domain, matrices.as_deref(), witness, assignment)?));
+            quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
         }
         let ready = Arc::new(lane.compute.mark()?);
         self.done(lane)?;

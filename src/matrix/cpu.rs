@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::csr::{Csr, MINUS_ONE, PLUS_ONE};
-use crate::backend::Abort;
+use crate::backend::{Abort, check_abort};
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -13,13 +13,9 @@ const PIECE: usize = 1 << 13;
 /// A·x of every vector; results are written when all are there.
 pub(super) fn multiply<F: NttField>(csr: &Csr<F>, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<()> {
     let results = x.iter().map(|x| product(csr, x, abort)).collect::<Result<Vec<_>>>()?;
-    check(abort)?;
+    check_abort(abort)?;
     y.iter_mut().zip(results).for_each(|(y, result)| y.copy_from_slice(&result));
     Ok(())
-}
-
-fn check(abort: Abort<'_>) -> Result<()> {
-    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }
 
 fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Vec<F>> {
@@ -33,7 +29,7 @@ fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Vec<F
         pieces.push((first - piece.len(), piece));
     }
     pieces.into_par_iter().try_for_each(|(first, piece)| {
-        check(abort)?;
+        check_abort(abort)?;
         piece.iter_mut().zip(first..).for_each(|(sum, row)| *sum = row_sum(csr, row, x));
         Ok::<_, Error>(())
     })?;

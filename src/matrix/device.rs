@@ -9,13 +9,15 @@ use super::csr::Csr;
 use super::explain::Explanation;
 use super::options::Options;
 use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_at_once};
-use crate::backend::{Arg, Buffer, Device, Stream};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::field::{NttField, as_bytes};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Non-zeros that are brought into the device's form at a time.
 const CHUNK: usize = 1 << 22;
+/// Bytes between two questions to the hook: some milliseconds of an upload.
+const PIECE: usize = 64 << 20;
 
 /// Vectors in a buffer of a device, reduced elements in Montgomery form: number k starts `first + k · stride`
 /// elements after the buffer's start.
@@ -71,16 +73,21 @@ impl<F: NttField> CsrOnDevice<F> {
     /// # Errors
     /// The device has too little memory, or failed.
     pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: Options) -> Result<Self> {
+        Self::new_unless(device, csr, options, None)
+    }
+
+    /// As [`Self::new`], unless somebody aborts the upload.
+    pub(crate) fn new_unless(device: &Arc<Device>, csr: &Csr<F>, options: Options, abort: Abort<'_>) -> Result<Self> {
         let explanation = Explanation::new(csr, options);
         let format = Format::new(csr.columns(), csr.dictionary().len());
-        let mut stream = device.stream()?;
-        let row_pointers = upload(&mut stream, bytemuck::cast_slice(csr.row_pointers()))?;
-        let dictionary = upload(&mut stream, as_bytes(csr.dictionary()))?;
-        let entries = upload_entries(&mut stream, csr, format)?;
-        let indices = upload_indices(&mut stream, csr, format)?;
+        let mut to = Upload { stream: device.stream()?, abort };
+        let row_pointers = to.whole(bytemuck::cast_slice(csr.row_pointers()))?;
+        let dictionary = to.whole(as_bytes(csr.dictionary()))?;
+        let entries = to.entries(csr, format)?;
+        let indices = to.indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
-        let tiles = balanced.then(|| OnDeviceTiles::new(&mut stream, csr.row_pointers())).transpose()?;
-        stream.wait(None)?;
+        let tiles = balanced.then(|| OnDeviceTiles::new(&mut to, csr.row_pointers())).transpose()?;
+        to.stream.wait(abort)?;
         Ok(Self {
             device: device.clone(),
             explanation,
@@ -185,50 +192,65 @@ impl<F: NttField> CsrOnDevice<F> {
 }
 
 impl OnDeviceTiles {
-    fn new(stream: &mut Stream, row_pointers: &[u32]) -> Result<Self> {
+    fn new(to: &mut Upload<'_>, row_pointers: &[u32]) -> Result<Self> {
         let tiles = Tiles::new(row_pointers);
-        let starts = upload(stream, bytemuck::cast_slice(&tiles.starts))?;
-        let long_rows = upload(stream, bytemuck::cast_slice(&tiles.long_rows))?;
+        let starts = to.whole(bytemuck::cast_slice(&tiles.starts))?;
+        let long_rows = to.whole(bytemuck::cast_slice(&tiles.long_rows))?;
         Ok(Self { count: tiles.count(), starts, long_count: tiles.long_rows.len() as u32, long_rows })
     }
 }
 
-fn upload(stream: &mut Stream, bytes: &[u8]) -> Result<Buffer> {
-    let buffer = stream.allocate(bytes.len())?;
-    stream.upload(&buffer, bytes)?;
-    Ok(buffer)
+/// What uploads a matrix, asking the hook between pieces.
+struct Upload<'a> {
+    stream: Stream,
+    abort: Abort<'a>,
 }
 
-/// Columns, with the index into the dictionary above them where that fits.
-fn upload_entries<F: NttField>(stream: &mut Stream, csr: &Csr<F>, format: Format) -> Result<Buffer> {
-    let columns = csr.column_indices();
-    if format.index_bits != 0 {
-        return upload(stream, bytemuck::cast_slice(columns));
-    }
-    let pack = |(column, index): (&u32, &u32)| column | index << format.column_bits;
-    let entries = stream.allocate(4 * columns.len())?;
-    let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
-    for (number, (columns, indices)) in chunks.enumerate() {
-        let words: Vec<u32> = columns.par_iter().zip(indices).map(pack).collect();
-        stream.upload_at(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words))?;
-    }
-    Ok(entries)
-}
-
-/// Indices into the dictionary, if entries do not have them.
-fn upload_indices<F: NttField>(stream: &mut Stream, csr: &Csr<F>, format: Format) -> Result<Buffer> {
-    let indices = csr.coefficient_indices();
-    match format.index_bits {
-        0 => upload(stream, &[]),
-        16 => {
-            let buffer = stream.allocate(2 * indices.len())?;
-            for (number, indices) in indices.chunks(CHUNK).enumerate() {
-                let short: Vec<u16> = indices.par_iter().map(|index| *index as u16).collect();
-                stream.upload_at(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short))?;
-            }
-            Ok(buffer)
+impl Upload<'_> {
+    fn whole(&mut self, bytes: &[u8]) -> Result<Buffer> {
+        let buffer = self.stream.allocate(bytes.len())?;
+        for (number, piece) in bytes.chunks(PIECE).enumerate() {
+            self.piece(&buffer, PIECE * number, piece)?;
         }
-        _ => upload(stream, bytemuck::cast_slice(indices)),
+        Ok(buffer)
+    }
+
+    fn piece(&mut self, to: &Buffer, offset: usize, bytes: &[u8]) -> Result<()> {
+        check_abort(self.abort)?;
+        self.stream.upload_at(to, offset, bytes)
+    }
+
+    /// Columns, with the index into the dictionary above them where that fits.
+    fn entries<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
+        let columns = csr.column_indices();
+        if format.index_bits != 0 {
+            return self.whole(bytemuck::cast_slice(columns));
+        }
+        let pack = |(column, index): (&u32, &u32)| column | index << format.column_bits;
+        let entries = self.stream.allocate(4 * columns.len())?;
+        let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
+        for (number, (columns, indices)) in chunks.enumerate() {
+            let words: Vec<u32> = columns.par_iter().zip(indices).map(pack).collect();
+            self.piece(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words))?;
+        }
+        Ok(entries)
+    }
+
+    /// Indices into the dictionary, if entries do not have them.
+    fn indices<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
+        let indices = csr.coefficient_indices();
+        match format.index_bits {
+            0 => self.whole(&[]),
+            16 => {
+                let buffer = self.stream.allocate(2 * indices.len())?;
+                for (number, indices) in indices.chunks(CHUNK).enumerate() {
+                    let short: Vec<u16> = indices.par_iter().map(|index| *index as u16).collect();
+                    self.piece(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short))?;
+                }
+                Ok(buffer)
+            }
+            _ => self.whole(bytemuck::cast_slice(indices)),
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::device::{CsrOnDevice, DeviceVectors};
-use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic};
+use crate::Result;
+use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic, check_abort};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
-use crate::{Error, Result};
 
 /// A·x of every vector; the slices are written only after every result has arrived.
 pub(super) fn multiply<F: NttField>(
@@ -58,9 +58,7 @@ fn finish(
     results: &mut Vec<HostBuffer>,
     abort: Abort<'_>,
 ) -> Result<()> {
-    if abort.is_some_and(|abort| abort()) {
-        return Err(Error::Aborted);
-    }
+    check_abort(abort)?;
     if let Some((result, _)) = queued.take() {
         stream.wait(abort)?;
         results.push(result);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::check::{self, CHUNK, GROUP};
 use super::encoded::{EncodedPoints, Expected};
 use super::fault::{Faults, First};
-use crate::backend::{Abort, Arg, Buffer, Stream};
+use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -67,9 +67,7 @@ fn first_fault<C: MsmCurve>(
     // Whoever had the memory before may still use it on that stream.
     upload.wait_for(&stream.mark()?)?;
     for (number, part) in bytes.chunks(CHUNK * C::AFFINE_BYTES).enumerate() {
-        if abort.is_some_and(|abort| abort()) {
-            return Err(Error::Aborted);
-        }
+        check_abort(abort)?;
         let start = number * CHUNK;
         upload.upload_at(to, start * C::AFFINE_BYTES, part)?;
         stream.wait_for(&upload.mark()?)?;

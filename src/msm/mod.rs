@@ -35,7 +35,7 @@ pub(crate) use together::even;
 use group::Group;
 
 use self::grid::Grid;
-use crate::backend::Abort;
+use crate::backend::{Abort, check_abort};
 use crate::curve::MsmCurve;
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
@@ -89,9 +89,7 @@ fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &[[u8; 32]], abort: Abort<'_>) -> R
     let piece = CPU_PIECE * rayon::current_num_threads();
     let mut sum = C::Curve::identity();
     for (bases, scalars) in bases.chunks(piece).zip(scalars.chunks(piece)) {
-        if abort() {
-            return Err(Error::Aborted);
-        }
+        check_abort(Some(abort))?;
         sum += C::msm_cpu(bases, scalars);
     }
     Ok(sum)

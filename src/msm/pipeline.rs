@@ -13,7 +13,7 @@ use super::grid::Windows;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
 use super::table::{Need, problem};
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, SLACK, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, SLACK, Stream, Traffic, check_abort};
 use crate::curve::MsmCurve;
 use crate::program::Program;
 use crate::{Error, Result};
@@ -382,8 +382,8 @@ impl Pipeline {
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
         let slot = number % self.slots.len();
         let done = std::mem::take(&mut self.slots[slot].done);
-        if done.is_empty() && abort.is_some_and(|abort| abort()) {
-            return Err(Error::Aborted);
+        if done.is_empty() {
+            check_abort(abort)?;
         }
         done.iter().enumerate().try_for_each(|(vector, done)| self.lane(vector).stream.wait_until(done, abort))
     }

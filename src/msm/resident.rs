@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use group::Group;
 
 use super::encoded::Points;
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
-use super::grid::{Grid, Splits};
+use super::grid::{Grid, Splits, Windows};
 use super::options::{DeviceScalars, Form, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
+use super::plan::Plan;
 use super::queued::Queued;
-use super::table::{Origin, Table};
+use super::table::{Need, Origin, Table, problem};
 use super::{call, check, check_lengths, on_cpu};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
@@ -265,6 +267,16 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
         let work = self.work(&bases, &vectors);
         gpu::msm(self.accelerator.devices(), work, abort)
+    }
+
+    /// What a sum of scalars that are on the first of its devices takes there by the model, with so many bytes and so many
+    /// sums at a time; nothing is known where that is too little, or there is no device.
+    pub(crate) fn time_within(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
+        let (points, bits, at_once, abortable) = (self.bases.len(), C::SCALAR_BITS, at_once as u32, abort.is_some());
+        let own = Windows::Group(1);
+        let need = Need { points, bits, on_device: true, vectors: 1, lanes: 1, at_once, abortable, own };
+        let problem = problem::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
+        Plan::fit(problem, bytes).ok().map(|plan| plan.time(points))
     }
 
     /// Whether every call uploads the bases.

@@ -8,7 +8,7 @@ use super::encoded::EncodedPoints;
 use super::grid::Windows;
 use super::options::Options;
 use super::plan::{Plan, Problem};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -93,9 +93,7 @@ impl Table {
 fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
     let piece = PIECE / C::AFFINE_BYTES;
     for (number, bases) in bases.chunks(piece).enumerate() {
-        if abort.is_some_and(|abort| abort()) {
-            return Err(Error::Aborted);
-        }
+        check_abort(abort)?;
         stream.upload_at(buffer, number * piece * C::AFFINE_BYTES, &C::to_device(bases))?;
     }
     Ok(())

@@ -16,9 +16,9 @@ use rayon::prelude::*;
 
 use super::limbs::{Limbs, Modulus, limbs_of, limbs_of_mut};
 use super::{Order, Transform};
-use crate::backend::Abort;
+use crate::Result;
+use crate::backend::{Abort, check_abort};
 use crate::field::NttField;
-use crate::{Error, Result};
 
 /// Columns or rows of a tile: runs of 8 elements are 4 cache lines.
 const TILE: usize = 8;
@@ -47,13 +47,9 @@ pub(super) fn transform_many<F: NttField>(
             plan.store(&result, values);
         }
     }
-    check(abort)?;
+    check_abort(abort)?;
     done.iter().zip(values).for_each(|((plan, result), values)| plan.store(result, values));
     Ok(())
-}
-
-fn check(abort: Abort<'_>) -> Result<()> {
-    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }
 
 /// The split of a transform and its tables, all indexed by bit-reversed exponents.
@@ -109,7 +105,7 @@ impl<F: NttField> Plan<F> {
         let values = limbs_of(values);
         let mut result = copy(values);
         if self.rows == 1 {
-            check(abort)?;
+            check_abort(abort)?;
             self.transform_row(&mut result, 0);
             return Ok(result);
         }
@@ -122,7 +118,7 @@ impl<F: NttField> Plan<F> {
     /// Columns of `values`, transformed, become the rows of `turned`.
     fn transform_columns(&self, values: &[Limbs], turned: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
-            check(abort)?;
+            check_abort(abort)?;
             turn(values, self.columns, tile * TILE, columns, self.rows);
             columns.chunks_exact_mut(self.rows).for_each(|column| self.evaluate(column, self.column_shift));
             Ok(())
@@ -132,7 +128,7 @@ impl<F: NttField> Plan<F> {
     /// Columns of `turned` become the rows of `result`, transformed.
     fn transform_rows(&self, turned: &[Limbs], result: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
-            check(abort)?;
+            check_abort(abort)?;
             turn(turned, self.rows, tile * TILE, rows, self.columns);
             let rows = rows.chunks_exact_mut(self.columns).enumerate();
             rows.for_each(|(row, values)| self.transform_row(values, tile * TILE + row));

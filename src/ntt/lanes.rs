@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::gpu::{Exchanged, Part, Store};
 use super::passes::Layout;
 use super::{Transform, streamed, vectors};
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic, check_abort};
 use crate::field::{NttField, as_bytes};
 use crate::{Error, Result};
 
@@ -114,9 +114,7 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
 
     /// Waits for a lane's vector, chunk by chunk.
     fn finish(&mut self, lane: usize) -> Result<()> {
-        if self.stop.is_some_and(|stop| stop()) {
-            return Err(Error::Aborted);
-        }
+        check_abort(self.stop)?;
         let Lane { stream, flight } = &mut self.open[lane];
         let Some(mut flight) = flight.take() else { return Ok(()) };
         stream.wipe_staging();

@@ -7,11 +7,11 @@ use super::cpu;
 use super::domain::{Direction, NttDomain};
 use super::passes::Layout;
 use super::vectors::Queue;
-use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, Stream, Traffic, check_abort};
 use crate::field::{HostVector, NttField};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
-use crate::{Error, Report, Result};
+use crate::{Report, Result};
 
 /// Vectors in flight: one on its way up, one transformed, one on its way down.
 const LANES: usize = 3;
@@ -74,8 +74,8 @@ fn on_device<F: NttField>(
         let stream = &mut streams[number % lanes];
         if number >= lanes {
             stream.wait(abort)?;
-        } else if abort.is_some_and(|abort| abort()) {
-            return Err(Error::Aborted);
+        } else {
+            check_abort(abort)?;
         }
         enqueue(stream, pair, transform)?;
     }

@@ -143,6 +143,34 @@ fn uploads_that_are_aborted() {
     }
 }
 
+/// An upload of a circuit that is aborted goes on with the matrices that are missing.
+#[test]
+fn uploads_of_circuits_that_are_aborted() {
+    let key = setup(20, Kind::Dense);
+    let (circuits, r, s) = batch(1, 20, Kind::Dense);
+    let expected = stock(&circuits, &key, &r, &s);
+    for accelerator in alone(None) {
+        let host = accelerator.on_devices(Vec::new());
+        let (prover, first) = Prover::<Bls12>::new(&host, circuits[0], &&key).expect("prover");
+        let circuit = prover.circuit();
+        let upload = |questions| circuit.upload(&accelerator, Some(&abort_after(questions)));
+        let (mut bytes, mut questions) = (vec![0], 0);
+        while let Err(error) = upload(questions) {
+            assert!(matches!(error, Error::Aborted), "{error}");
+            bytes.push(circuit.bytes());
+            questions += 1;
+        }
+        bytes.push(circuit.bytes());
+        bytes.dedup();
+        assert!(bytes.is_sorted() && bytes.len() > 3, "bytes after some of the matrices: {bytes:?}");
+        upload(0).expect("all is there");
+        let witnesses = witnesses(std::slice::from_ref(&first));
+        let proofs = Batch::new(prover.key(), circuit, &witnesses, &r, &s).expect("batch");
+        proofs.run(&accelerator, None).expect("a proof");
+        assert!(proofs.proofs().expect("it").iter().zip(&expected).all(same));
+    }
+}
+
 /// Wherever a batch by a streamed key is aborted, the sums that are done are kept, and the proofs are right in the end.
 #[test]
 fn aborts_of_batches_by_streamed_keys() {

@@ -144,3 +144,32 @@ fn batches_share_what_is_streamed() {
         }
     }
 }
+
+/// Where memory is so short that the sums of a proof take turns with it, later proofs find what the first left: nothing
+/// much goes back to the driver to be asked for again.
+#[test]
+fn later_proofs_ask_for_no_memory() {
+    let (links, kind) = (600, Kind::Dense);
+    let key = setup(links, kind);
+    let (circuits, r, s) = batch(3, links, kind);
+    let expected = stock(&circuits, &key, &r, &s);
+    // All of the key is streamed, or one query stays.
+    for (limit, streamed) in [(8 << 20, true), (24 << 20, false)] {
+        for accelerator in capped(Some(limit)) {
+            let device = &accelerator.devices()[0];
+            let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
+            assert_eq!(prover.key().bytes() == 0, streamed, "{} bytes of the key", prover.key().bytes());
+            let assignments = prover.assign(circuits.clone()).expect("assignments");
+            let blocks = |number: usize| {
+                let (before, one) = (device.blocks_asked_for(), number..=number);
+                let proofs = prover.prove(&assignments[one.clone()], &r[one.clone()], &s[one.clone()], None);
+                let (proofs, report) = proofs.expect("a proof");
+                assert!(proofs == expected[one] && report.backend != BackendKind::Cpu, "{report}");
+                device.blocks_asked_for() - before
+            };
+            let [first, second, third] = [0, 1, 2].map(blocks);
+            // More than a hundred, before free memory was shared.
+            assert!(first > 16 && second <= 8 && third <= 4, "{first}, {second} and {third} blocks in {limit} bytes");
+        }
+    }
+}

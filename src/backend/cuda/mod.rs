@@ -162,6 +162,12 @@ unsafe impl Driver for CudaDriver {
         let _ = unsafe { cu::cuMemFree_v2(address(memory, 0)) };
     }
 
+    fn memory_part(&self, memory: MemoryHandle, offset: usize, _bytes: usize) -> Result<MemoryHandle> {
+        Ok(MemoryHandle(memory.0 + offset))
+    }
+
+    unsafe fn part_free(&self, _part: MemoryHandle) {}
+
     fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let _current = self.enter()?;
         let device = |ordinal: &usize| match CudaDevice::get_device(*ordinal as u32) {

@@ -17,7 +17,7 @@ use opencl3::command_queue as queue;
 use opencl3::error_codes as codes;
 use opencl3::event;
 use opencl3::memory;
-use opencl3::types::{CL_FALSE, CL_TRUE, cl_command_queue, cl_event, cl_int, cl_mem};
+use opencl3::types::{CL_FALSE, CL_TRUE, cl_buffer_region, cl_command_queue, cl_event, cl_int, cl_mem};
 
 use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 use crate::{Error, Result};
@@ -191,6 +191,25 @@ unsafe impl Driver for OpenClDriver {
         self.unreserve(size.map_or(0, |bytes| number(&bytes) as usize));
         // SAFETY: the handle's reference is given back, once.
         drop(unsafe { Owned::new(memory.0 as cl_mem, memory::release_mem_object) });
+    }
+
+    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+        let region = cl_buffer_region { origin: offset, size: bytes };
+        // SAFETY: the block is live and the region inside it; it is read before the call returns.
+        let part = unsafe {
+            memory::create_sub_buffer(
+                memory.0 as cl_mem,
+                memory::CL_MEM_READ_WRITE,
+                memory::CL_BUFFER_CREATE_TYPE_REGION,
+                (&raw const region).cast(),
+            )
+        };
+        Ok(MemoryHandle(self.check("clCreateSubBuffer", part)? as usize))
+    }
+
+    unsafe fn part_free(&self, part: MemoryHandle) {
+        // SAFETY: the handle's reference is given back, once; queued commands have their own.
+        drop(unsafe { Owned::new(part.0 as cl_mem, memory::release_mem_object) });
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {

@@ -1,0 +1,200 @@
+//! Free memory of a device: blocks of the driver's, and parts of them where memory is short.
+
+use super::MemoryHandle;
+
+/// A block is larger than asked for by at most one in so many bytes, where there is memory enough.
+pub(crate) const SLACK: usize = 8;
+
+/// A part of a block that the driver gave, or all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub block: MemoryHandle,
+    pub block_bytes: usize,
+    pub offset: usize,
+    pub bytes: usize,
+}
+
+impl Place {
+    pub fn whole(block: MemoryHandle, bytes: usize) -> Self {
+        Self { block, block_bytes: bytes, offset: 0, bytes }
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.bytes == self.block_bytes
+    }
+
+    fn ends_at(&self, other: &Self) -> bool {
+        self.block == other.block && self.offset + self.bytes == other.offset
+    }
+}
+
+/// Memory that nobody owns.
+#[derive(Debug, Clone)]
+pub(super) struct Free {
+    pub place: Place,
+    /// Numbers of the streams that may still use it.
+    pub users: Vec<usize>,
+    /// What it holds is to be cleared before anything but scratch memory gets it, or it is freed.
+    pub dirty: bool,
+}
+
+impl Free {
+    /// Whether no stream but that one may still use it.
+    pub fn is_of(&self, stream: usize) -> bool {
+        self.users.iter().all(|user| *user == stream)
+    }
+
+    /// Takes in the part behind it.
+    fn join(&mut self, next: &Self) {
+        self.place.bytes += next.place.bytes;
+        self.dirty |= next.dirty;
+        let others = next.users.iter().filter(|user| !self.users.contains(user)).copied().collect::<Vec<_>>();
+        self.users.extend(others);
+    }
+
+    /// Its first bytes; the rest is left in it.
+    fn split(&mut self, bytes: usize) -> Self {
+        let first = Self { place: Place { bytes, ..self.place }, ..self.clone() };
+        self.place.offset += bytes;
+        self.place.bytes -= bytes;
+        first
+    }
+}
+
+/// What is free.
+#[derive(Debug, Default)]
+pub(super) struct Pool(Vec<Free>);
+
+impl Pool {
+    pub fn put(&mut self, free: Free) {
+        self.0.push(free);
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.0.iter().map(|free| free.place.bytes as u64).sum()
+    }
+
+    /// What a stream had before, of at least so many bytes and not more than an eighth larger: rather such as needs no
+    /// clearing or, for scratch memory, is not worth clearing; then the smallest, then what was given back last.
+    pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<Free> {
+        let fits = |free: &Free| (bytes..=bytes + bytes / SLACK).contains(&free.place.bytes) && free.is_of(stream);
+        let found = self.0.iter().enumerate().rev().filter(|(_, free)| fits(free));
+        let (at, _) = found.min_by_key(|(_, free)| (free.dirty != scratch, free.place.bytes))?;
+        Some(self.0.remove(at))
+    }
+
+    /// So many bytes of the smallest that has them, whoever had it before.
+    pub fn carve(&mut self, bytes: usize) -> Option<Free> {
+        self.join();
+        let found = self.0.iter().enumerate().filter(|(_, free)| free.place.bytes >= bytes);
+        let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
+        match self.0[at].place.bytes == bytes {
+            true => Some(self.0.remove(at)),
+            false => Some(self.0[at].split(bytes)),
+        }
+    }
+
+    /// Blocks of which no part is in use, the largest first: one, and as many more as have so many bytes.
+    pub fn take_blocks(&mut self, bytes: u64) -> Vec<Free> {
+        self.join();
+        let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
+        self.0 = rest;
+        blocks.sort_by_key(|free| std::cmp::Reverse(free.place.bytes));
+        let mut taken = 0;
+        let enough = blocks.iter().take_while(|free| {
+            let more = taken < bytes.max(1);
+            taken += free.place.bytes as u64;
+            more
+        });
+        let left = blocks.split_off(enough.count());
+        self.0.extend(left);
+        blocks
+    }
+
+    /// All that a stream may still use.
+    pub fn take_of(&mut self, stream: usize) -> Vec<Free> {
+        let (of_stream, rest) = self.0.drain(..).partition(|free| free.users.contains(&stream));
+        self.0 = rest;
+        of_stream
+    }
+
+    /// Blocks of which no part is in use, by no stream either.
+    pub fn take_unused(&mut self) -> Vec<Free> {
+        self.join();
+        let (unused, rest) = self.0.drain(..).partition(|free| free.place.is_whole() && free.users.is_empty());
+        self.0 = rest;
+        unused
+    }
+
+    /// Joins parts that lie side by side.
+    fn join(&mut self) {
+        self.0.sort_by_key(|free| (free.place.block.0, free.place.offset));
+        self.0.dedup_by(|next, free| {
+            let beside = free.place.ends_at(&next.place);
+            if beside {
+                free.join(next);
+            }
+            beside
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(number: usize, bytes: usize, stream: usize) -> Free {
+        Free { place: Place::whole(MemoryHandle(number), bytes), users: vec![stream], dirty: false }
+    }
+
+    fn pool(blocks: &[(usize, usize, usize)]) -> Pool {
+        Pool(blocks.iter().map(|(number, bytes, stream)| block(*number, *bytes, *stream)).collect())
+    }
+
+    #[test]
+    fn a_stream_finds_what_it_had_where_that_fits() {
+        let mut pool = pool(&[(1, 64, 0), (2, 72, 0), (3, 80, 0), (4, 64, 1)]);
+        assert!(pool.take(65, 1, false).is_none(), "too small, or of another stream");
+        assert_eq!(pool.take(64, 0, false).map(|free| free.place.block), Some(MemoryHandle(1)));
+        assert_eq!(pool.take(64, 0, false).map(|free| free.place.block), Some(MemoryHandle(2)));
+        assert!(pool.take(64, 0, false).is_none(), "a quarter larger");
+        assert_eq!(pool.bytes(), 144);
+    }
+
+    #[test]
+    fn scratch_memory_goes_where_it_need_not_be_cleared() {
+        for scratch in [false, true] {
+            let mut pool = Pool(vec![block(1, 64, 0), Free { dirty: true, ..block(2, 64, 0) }]);
+            let dirty = pool.take(64, 0, scratch).map(|free| free.dirty);
+            assert_eq!(dirty, Some(scratch));
+        }
+    }
+
+    /// Parts come from the smallest block that has room, and are joined again, with all that used them.
+    #[test]
+    fn parts_are_carved_and_joined() {
+        let mut pool = pool(&[(1, 100, 0), (2, 50, 1)]);
+        let [mut first, second, third] = [40, 60, 30].map(|bytes| pool.carve(bytes).expect("room"));
+        let places = [&first, &second, &third].map(|free| (free.place.block.0, free.place.offset, free.place.bytes));
+        assert_eq!(places, [(2, 0, 40), (1, 0, 60), (1, 60, 30)]);
+        assert!(pool.carve(11).is_none());
+        (first.users, first.dirty) = (vec![2], true);
+        [first, third].into_iter().for_each(|free| pool.put(free));
+        assert!(pool.carve(51).is_none(), "40 and 10 of block 2, 30 and 10 of block 1");
+        let all = pool.carve(50).expect("all of block 2");
+        assert!(all.place.is_whole() && all.dirty && all.users.contains(&1) && all.users.contains(&2), "{all:?}");
+        assert!(pool.take_blocks(u64::MAX).is_empty(), "block 1 is in use");
+        pool.put(second);
+        assert_eq!(pool.take_blocks(u64::MAX).len(), 1);
+    }
+
+    #[test]
+    fn no_more_blocks_go_than_are_lacking() {
+        for (bytes, expected) in
+            [(0, vec![3]), (30, vec![3]), (31, vec![3, 2]), (51, vec![3, 2, 1]), (999, vec![3, 2, 1])]
+        {
+            let taken = pool(&[(1, 10, 0), (2, 20, 0), (3, 30, 1)]).take_blocks(bytes);
+            assert_eq!(taken.iter().map(|free| free.place.block.0).collect::<Vec<_>>(), expected, "{bytes} bytes");
+        }
+    }
+}

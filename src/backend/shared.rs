@@ -1,0 +1,129 @@
+//! A device's driver and memory: what streams and their buffers need to the last.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use super::core::StreamCore;
+use super::device::lock;
+use super::pool::{Free, Place, Pool};
+use super::{Driver, MemoryHandle};
+use crate::{Error, Result};
+
+/// The driver, the count of what it gave out, and what is free of that.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) driver: Box<dyn Driver>,
+    /// Caps what the driver gives.
+    limit: Option<u64>,
+    allocated: AtomicU64,
+    /// The most that `allocated` has been.
+    peak: AtomicU64,
+    /// Blocks that the driver was asked for.
+    asked_for: AtomicU64,
+    pub(super) pool: Mutex<Pool>,
+    /// All streams, idle or not.
+    streams: Mutex<Vec<Weak<StreamCore>>>,
+}
+
+impl Shared {
+    pub(super) fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Self {
+        let [allocated, peak, asked_for] = [(); 3].map(|()| AtomicU64::new(0));
+        Self { driver, limit, allocated, peak, asked_for, pool: Mutex::default(), streams: Mutex::default() }
+    }
+
+    /// A new stream of so many.
+    pub(super) fn new_stream(self: &Arc<Self>) -> Result<Arc<StreamCore>> {
+        let mut streams = lock(&self.streams);
+        let core = Arc::new(StreamCore::new(self.clone(), streams.len())?);
+        streams.push(Arc::downgrade(&core));
+        Ok(core)
+    }
+
+    /// Those of some streams that there still are.
+    pub(super) fn streams(&self, numbers: &[usize]) -> Vec<Arc<StreamCore>> {
+        let streams = lock(&self.streams);
+        numbers.iter().filter_map(|number| streams.get(*number)?.upgrade()).collect()
+    }
+
+    pub(super) fn allocated(&self) -> u64 {
+        self.allocated.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn asked_for(&self) -> u64 {
+        self.asked_for.load(Ordering::Relaxed)
+    }
+
+    /// What the cap leaves of so many bytes that are free and so many that are in pools.
+    pub(super) fn within_limit(&self, free: u64, pooled: u64) -> u64 {
+        self.limit.map_or(free, |limit| (limit + pooled).saturating_sub(self.allocated()).min(free))
+    }
+
+    /// A block of the driver's within the cap.
+    pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        self.count(bytes)?;
+        self.asked_for.fetch_add(1, Ordering::Relaxed);
+        let result = self.driver.memory_allocate(bytes);
+        if result.is_err() {
+            self.uncount(bytes);
+        }
+        result
+    }
+
+    /// Gives free blocks back to the driver, once the streams that may still use them have run empty.
+    pub(super) fn free(&self, mut blocks: Vec<Free>) {
+        let mut users: Vec<usize> = blocks.iter().flat_map(|free| &free.users).copied().collect();
+        users.sort_unstable();
+        users.dedup();
+        let users = self.streams(&users);
+        for user in &users {
+            user.synchronize();
+        }
+        if let Some(user) = users.first() {
+            let dirty = blocks.iter_mut().filter(|free| free.dirty);
+            // A failure means that the device is lost, and its memory with it.
+            dirty.for_each(|free| drop(user.clear(free)));
+            user.synchronize();
+        }
+        for Free { place, .. } in blocks {
+            // SAFETY: nobody owns the block, and the streams that had it have run empty.
+            unsafe { self.driver.memory_free(place.block) };
+            self.uncount(place.block_bytes);
+        }
+    }
+
+    /// A handle of memory that the caller has taken.
+    pub(super) fn handle(&self, place: &Place) -> Result<MemoryHandle> {
+        if place.is_whole() { Ok(place.block) } else { self.driver.memory_part(place.block, place.offset, place.bytes) }
+    }
+
+    /// # Safety
+    /// The handle is of that place and not used again; what is queued may use it.
+    pub(super) unsafe fn drop_handle(&self, memory: MemoryHandle, place: &Place) {
+        if !place.is_whole() {
+            // SAFETY: passed on from the caller.
+            unsafe { self.driver.part_free(memory) };
+        }
+    }
+
+    /// Counts so many bytes more as allocated, if the cap lets it.
+    pub(super) fn count(&self, bytes: usize) -> Result<()> {
+        let requested = bytes as u64;
+        let before = self.allocated.fetch_add(requested, Ordering::SeqCst);
+        if let Some(limit) = self.limit.filter(|limit| before + requested > *limit) {
+            self.uncount(bytes);
+            let (device, available) = (self.driver.info().name.clone(), limit.saturating_sub(before));
+            return Err(Error::OutOfMemory { device, requested, available });
+        }
+        self.peak.fetch_max(before + requested, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Counts so many bytes as allocated no more.
+    pub(super) fn uncount(&self, bytes: usize) {
+        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,84 @@
+//! Waiting for what a stream has queued, unless the caller aborts.
+
+use std::time::{Duration, Instant};
+
+use super::{EventHandle, Mark, Stream};
+use crate::{Error, Result};
+
+/// The caller's question "stop now?", asked at least every few milliseconds.
+pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
+
+/// Pause between two looks at a running queue: short against a kernel, long against a look.
+const POLL: Duration = Duration::from_micros(50);
+
+/// An error if the hook says stop.
+///
+/// # Errors
+/// [`Error::Aborted`].
+pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
+    if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
+}
+
+impl Stream {
+    /// Waits on the host until a mark has been passed, asking `abort` meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or the driver failed.
+    pub fn wait_until(&self, mark: &Mark, abort: Abort<'_>) -> Result<()> {
+        match abort {
+            Some(abort) => self.poll(mark.event, abort),
+            // SAFETY: the event is live.
+            None => unsafe { self.core.shared.driver.event_synchronize(mark.event) },
+        }
+    }
+
+    /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
+    ///
+    /// After an abort it still waits for what was queued, since that cannot be taken back; callers that are given a hook
+    /// bound what they queue to some 50 ms, for all streams of a device together (`Device::pace`).
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or the driver failed.
+    pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
+        let driver = &*self.core.shared.driver;
+        // SAFETY: the handle is live.
+        let end = unsafe { driver.event_record(self.core.handle)? };
+        let result = match abort {
+            Some(abort) => self.poll(end, abort),
+            // SAFETY: the event is live.
+            None => unsafe { driver.event_synchronize(end) },
+        };
+        // SAFETY: the event is live and not used again.
+        unsafe { driver.event_free(end) };
+        let passed = matches!(result, Ok(()) | Err(Error::Aborted));
+        if passed {
+            self.kept.clear();
+        }
+        for (start, end) in std::mem::take(&mut self.spans) {
+            // SAFETY: both events are live, not used again, and passed where they are compared.
+            let seconds = unsafe {
+                let seconds = if passed { self.core.shared.driver.event_elapsed(start, end) } else { Ok(0.0) };
+                self.free_events([start, end]);
+                seconds
+            };
+            self.traffic.kernels += Duration::from_secs_f64(seconds.unwrap_or(0.0).max(0.0));
+        }
+        result
+    }
+
+    fn poll(&self, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
+        let driver = &*self.core.shared.driver;
+        let mut aborted = false;
+        let mut asked = Instant::now();
+        // SAFETY: the event is live.
+        while !unsafe { driver.event_passed(end)? } {
+            // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
+            if !aborted && asked.elapsed() > Duration::from_millis(1) {
+                aborted = abort();
+                asked = Instant::now();
+            }
+            std::thread::sleep(POLL);
+        }
+        if aborted { Err(Error::Aborted) } else { check_abort(Some(abort)) }
+    }
+}
