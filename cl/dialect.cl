@@ -26,6 +26,7 @@ typedef long i64;
 #define AWAIT_STREAM()
 #define LET_NEXT_START()
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define POPCOUNT(value) popcount(value)
 // A copy to local memory: at once here, behind what follows in CUDA.
 #define ASYNC_COPY(to, from) (to) = (from)

@@ -11,7 +11,7 @@
 // drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
 // in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
 
-#define AFFINE_GROUP 32u
+#define AFFINE_GROUP INVERSE_GROUP
 // Most pairs of a work-item for one inversion.
 #define AFFINE_ITEMS 128u
 #define AFFINE_TILE (AFFINE_GROUP * AFFINE_ITEMS)
@@ -127,9 +127,9 @@ typedef struct ALIGNED(16) {
 #endif
 } staged_t;
 
-// What a group keeps in local memory: the nodes of its inversion, or the staged operands.
+// What a group keeps in local memory: what its inversion needs, or the staged operands.
 typedef union {
-    F(t) node[2 * AFFINE_GROUP];
+    inverse_locals_t inverse;
     staged_t slot[AFFINE_GROUP];
 } affine_locals_t;
 
@@ -208,29 +208,6 @@ DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 c
     return product;
 }
 
-// The inverse of each work-item's value, none of them zero, by a tree of products over the group. (Loops end with
-// their barrier: PoCL 3.1 gives wrong products where they begin with it.)
-DEVICE F(t) invert_in_group(LOCAL_POINTER F(t) *node, F(t) value) {
-    node[AFFINE_GROUP + LOCAL_ID] = F(reduced)(value);
-    BARRIER();
-    for (u32 width = AFFINE_GROUP / 2; width > 0; width >>= 1) {
-        u32 i = width + LOCAL_ID;
-        if (LOCAL_ID < width) node[i] = F(mul)(node[2 * i], node[2 * i + 1]);
-        BARRIER();
-    }
-    if (LOCAL_ID == 0) node[1] = F(inv)(node[1]);
-    BARRIER();
-    for (u32 width = 2; width <= AFFINE_GROUP; width <<= 1) {
-        u32 i = width + LOCAL_ID;
-        F(t) inverse;
-        if (LOCAL_ID < width) inverse = F(mul)(node[i >> 1], node[i ^ 1]);
-        BARRIER();
-        if (LOCAL_ID < width) node[i] = inverse;
-        BARRIER();
-    }
-    return node[AFFINE_GROUP + LOCAL_ID];
-}
-
 // p + q by the slope, which is divided by what `inverse` inverts; loose are these two, p.y and q.y.
 DEVICE affine_t add_by_slope(affine_t p, affine_t q, F(t) numerator, F(t) inverse) {
     F(t) slope = F(mul_loose)(numerator, inverse);
@@ -307,7 +284,7 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
         u32 count = start + tile < last ? tile : last - start;
         F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);
         BARRIER();
-        F(t) inverse = invert_in_group(locals.node, product);
+        F(t) inverse = invert_in_group(&locals.inverse, product);
         BARRIER();
         add_listed(from, list + start, count, inverse, prefix, out, &locals.slot[LOCAL_ID]);
         BARRIER();

@@ -42,6 +42,8 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 }
 // Four neighbours in a warp wait for each other.
 #define QUAD_BARRIER() __syncwarp()
+// The work-items of a group of 32 wait for each other.
+#define WARP_BARRIER() __syncwarp()
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)

@@ -30,6 +30,16 @@ PTX_TERNARY(ptx_madc_lo_cc, "madc.lo.cc.u32")
 PTX_TERNARY(ptx_madc_hi_cc, "madc.hi.cc.u32")
 PTX_TERNARY(ptx_madc_lo, "madc.lo.u32")
 PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
+// a·b + c.
+DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
+    i64 r;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+    return r;
+}
+#else
+DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
+    return (i64)a * b + c;
+}
 #endif
 
 #define JOIN_(a, b) a##_##b

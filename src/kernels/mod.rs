@@ -151,6 +151,8 @@ const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
 const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
 const FIELD_LOOSE: &str = include_str!("../../cl/field_loose.cl");
 const FIELD_INVERSE: &str = include_str!("../../cl/field_inverse.cl");
+const FIELD_INVERSE_GROUP: &str = include_str!("../../cl/field_inverse_group.cl");
+const INVERT_GROUP: &str = include_str!("../../cl/invert_group.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
@@ -227,12 +229,13 @@ impl Module {
 
     fn family_sources(&self, text: &mut String) {
         match self.family {
-            Family::Vector => text.push_str(VECTOR),
+            Family::Vector => [INVERT_GROUP, VECTOR].iter().for_each(|part| text.push_str(part)),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Msm => {
                 text.push_str(CURVE);
+                text.push_str(INVERT_GROUP);
                 for part in MSM {
                     text.push_str(part);
                 }
@@ -261,7 +264,9 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
         text.push_str("#define LOOSE\n");
     }
     text.push_str(FIELD);
-    for part in [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_LOOSE, FIELD_INVERSE].iter().chain(more) {
+    for part in
+        [FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_LOOSE, FIELD_INVERSE, FIELD_INVERSE_GROUP].iter().chain(more)
+    {
         text.push_str(part);
     }
     for name in ["FIELD", "LIMBS", "INV32", "LOOSE", "P_LIMBS", "P2_LIMBS", "ONE_LIMBS", "R2_LIMBS"] {
