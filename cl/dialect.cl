@@ -27,6 +27,8 @@ typedef long i64;
 #define LET_NEXT_START()
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+// Keeps what follows from a word from being computed long before, and then from lying in memory: CUDA only.
+#define NOT_BEFORE(word)
 #define POPCOUNT(value) popcount(value)
 // A copy to local memory: at once here, behind what follows in CUDA.
 #define ASYNC_COPY(to, from) (to) = (from)

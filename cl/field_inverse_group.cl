@@ -61,7 +61,7 @@ DEVICE bool sums_are_zero(LOCAL_POINTER const digit_sums_t *sums, u32 low) {
 DEVICE i32 F(digit_at)(F(digits) a, u32 place) {
     i32 digit = 0;
 #pragma unroll
-    for (u32 i = 0; i < DIGITS; i++) digit = i == place ? a.digit[i] : digit;
+    for (u32 i = 0; i < DIGITS; i++) digit |= a.digit[i] & -(i32)(i == place);
     return digit;
 }
 
@@ -99,7 +99,9 @@ DEVICE F(t) F(element_of)(F(digits) d, i32 negate) {
 // end with their barrier: PoCL 3.1 gives wrong products where they begin with it.)
 DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
     const u32 p_limbs[LIMBS] = P_LIMBS, r2[LIMBS] = R2_LIMBS;
-    const u32 id = LOCAL_ID, place = id % INVERSE_HALF, above = (id + 1) % INVERSE_GROUP;
+    u32 id = LOCAL_ID;
+    NOT_BEFORE(id);
+    const u32 place = id % INVERSE_HALF, above = (id + 1) % INVERSE_GROUP;
     const u32 below = (id + INVERSE_GROUP - 1) % INVERSE_GROUP;
     F(digits) p = F(balanced)(F(to_digits)(p_limbs)), first = F(to_digits)(a.limb), second = F(to_digits)(r2);
     // All ones where multiples of p are added.

@@ -11,7 +11,9 @@ typedef struct {
 // beside its way: what the inverse of the root is multiplied by. So what follows the inversion is two products deep.
 DEVICE F(t) invert_in_group(LOCAL_POINTER inverse_locals_t *locals, F(t) value) {
     LOCAL_POINTER F(t) *node = locals->node;
-    const u32 id = LOCAL_ID, pairs = INVERSE_GROUP / 2;
+    const u32 pairs = INVERSE_GROUP / 2;
+    u32 id = LOCAL_ID;
+    NOT_BEFORE(id);
     node[INVERSE_GROUP + id] = F(reduced)(value);
     WARP_BARRIER();
     F(t) beside = F(one)();

@@ -44,6 +44,8 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define QUAD_BARRIER() __syncwarp()
 // The work-items of a group of 32 wait for each other.
 #define WARP_BARRIER() __syncwarp()
+// Keeps what follows from a word from being computed long before: ahead of the loops that take all registers.
+#define NOT_BEFORE(word) asm volatile("" : "+r"(word))
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
