@@ -28,7 +28,7 @@ KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBA
 
 // The inverses of a's elements, none of them zero, a group at a time; of those again, `rounds` times in all: for
 // measuring what a group's inversion takes. Grid: whole groups, n work-items.
-KERNEL(INVERSE_GROUP)
+KERNEL_BOUNDED(INVERSE_GROUP, AFFINE_OCCUPANCY)
 void vector_invert_groups(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
     LOCAL inverse_locals_t locals;
     F(t) x = GLOBAL_ID < n ? a[GLOBAL_ID] : F(one)();

@@ -337,15 +337,15 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
     Ok(())
 }
 
-/// What an inversion for a group of 32 takes, alone on the device and with 16 groups on each compute unit, as in a round
-/// of batched affine additions: a chain of them, so that nothing else counts.
+/// What an inversion for a group of 32 takes, alone on the device and with as many groups on each compute unit as a
+/// round of batched affine additions has there (`AFFINE_OCCUPANCY`): a chain of them, so that nothing else counts.
 fn inversions(accelerator: &Accelerator, options: &Options) -> Result<(), Failure> {
     let Some(device) = accelerator.devices().first() else { return Ok(()) };
     for (name, bytes) in [("bls12_381_fq", 48), ("bls12_381_fq2", 96), ("bn254_fq", 32)] {
         if !format!("inversion {name}").contains(&options.only) {
             continue;
         }
-        let many = 16 * device.info().compute_units;
+        let many = if bytes > 48 { 8 } else { 16 } * device.info().compute_units;
         let [alone, together] = [1, many].map(|groups| inversion_time(device, options, (name, bytes), groups));
         println!("inversion {name:30} {:>10.2} us alone, {:.2} with {many} groups", alone? * 1e6, together? * 1e6);
     }

@@ -214,9 +214,7 @@ impl Enqueue<'_> {
         if plan.levels == 0 {
             return Ok(None);
         }
-        // A coordinate is a quarter of an XYZZ point.
         let room = plan.room();
-        let scratch = self.bytes(room.scratch() * self.point_bytes as u64 / 4)?;
         let list = self.words(room.slots(1))?;
         // Two buffers take turns as input and output: those of the transposition, given back since.
         let (mut output, mut input) = (self.bytes(room.first_bytes())?, self.bytes(room.second_bytes())?);
@@ -228,7 +226,7 @@ impl Enqueue<'_> {
             let buffers = [&matrix.offsets, &matrix.entries, from, &output, &length, &list].map(mem);
             let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
             self.launch("msm_list_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
-            let buffers = [&matrix.entries, from, &output, &length, &list, &scratch].map(mem);
+            let buffers = [&matrix.entries, from, &output, &length, &list].map(mem);
             let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
             self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&[Arg::U32(level)], &buffers[..]].concat())?;
             std::mem::swap(&mut input, &mut output);
