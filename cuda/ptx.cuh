@@ -33,7 +33,7 @@ PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
 // a·b + c.
 DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
     i64 r;
-    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+    asm volatile("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
     return r;
 }
 #else
