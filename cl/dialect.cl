@@ -1,4 +1,5 @@
 // The OpenCL C 1.2 side of the dialect in which all kernels are written; cuda/dialect.cuh is the other.
+typedef uchar u8;
 typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
@@ -25,7 +26,12 @@ typedef long i64;
 #define STARTS_EARLY(kernel)
 #define AWAIT_STREAM()
 #define LET_NEXT_START()
+// Entries that a group of the sort has room for: 32 KiB of local memory are all that some devices have.
+#define SORT_ROOM 2048u
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+// Keeps what follows from a word from being computed long before, and then from lying in memory: CUDA only.
+#define NOT_BEFORE(word)
 #define POPCOUNT(value) popcount(value)
 // A copy to local memory: at once here, behind what follows in CUDA.
 #define ASYNC_COPY(to, from) (to) = (from)

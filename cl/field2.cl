@@ -118,3 +118,11 @@ DEVICE F(t) F(inv)(F(t) a) {
     a.c1 = SUB(neg)(SUB(mul)(a.c1, norm_inverse));
     return a;
 }
+
+// The same by a group of work-items that pass the same.
+DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
+    SUB(t) norm_inverse = SUB(inv_by_group)(sums, SUB(add)(SUB(sqr)(a.c0), SUB(sqr)(a.c1)));
+    a.c0 = SUB(mul)(a.c0, norm_inverse);
+    a.c1 = SUB(neg)(SUB(mul)(a.c1, norm_inverse));
+    return a;
+}

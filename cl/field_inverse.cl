@@ -44,8 +44,8 @@ DEVICE F(t) F(from_digits)(F(digits) a) {
     return r;
 }
 
-// Thirty division steps on the low words of f (odd) and g; `eta` is −δ of the paper.
-DEVICE F(steps) F(divide_steps)(i32 *eta, u32 f, u32 g) {
+// Thirty division steps on the low words of f (odd) and g, whatever `eta` is: −δ of the paper.
+DEVICE F(steps) F(divide_steps_from)(i32 *eta, u32 f, u32 g) {
     u32 u = 1, v = 0, q = 0, r = 1;
     i32 left = DIGIT_BITS;
     while (true) {
@@ -79,6 +79,63 @@ DEVICE F(steps) F(divide_steps)(i32 *eta, u32 f, u32 g) {
     steps.v = (i32)v;
     steps.q = (i32)q;
     steps.r = (i32)r;
+    return steps;
+}
+
+// Steps in cycles: `zeros` halvings have made g odd. The matrix is that before them.
+typedef struct {
+    u32 minus_f, g, u, v, q, r;
+    // f/g modulo 2^6 in its low bits: −1/g is g·(g² − 2) there.
+    u32 quotient;
+    // The number of the last halvings, and of pairs of steps that there is room for.
+    i32 zeros, pairs;
+} F(cycles);
+
+DEVICE i32 F(trailing_zeros)(u32 a) {
+    return (i32)POPCOUNT(~a & (a - 1));
+}
+
+// f and g change places, and the next zeros + 2 steps, in which they stay, clear as many bits of g at once, by the
+// multiple f/g modulo 2^(zeros + 2), of which `multiple` may have more bits. Then g is halved again. (What the next
+// cycle starts with is here, so that it does not wait for the branch to it.)
+DEVICE F(cycles) F(take_cycle)(F(cycles) c, u32 multiple) {
+    i32 cleared = c.zeros + 2;
+    multiple &= (4u << c.zeros) - 1;
+    u32 sum = c.g * multiple + c.minus_f, t;
+    i32 zeros = F(trailing_zeros)(sum);
+    t = c.u << c.zeros, c.u = c.q << cleared, c.q = c.q * multiple - t;
+    t = c.v << c.zeros, c.v = c.r << cleared, c.r = c.r * multiple - t;
+    c.pairs -= c.zeros + 1;
+    c.minus_f = 0u - c.g;
+    c.g = sum >> zeros;
+    c.zeros = zeros - cleared;
+    c.quotient = c.minus_f * c.g * (c.g * c.g - 2);
+    return c;
+}
+
+// Up to thirty division steps on the low words of f (odd) and g. From eta = −1 they come in cycles of 2·zeros + 2,
+// after which eta is −1 again. As many cycles are taken as there is room for; of the steps that are left the matrix
+// has the factor alone, which doubles (f, g) and (d, e) alike. Where not even one cycle fits, or `eta` is another
+// after that, steps are taken as they come.
+DEVICE F(steps) F(divide_steps)(i32 *eta, u32 f, u32 g) {
+    F(cycles) c = {0u - f, g, 1, 0, 0, 1, 0, F(trailing_zeros)(g), DIGIT_BITS / 2};
+    if (*eta != -1 || c.zeros >= c.pairs) return F(divide_steps_from)(eta, f, g);
+    c.g >>= c.zeros;
+    c.quotient = c.minus_f * c.g * (c.g * c.g - 2);
+    while (true) {
+        while (c.zeros < (c.pairs < 5 ? c.pairs : 5)) c = F(take_cycle)(c, c.quotient);
+        if (c.zeros >= c.pairs) break;
+        // 1/g modulo 2^6, 2^12, 2^24.
+        u32 inverse = c.g * (2 - c.g * c.g);
+        inverse *= 2 - c.g * inverse;
+        inverse *= 2 - c.g * inverse;
+        c = F(take_cycle)(c, 0u - c.minus_f * inverse);
+    }
+    F(steps) steps;
+    steps.u = (i32)(c.u << 2 * c.pairs);
+    steps.v = (i32)(c.v << 2 * c.pairs);
+    steps.q = (i32)(c.q << 2 * c.pairs);
+    steps.r = (i32)(c.r << 2 * c.pairs);
     return steps;
 }
 

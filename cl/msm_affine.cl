@@ -7,11 +7,11 @@
 //
 // A round lists the pairs with two live slots (a lone one is copied), and then gives every group, a warp, an even
 // share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
-// products, inverts the product of all, and goes back through the list. Groups are that small so that they
-// drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
-// in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
+// products where the sums will be, inverts the product of all, and goes back through the list. Groups are that small so
+// that they drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory
+// are in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
 
-#define AFFINE_GROUP 32u
+#define AFFINE_GROUP INVERSE_GROUP
 // Most pairs of a work-item for one inversion.
 #define AFFINE_ITEMS 128u
 #define AFFINE_TILE (AFFINE_GROUP * AFFINE_ITEMS)
@@ -26,10 +26,6 @@ typedef struct {
     // The bases at level 0, the sums of the round before above.
     GLOBAL const affine_t *points;
 } operands_t;
-
-DEVICE bool slot_is_live(operands_t from, u32 slot) {
-    return from.entries[slot << from.level] != 0;
-}
 
 // One more than the number of a slot's point, with SIGN_BIT where it is to be negated. Nothing is computed with it
 // here, so that nobody waits for the load before the point's address is needed.
@@ -76,10 +72,13 @@ DEVICE F(t) doubtful_denominator(affine_t p, affine_t q, u32 kind) {
 }
 
 // Appends the pairs of two live slots among those of `level` to the list, and copies lone ones to their place
-// in the level above. Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0.
+// in the level above. Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0. What slots are live
+// is told from level to level by a byte each: odd levels' are the first `room` of `live`, those of even ones behind; at
+// level 0 entries tell.
 KERNEL(LIST_GROUP)
 void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const u32 *entries,
-                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL u32 *length, GLOBAL u32 *list) {
+                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL u32 *length, GLOBAL u32 *list,
+                    GLOBAL u8 *live, u32 room) {
     LOCAL u32 found[LIST_BLOCK], count, place;
     operands_t from;
     from.level = level;
@@ -88,11 +87,16 @@ void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const
     u32 pairs = offsets[rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
     if (start >= pairs) return;
     u32 end = start + LIST_BLOCK < pairs ? start + LIST_BLOCK : pairs;
+    GLOBAL const u8 *live_here = live + (level & 1 ? 0 : room);
+    GLOBAL u8 *live_above = live + (level & 1 ? room : 0);
     if (LOCAL_ID == 0) count = 0;
     BARRIER();
     for (u32 pair = start + LOCAL_ID; pair < end; pair += LIST_GROUP) {
-        if (!slot_is_live(from, 2 * pair)) continue;
-        if (slot_is_live(from, 2 * pair + 1)) found[ATOMIC_ADD(&count, 1u)] = pair;
+        bool first = level == 0 ? entries[2 * pair] != 0 : live_here[2 * pair] != 0;
+        bool second = level == 0 ? entries[2 * pair + 1] != 0 : live_here[2 * pair + 1] != 0;
+        live_above[pair] = first;
+        if (!first) continue;
+        if (second) found[ATOMIC_ADD(&count, 1u)] = pair;
         else out[pair] = entry_point(from, slot_entry(from, 2 * pair));
     }
     BARRIER();
@@ -127,9 +131,9 @@ typedef struct ALIGNED(16) {
 #endif
 } staged_t;
 
-// What a group keeps in local memory: the nodes of its inversion, or the staged operands.
+// What a group keeps in local memory: what its inversion needs, or the staged operands.
 typedef union {
-    F(t) node[2 * AFFINE_GROUP];
+    inverse_locals_t inverse;
     staged_t slot[AFFINE_GROUP];
 } affine_locals_t;
 
@@ -177,58 +181,36 @@ DEVICE void stage_x(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair) 
     ASYNC_COPY(slot->q.x, entry_place(from, pair.q)->x);
 }
 
-DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
+DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const affine_t *out) {
     ASYNC_COPY(slot->p, *entry_place(from, pair.p));
     ASYNC_COPY(slot->q, *entry_place(from, pair.q));
-    ASYNC_COPY(slot->prefix, *prefix);
+    ASYNC_COPY(slot->prefix, out[pair.number].x);
 }
 
-// Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k. These
-// products are in [0, 2p) for any field: whatever they are multiplied by is loose at most.
-DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix,
+// Product of the denominators of the work-item's pairs; that of those before a pair is left in the place of its sum,
+// as x, for no memory is needed then but the sums'. These products are in [0, 2p) for any field: whatever they are
+// multiplied by is loose at most.
+DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL affine_t *out,
                                   LOCAL_POINTER staged_t *slot) {
     F(t) product = F(one)();
     if (LOCAL_ID >= count) return product;
     u32 place;
     pair_t pair = walk_from(slot, from, list, count, LOCAL_ID, AFFINE_GROUP, &place);
     stage_x(slot, from, pair);
-    for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP, prefix += AFFINE_GROUP) {
+    for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP) {
         ASYNC_WAIT();
         F(t) px = slot->p.x, qx = slot->q.x, denominator = F(loose_difference)(qx, px);
         if (pair_is_doubtful(px, qx)) {
             affine_t p = entry_point(from, pair.p), q = entry_point(from, pair.q);
             denominator = doubtful_denominator(p, q, pair_kind(p, q));
         }
+        out[pair.number].x = product;
         pair = walk_on(slot, from, list, count, AFFINE_GROUP, &place);
         stage_x(slot, from, pair);
-        *prefix = product;
         product = F(mul_lazy)(product, denominator);
     }
     ASYNC_WAIT();
     return product;
-}
-
-// The inverse of each work-item's value, none of them zero, by a tree of products over the group. (Loops end with
-// their barrier: PoCL 3.1 gives wrong products where they begin with it.)
-DEVICE F(t) invert_in_group(LOCAL_POINTER F(t) *node, F(t) value) {
-    node[AFFINE_GROUP + LOCAL_ID] = F(reduced)(value);
-    BARRIER();
-    for (u32 width = AFFINE_GROUP / 2; width > 0; width >>= 1) {
-        u32 i = width + LOCAL_ID;
-        if (LOCAL_ID < width) node[i] = F(mul)(node[2 * i], node[2 * i + 1]);
-        BARRIER();
-    }
-    if (LOCAL_ID == 0) node[1] = F(inv)(node[1]);
-    BARRIER();
-    for (u32 width = 2; width <= AFFINE_GROUP; width <<= 1) {
-        u32 i = width + LOCAL_ID;
-        F(t) inverse;
-        if (LOCAL_ID < width) inverse = F(mul)(node[i >> 1], node[i ^ 1]);
-        BARRIER();
-        if (LOCAL_ID < width) node[i] = inverse;
-        BARRIER();
-    }
-    return node[AFFINE_GROUP + LOCAL_ID];
 }
 
 // p + q by the slope, which is divided by what `inverse` inverts; loose are these two, p.y and q.y.
@@ -253,12 +235,12 @@ DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse
 }
 
 // Adds the work-item's pairs, last first; `inverse` is that of the product of their denominators.
-DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL const F(t) *prefix,
-                       GLOBAL affine_t *out, LOCAL_POINTER staged_t *slot) {
+DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL affine_t *out,
+                       LOCAL_POINTER staged_t *slot) {
     if (LOCAL_ID >= count) return;
     u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP, place;
     pair_t next = walk_from(slot, from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP, &place);
-    stage(slot, from, next, prefix + left);
+    stage(slot, from, next, out);
     while (true) {
         pair_t pair = next;
         ASYNC_WAIT();
@@ -266,7 +248,7 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
         F(t) own = F(mul_lazy)(inverse, slot->prefix);
         if (left > 0) {
             next = walk_on(slot, from, list, count, 0u - AFFINE_GROUP, &place);
-            stage(slot, from, next, prefix + left - AFFINE_GROUP);
+            stage(slot, from, next, out);
         }
         if (pair.p & SIGN_BIT) p.y = F(loose_negative)(p.y);
         if (pair.q & SIGN_BIT) q.y = F(loose_negative)(q.y);
@@ -288,11 +270,10 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
     }
 }
 
-// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
-// largest tile has pairs, in whole steps. Grid: any number of groups.
+// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. Grid: any number of groups.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
-                   GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
+                   GLOBAL const u32 *length, GLOBAL const u32 *list) {
     LOCAL affine_locals_t locals;
     operands_t from;
     from.level = level;
@@ -301,15 +282,13 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     u32 pairs = *length, share = (pairs + GROUPS - 1) / GROUPS;
     u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
     u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
-    u32 steps = (tile + AFFINE_GROUP - 1) / AFFINE_GROUP;
-    GLOBAL F(t) *prefix = scratch + GROUP_ID * steps * AFFINE_GROUP + LOCAL_ID;
     for (; start < last; start += tile) {
         u32 count = start + tile < last ? tile : last - start;
-        F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);
+        F(t) product = multiply_denominators(from, list + start, count, out, &locals.slot[LOCAL_ID]);
         BARRIER();
-        F(t) inverse = invert_in_group(locals.node, product);
+        F(t) inverse = invert_in_group(&locals.inverse, product);
         BARRIER();
-        add_listed(from, list + start, count, inverse, prefix, out, &locals.slot[LOCAL_ID]);
+        add_listed(from, list + start, count, inverse, out, &locals.slot[LOCAL_ID]);
         BARRIER();
     }
 }

@@ -106,8 +106,6 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 }
 
 #define SORT_GROUP 256u
-// Entries that a group sorts.
-#define SORT_TILE 2048u
 // Bins of a band, bins of a window, and rows of a bin, at most.
 #define BAND_BINS 4096u
 #define WINDOW_BINS 256u
@@ -168,18 +166,18 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 // Puts the entries of a window's digits into the bins of the window's set: cursors[bin] is where the bin's next entry
 // goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
-// copy·(to − from) + set − from, a group for each SORT_TILE scalars; the last copy may have no window for a place.
+// copy·(to − from) + set − from, a group for each `tile` scalars, at most SORT_ROOM; the last copy may have no window for a place.
 KERNEL(SORT_GROUP)
-void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 stride,
+void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 stride,
                    u32 base, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
-    LOCAL u32 numbers[SORT_TILE], rows[SORT_TILE];
+    LOCAL u32 numbers[SORT_ROOM], rows[SORT_ROOM];
     LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
-    u32 tiles = (n + SORT_TILE - 1) / SORT_TILE, place = GROUP_ID / tiles, first = GROUP_ID % tiles * SORT_TILE;
+    u32 tiles = (n + tile - 1) / tile, place = GROUP_ID / tiles, first = GROUP_ID % tiles * tile;
     u32 set = from + place % (to - from), copy = place / (to - from);
     u32 first_bin = (first_row(set, c, wide, sets) - first_row(from, c, wide, sets)) >> low;
     if (copy * sets + set >= windows) return;
     u32 number = copy * stride + base + 1;
-    u32 end = first + SORT_TILE < n ? first + SORT_TILE : n;
+    u32 end = first + tile < n ? first + tile : n;
     starts[LOCAL_ID] = 0;
     BARRIER();
     for (u32 i = first + LOCAL_ID; i < end; i += SORT_GROUP) {
@@ -209,19 +207,19 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
     }
 }
 
-// tile_bins[tile] is the bin of the first of the tile's entries, of SORT_TILE; bins[b] is the first entry of bin b,
+// tile_bins[i] is the bin of the first of the entries of tile i, of `tile`; bins[b] is the first entry of bin b,
 // bins[band_bins] their number.
 KERNEL(256)
-void msm_tile_bins(u32 band_bins, u32 tiles, GLOBAL const u32 *bins, GLOBAL u32 *tile_bins) {
-    u32 tile = GLOBAL_ID, entry = tile * SORT_TILE, bin = 0, above = band_bins;
-    if (tile >= tiles) return;
+void msm_tile_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *bins, GLOBAL u32 *tile_bins) {
+    u32 i = GLOBAL_ID, entry = i * tile, bin = 0, above = band_bins;
+    if (i >= tiles) return;
     // bins[bin] ≤ entry < bins[above], or else there is no such entry.
     while (above - bin > 1) {
         u32 middle = (bin + above) / 2;
         if (bins[middle] <= entry) bin = middle;
         else above = middle;
     }
-    tile_bins[tile] = bin;
+    tile_bins[i] = bin;
 }
 
 // The bin of an entry which is not in a bin before this one.
@@ -238,14 +236,14 @@ DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const u16 *rows, u32 
     BARRIER();
 }
 
-// counts[row] += 1 for every entry. Grid: a group for each SORT_TILE entries, which may be of several bins.
+// counts[row] += 1 for every entry. Grid: a group for each `tile` entries, which may be of several bins.
 KERNEL(SORT_GROUP)
-void msm_count_rows(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
+void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
                     u32 room, GLOBAL u32 *counts) {
     LOCAL u32 local_counts[BIN_ROWS];
     binned_t binned = binned_at(entries, room);
-    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE, bin = tile_bins[GROUP_ID];
-    u32 end = from + SORT_TILE < total ? from + SORT_TILE : total;
+    u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];
+    u32 end = from + tile < total ? from + tile : total;
     while (from < end) {
         bin = bin_from(bin, bins, from);
         u32 to = bins[bin + 1] < end ? bins[bin + 1] : end;
@@ -280,15 +278,15 @@ DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts
 // Puts entries in their rows: cursors[row] is where the row's next entry goes. Entries go through local memory, so that
 // those of one row are written side by side. Grid: as msm_count_rows.
 KERNEL(SORT_GROUP)
-void msm_place(u32 band_bins, u32 low, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
+void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
                u32 room, GLOBAL u32 *cursors, GLOBAL u32 *out) {
     // Of each row of the bin: where its entries start in local memory, after which the next one goes there, and by how
     // much more its place in the output is.
-    LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_TILE];
-    LOCAL u16 rows[SORT_TILE];
+    LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_ROOM];
+    LOCAL u16 rows[SORT_ROOM];
     binned_t binned = binned_at(entries, room);
-    u32 total = bins[band_bins], from = GROUP_ID * SORT_TILE, bin = tile_bins[GROUP_ID];
-    u32 end = from + SORT_TILE < total ? from + SORT_TILE : total;
+    u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];
+    u32 end = from + tile < total ? from + tile : total;
     while (from < end) {
         bin = bin_from(bin, bins, from);
         u32 to = bins[bin + 1] < end ? bins[bin + 1] : end;

@@ -25,3 +25,16 @@ KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBA
     for (u32 k = 0; k < rounds; k++) power = F(mul)(power, x);
     out[i] = power;
 }
+
+// The inverses of a's elements, none of them zero, a group at a time; of those again, `rounds` times in all: for
+// measuring what a group's inversion takes. Grid: whole groups, n work-items.
+KERNEL_BOUNDED(INVERSE_GROUP, AFFINE_OCCUPANCY)
+void vector_invert_groups(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
+    LOCAL inverse_locals_t locals;
+    F(t) x = GLOBAL_ID < n ? a[GLOBAL_ID] : F(one)();
+    for (u32 k = 0; k < rounds; k++) {
+        x = invert_in_group(&locals, x);
+        BARRIER();
+    }
+    if (GLOBAL_ID < n) out[GLOBAL_ID] = x;
+}

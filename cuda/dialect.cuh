@@ -1,4 +1,5 @@
 // The CUDA C++ side of the dialect in which all kernels are written; cl/dialect.cl is the other.
+typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -28,6 +29,8 @@ typedef long long i64;
 #define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)
 // Groups of bucket reduction that share one: 128 registers with 8 limbs; more of longer ones gain nothing.
 #define REDUCE_OCCUPANCY (FIELD_WORDS > 8 ? 4 : 8)
+// Entries that a group of the sort has room for.
+#define SORT_ROOM 4096u
 // Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
 // work-item (PTX ISA, cp.async).
 #define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : 4>(&(to), &(from), sizeof(to))
@@ -42,6 +45,10 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 }
 // Four neighbours in a warp wait for each other.
 #define QUAD_BARRIER() __syncwarp()
+// The work-items of a group of 32 wait for each other.
+#define WARP_BARRIER() __syncwarp()
+// Keeps what follows from a word from being computed long before: ahead of the loops that take all registers.
+#define NOT_BEFORE(word) asm volatile("" : "+r"(word))
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)

@@ -33,8 +33,17 @@ PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
 // Whether ptxas predicates an addition of so many limbs behind a branch, which takes half of what masking one term does:
 // with 12 that spills.
 #define PREDICATES(limbs) ((limbs) <= 8)
+// a·b + c.
+DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
+    i64 r;
+    asm volatile("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+    return r;
+}
 #else
 #define PREDICATES(limbs) 0
+DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
+    return (i64)a * b + c;
+}
 #endif
 
 #define JOIN_(a, b) a##_##b

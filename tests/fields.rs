@@ -81,9 +81,59 @@ fn check<F: Field>(name: &str) {
     }
 }
 
+/// Work-items of a group that inverts, `INVERSE_GROUP` of `cl/field_inverse_group.cl`.
+const INVERSE_GROUP: usize = 32;
+
+/// Values to invert by groups: one kind in all places of a group, each kind in one place, powers of two and small
+/// ones (whose digits are mostly zero), random ones; the last group is not full.
+fn invertible<F: Field>() -> Vec<F> {
+    let special: Vec<F> = samples::<F>(1, 4).into_iter().filter(|value| !bool::from(value.is_zero())).collect();
+    let mut values: Vec<F> = special.iter().flat_map(|value| [*value; INVERSE_GROUP]).collect();
+    let random = samples::<F>(INVERSE_GROUP * INVERSE_GROUP, 5).split_off(6);
+    let replaced = |(i, value)| if i % INVERSE_GROUP == i / INVERSE_GROUP { special[i % special.len()] } else { value };
+    values.extend(random.into_iter().enumerate().map(replaced));
+    values.extend(std::iter::successors(Some(F::ONE), |power| Some(power.double())).take(400));
+    values.extend(std::iter::successors(Some(F::ONE), |value| Some(*value + F::ONE)).take(300));
+    values.extend(samples::<F>(1501, 6).split_off(6));
+    values
+}
+
+/// The inverses of groups of values, again inverted so many times in all.
+fn invert_groups<F: Field>(accelerator: &Accelerator, name: &str, values: &[F], rounds: u32) -> Vec<F> {
+    let program = Program::find("vector", name).expect("module exists");
+    let mut stream = accelerator.devices()[0].stream().expect("stream");
+    let [from, to] = [(); 2].map(|()| stream.allocate(size_of_val(values)).expect("memory"));
+    stream.upload(&from, bytes(values)).expect("upload");
+    let memory = [&from, &to].map(|buffer| Arg::Memory(buffer.handle()));
+    let args = [&[values.len() as u32, rounds].map(Arg::U32)[..], &memory].concat();
+    let items = values.len().next_multiple_of(INVERSE_GROUP) as u64;
+    // SAFETY: the arguments are those of the kernel of `cl/vector.cl`.
+    unsafe { program.launch(&mut stream, "vector_invert_groups", items, INVERSE_GROUP as u32, &args) }.expect("launch");
+    let mut result = vec![F::ZERO; values.len()];
+    stream.download(bytes_mut(&mut result), &to).expect("download");
+    result
+}
+
+fn check_groups<F: Field>(name: &str) {
+    let values = invertible::<F>();
+    assert!(!values.len().is_multiple_of(INVERSE_GROUP));
+    for accelerator in common::accelerators_with_devices() {
+        for rounds in [1, 2, 3] {
+            let got = invert_groups(&accelerator, name, &values, rounds);
+            for (i, (value, got)) in values.iter().zip(got).enumerate() {
+                let expected = if rounds == 2 { *value } else { value.invert().expect("not zero") };
+                assert_eq!(got, expected, "{rounds} inversions in {name}: number {i}, {value:?}");
+            }
+        }
+    }
+}
+
 macro_rules! field_tests {
     ($($test:ident: $type:ty, $name:literal;)*) => {
-        $(#[test] fn $test() { check::<$type>($name); })*
+        $(#[test] fn $test() {
+            check::<$type>($name);
+            check_groups::<$type>($name);
+        })*
     };
 }
 

@@ -9,6 +9,7 @@ mod inputs;
 mod ntt;
 mod peers;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blstrs::{G1Affine, G2Affine, Scalar};
@@ -16,7 +17,7 @@ use clap::Parser;
 use ff::Field;
 use group::{Curve, Group};
 use halo2curves::bn256;
-use proofwarp::backend::Arg;
+use proofwarp::backend::{Arg, Device};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
 use proofwarp::matrix::{self, Csr, CsrOnDevice, DeviceVectors, Kernel};
@@ -114,6 +115,7 @@ fn main() -> Result<(), Failure> {
     }
     println!("operation                                                log n     total ms   upload ms  kernels ms");
     products(&accelerator, &options)?;
+    inversions(&accelerator, &options)?;
     for &log_n in &sizes {
         ntt::rows::<Scalar>(&accelerator, &options, log_n)?;
         ntt::rows::<bn256::Fr>(&accelerator, &options, log_n)?;
@@ -333,4 +335,48 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
         println!("product {name:32} {:>10.2} G/s", f64::from(count) * f64::from(rounds) / seconds / 1e9);
     }
     Ok(())
+}
+
+/// What an inversion for a group of 32 takes, alone on the device and with as many groups on each compute unit as a
+/// round of batched affine additions has there (`AFFINE_OCCUPANCY`): a chain of them, so that nothing else counts.
+fn inversions(accelerator: &Accelerator, options: &Options) -> Result<(), Failure> {
+    let Some(device) = accelerator.devices().first() else { return Ok(()) };
+    for (name, bytes) in [("bls12_381_fq", 48), ("bls12_381_fq2", 96), ("bn254_fq", 32)] {
+        if !format!("inversion {name}").contains(&options.only) {
+            continue;
+        }
+        let many = if bytes > 48 { 8 } else { 16 } * device.info().compute_units;
+        let [alone, together] = [1, many].map(|groups| inversion_time(device, options, (name, bytes), groups));
+        println!("inversion {name:30} {:>10.2} us alone, {:.2} with {many} groups", alone? * 1e6, together? * 1e6);
+    }
+    Ok(())
+}
+
+/// Seconds of one of the inversions that so many groups do in a row, the least of some runs.
+fn inversion_time(
+    device: &Arc<Device>,
+    options: &Options,
+    (name, bytes): (&str, usize),
+    groups: u32,
+) -> Result<f64, Failure> {
+    let (count, rounds) = (32 * groups, 256u32);
+    let program = Program::find("vector", name)?;
+    let mut stream = device.stream()?;
+    let buffers = [stream.allocate(count as usize * bytes)?, stream.allocate(count as usize * bytes)?];
+    // Below any modulus: every byte of an element but its highest.
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let elements = (0..count as usize * bytes).map(|i| if i % 16 == 15 { 1 } else { rng.r#gen() });
+    stream.upload(&buffers[0], &elements.collect::<Vec<u8>>())?;
+    let [a, out] = [&buffers[0], &buffers[1]].map(|buffer| Arg::Memory(buffer.handle()));
+    let mut seconds = f64::MAX;
+    for _ in 0..=options.repeat {
+        stream.wait(None)?;
+        let start = Instant::now();
+        let args = [Arg::U32(count), Arg::U32(rounds), a, out];
+        // SAFETY: the arguments are those of `vector_invert_groups`; both vectors hold `count` elements.
+        unsafe { program.launch(&mut stream, "vector_invert_groups", u64::from(count), 32, &args)? };
+        stream.wait(None)?;
+        seconds = seconds.min(start.elapsed().as_secs_f64());
+    }
+    Ok(seconds / f64::from(rounds))
 }

@@ -153,6 +153,8 @@ const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
 const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
 const FIELD_LOOSE: &str = include_str!("../../cl/field_loose.cl");
 const FIELD_INVERSE: &str = include_str!("../../cl/field_inverse.cl");
+const FIELD_INVERSE_GROUP: &str = include_str!("../../cl/field_inverse_group.cl");
+const INVERT_GROUP: &str = include_str!("../../cl/invert_group.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
@@ -229,12 +231,13 @@ impl Module {
 
     fn family_sources(&self, text: &mut String) {
         match self.family {
-            Family::Vector => text.push_str(VECTOR),
+            Family::Vector => [INVERT_GROUP, VECTOR].iter().for_each(|part| text.push_str(part)),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Msm => {
                 text.push_str(CURVE);
+                text.push_str(INVERT_GROUP);
                 for part in MSM {
                     text.push_str(part);
                 }
@@ -262,7 +265,17 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.has_loose_elements() {
         text.push_str("#define LOOSE\n");
     }
-    let parts = [FIELD, WORDS_PTX, FIELD_SUMS, FIELD_PTX, FIELD_WIDE, FIELD_COMMON, FIELD_LOOSE, FIELD_INVERSE];
+    let parts = [
+        FIELD,
+        WORDS_PTX,
+        FIELD_SUMS,
+        FIELD_PTX,
+        FIELD_WIDE,
+        FIELD_COMMON,
+        FIELD_LOOSE,
+        FIELD_INVERSE,
+        FIELD_INVERSE_GROUP,
+    ];
     for part in parts.iter().chain(more) {
         text.push_str(part);
     }

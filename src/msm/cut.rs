@@ -2,9 +2,6 @@
 
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
-/// Pairs of a tile of `msm_add_pairs` (`cl/msm_affine.cl`), and work-items of a group there.
-const AFFINE_TILE: u64 = 4096;
-const AFFINE_STEP: u64 = 32;
 /// Pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
 
@@ -55,12 +52,6 @@ impl Cut {
         self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
     }
 
-    /// Elements of scratch memory that those groups need: each as many as the pairs of its largest tile, in whole steps.
-    pub fn scratch(&self) -> u64 {
-        let share = self.slots(1).div_ceil(self.affine_groups().max(1));
-        self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
-    }
-
     /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (6 bytes each)
     /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns.
     pub fn first_bytes(&self) -> u64 {
@@ -72,6 +63,11 @@ impl Cut {
     pub fn second_bytes(&self) -> u64 {
         let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(2) };
         halved.max(4 * self.entries())
+    }
+
+    /// Bytes that say which slots are live: those of a round, and of the next.
+    pub fn live_bytes(&self) -> u64 {
+        self.slots(1) + self.slots(2)
     }
 
     /// Bytes of that one of them which is free when pieces are summed.

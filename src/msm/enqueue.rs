@@ -7,14 +7,18 @@ use super::cut::{Band, Cut};
 use super::options::Form;
 use super::plan::Plan;
 use crate::Result;
-use crate::backend::{Arg, Buffer, HostBuffer, Stream};
+use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Stream};
 use crate::program::{Program, mem};
 
 /// Elements that a group of `scan_blocks` sums.
 const SCAN_BLOCK: u32 = 2048;
-/// Work-items of a group that sorts entries, and the entries that it takes, as in `cl/msm_digits.cl`.
+/// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
 const SORT_GROUP: u32 = 256;
-const SORT_TILE: u64 = 2048;
+/// Entries that it takes; and with CUDA, `SORT_ROOM` of `cuda/dialect.cuh`, where so many are sorted that longer runs count
+/// for more than groups.
+const SORT_TILE: u32 = 2048;
+const LONG_SORT_TILE: u32 = 4096;
+const LONG_SORT: u64 = 1 << 26;
 /// Groups wanted that make digits, and most scalars of one: enough to fill a device, few enough that their counts of
 /// bins are quickly added up.
 const DIGITS_GROUPS: u32 = 512;
@@ -113,8 +117,9 @@ impl Enqueue<'_> {
         let (tile_bins, binned_room) = (self.tile_bins(&bins, cut)?, Arg::U32(room.entries() as u32));
         let offsets = self.words(u64::from(room.rows) + 1)?;
         self.stream.zero(&offsets)?;
-        let numbers = [cut.bins, self.plan.low_bits()].map(Arg::U32);
-        let tiles = cut.entries().div_ceil(SORT_TILE) * u64::from(SORT_GROUP);
+        let tile = self.sort_tile(cut);
+        let numbers = [cut.bins, self.plan.low_bits(), tile].map(Arg::U32);
+        let tiles = cut.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
         let found = [&bins, &tile_bins, &binned].map(mem);
         let args = [&numbers[..], &found, &[binned_room, mem(&offsets)]].concat();
         self.launch("msm_count_rows", tiles, SORT_GROUP, &args)?;
@@ -150,19 +155,28 @@ impl Enqueue<'_> {
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         self.scan(&bins, cut.bins, cut.bins + 1)?;
         let (cursors, binned) = (self.copy_of(&bins)?, self.bytes(room.first_bytes())?);
-        let numbers = [low, digits.stride, digits.base].map(Arg::U32);
+        let tile = self.sort_tile(cut);
+        let numbers = [low, tile, digits.stride, digits.base].map(Arg::U32);
         let entries = [mem(&found), mem(&cursors), mem(&binned), Arg::U32(room.entries() as u32)];
         let args = [&windows[..], &numbers, &entries].concat();
-        let tiles = u64::from(cut.points).div_ceil(SORT_TILE) * u64::from(cut.places());
+        let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         Ok((bins, binned))
     }
 
+    /// Entries that a group sorts.
+    fn sort_tile(&self, cut: Cut) -> u32 {
+        let cuda = self.stream.device().info().backend == BackendKind::Cuda;
+        if cuda && cut.entries() >= LONG_SORT { LONG_SORT_TILE } else { SORT_TILE }
+    }
+
     /// The bin of each tile's first entry.
     fn tile_bins(&mut self, bins: &Buffer, cut: Cut) -> Result<Buffer> {
-        let tile_bins = self.words(self.plan.room().entries().div_ceil(SORT_TILE))?;
-        let tiles = cut.entries().div_ceil(SORT_TILE);
-        let args = [Arg::U32(cut.bins), Arg::U32(tiles as u32), mem(bins), mem(&tile_bins)];
+        let tile_bins = self.words(self.plan.room().entries().div_ceil(SORT_TILE.into()))?;
+        let tile = self.sort_tile(cut);
+        let tiles = cut.entries().div_ceil(tile.into());
+        let args = [cut.bins, tile, tiles as u32].map(Arg::U32);
+        let args = [&args[..], &[mem(bins), mem(&tile_bins)]].concat();
         self.launch("msm_tile_bins", tiles, 256, &args)?;
         Ok(tile_bins)
     }
@@ -214,10 +228,9 @@ impl Enqueue<'_> {
         if plan.levels == 0 {
             return Ok(None);
         }
-        // A coordinate is a quarter of an XYZZ point.
         let room = plan.room();
-        let scratch = self.bytes(room.scratch() * self.point_bytes as u64 / 4)?;
         let list = self.words(room.slots(1))?;
+        let live = self.bytes(room.live_bytes())?;
         // Two buffers take turns as input and output: those of the transposition, given back since.
         let (mut output, mut input) = (self.bytes(room.first_bytes())?, self.bytes(room.second_bytes())?);
         for level in 0..plan.levels {
@@ -225,10 +238,11 @@ impl Enqueue<'_> {
             let length = self.words(1)?;
             self.stream.zero(&length)?;
             let numbers = [cut.rows, level].map(Arg::U32);
-            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &length, &list].map(mem);
+            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &length, &list, &live].map(mem);
+            let args = [&numbers[..], &buffers, &[Arg::U32(room.slots(1) as u32)]].concat();
             let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
-            self.launch("msm_list_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
-            let buffers = [&matrix.entries, from, &output, &length, &list, &scratch].map(mem);
+            self.launch("msm_list_pairs", items, LIST_GROUP, &args)?;
+            let buffers = [&matrix.entries, from, &output, &length, &list].map(mem);
             let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
             self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&[Arg::U32(level)], &buffers[..]].concat())?;
             std::mem::swap(&mut input, &mut output);

@@ -40,7 +40,9 @@ const MIN_STREAMED: usize = 1 << 17;
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
 /// Chunks that an upload is cut into, so that all but the first hide behind kernels.
 const STREAMED_CHUNKS: usize = 4;
-/// Smallest chunk that is tried where memory is short.
+/// Where memory is short, numbers of chunks are tried of which each is larger than the one before by this part.
+const CHUNK_STEPS: usize = 8;
+/// Smallest chunk that is tried then.
 const MIN_CHUNK: usize = 1 << 8;
 /// Most entries of a band where memory allows: every band looks at all scalars, and every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;
@@ -117,7 +119,8 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan that is fastest with as much memory as it likes.
     pub fn new(problem: Problem) -> Self {
-        Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX).unwrap_or_else(|| Self::smallest(problem))
+        Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX, None)
+            .unwrap_or_else(|| Self::smallest(problem))
     }
 
     /// The fastest plan if it fits into `free` bytes, else the one that the model likes best of those that fit. The
@@ -127,10 +130,12 @@ impl Plan {
         if best.bytes() <= free {
             return Ok(best);
         }
-        let less = |chunk: &usize| (*chunk > MIN_CHUNK).then(|| chunk - chunk / 4);
-        let chunks = std::iter::successors(Some(best.chunk), less);
-        let plans = chunks.filter_map(|chunk| Self::with_chunk(problem, chunk, free));
-        plans.min_by_key(Self::cost).ok_or_else(|| Self::smallest(problem).bytes())
+        // Chunks of equal size: a short one at the end has all the bands of a full one.
+        let of = |count: usize| problem.points.div_ceil(count);
+        let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
+        let counts = std::iter::successors(Some(of(best.chunk.max(1)).max(1)), more);
+        let plan = counts.fold(None, |best, count| Self::with_chunk(problem, of(count).max(1), free, best));
+        plan.ok_or_else(|| Self::smallest(problem).bytes())
     }
 
     fn largest_chunk(problem: Problem) -> usize {
@@ -153,8 +158,12 @@ impl Plan {
         Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, widths, 0) }
     }
 
-    /// The fastest plan with chunks of that size that fits.
-    fn with_chunk(problem: Problem, chunk: usize, free: u64) -> Option<Self> {
+    /// The fastest plan with chunks of that size that fits, or `best`, where none is faster.
+    fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<Self>) -> Option<Self> {
+        let least = BAND * problem.points.div_ceil(chunk) as u64;
+        if best.is_some_and(|best| best.cost() <= least) {
+            return best;
+        }
         let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
         let any = windows.flat_map(|c| [(c, true), (c, false)]);
@@ -162,18 +171,30 @@ impl Plan {
         let plans = widths
             .into_iter()
             .flat_map(|widths| levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels)));
-        plans.filter_map(|plan| plan.in_bands_that_fit(free)).min_by_key(Self::cost)
+        plans.fold(best, |best, plan| plan.if_faster(best, free))
     }
 
-    /// The same in as wide bands as fit, if any do.
-    fn in_bands_that_fit(mut self, free: u64) -> Option<Self> {
-        while self.bytes() > free || !self.counts_in_32_bits() {
-            if self.band == 1 {
-                return None;
-            }
-            self.band = self.band.div_ceil(2);
+    /// This plan in bands that fit, or `best`, where that is as fast. Narrower bands only take longer.
+    fn if_faster(self, best: Option<Self>, free: u64) -> Option<Self> {
+        let is_slower = |plan: &Self| best.is_some_and(|best| best.cost() <= plan.cost());
+        let fitting = if is_slower(&self) { None } else { self.in_bands_that_fit(free) };
+        fitting.filter(|plan| !is_slower(plan)).or(best)
+    }
+
+    /// The same in as few bands as fit, of as many sets each, if any do.
+    fn in_bands_that_fit(self, free: u64) -> Option<Self> {
+        let of = |band: u32| Self { band, ..self };
+        let fits = |plan: &Self| plan.bytes() <= free && plan.counts_in_32_bits();
+        if fits(&self) {
+            return Some(self);
         }
-        Some(self)
+        let (mut widest, mut too_wide) = (0, self.band);
+        while too_wide - widest > 1 {
+            let band = widest.midpoint(too_wide);
+            if fits(&of(band)) { widest = band } else { too_wide = band }
+        }
+        let bands = self.own_sets().checked_div(widest).map(|_| self.own_sets().div_ceil(widest));
+        bands.map(|bands| of(self.own_sets().div_ceil(bands)))
     }
 
     /// In windows of c bits; if `narrow`, as many of them as can be have a bit less: fewer buckets, but longer rows, which
@@ -346,14 +367,14 @@ impl Plan {
         let vectors = u64::from(self.problem.vectors);
         let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
         let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
-        let halved = if self.levels == 0 { 0 } else { affine * cut.scratch() / 2 + 4 * cut.slots(1) };
+        let list = if self.levels == 0 { 0 } else { 4 * cut.slots(1) + cut.live_bytes() };
         // A piece has its description (12 bytes), its place (4) and its sum.
         let reused = cut.partial_bytes() == cut.spare_bytes();
         let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.own_sets() * self.segments() + self.sums() * self.parts());
-        let scratch = matrix + halved + pieces + merges + 2 * affine * sums + (1 << 20);
+        let scratch = matrix + list + pieces + merges + 2 * affine * sums + (1 << 20);
         inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }
 }

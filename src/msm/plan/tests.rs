@@ -146,3 +146,19 @@ fn chunks_shrink_until_they_fit() {
     assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
     assert!(Plan::fit(problem(1, true), 1 << 30).is_ok());
 }
+
+/// Where memory is short, what is left of it would not do for a band less, nor is the last chunk much shorter.
+#[test]
+fn chunks_and_bands_are_even() {
+    for (log_n, resident) in [(20, false), (22, false), (22, true), (24, false)] {
+        let all = Plan::new(problem(1 << log_n, resident));
+        for part in [2, 3, 4, 6, 8] {
+            let Ok(plan) = Plan::fit(problem(1 << log_n, resident), all.bytes() / part) else { continue };
+            let (bands, chunks) = (plan.own_sets().div_ceil(plan.band), (1usize << log_n).div_ceil(plan.chunk));
+            assert!(plan.own_sets() > (plan.band - 1) * bands, "even bands: {plan:?}");
+            assert!((1 << log_n) > (plan.chunk - 1) * chunks, "even chunks: {plan:?}");
+            let wider = Plan { band: plan.own_sets().div_ceil((bands - 1).max(1)), ..plan };
+            assert!(bands == 1 || wider.bytes() > all.bytes() / part, "a band too many: {plan:?}");
+        }
+    }
+}
