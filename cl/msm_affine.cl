@@ -7,9 +7,9 @@
 //
 // A round lists the pairs with two live slots (a lone one is copied), and then gives every group, a warp, an even
 // share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
-// products where the sums will be, inverts the product of all, and goes back through the list. Groups are that small so
-// that they drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory
-// are in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
+// products, inverts the product of all, and goes back through the list. Groups are that small so that they
+// drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
+// in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
 
 #define AFFINE_GROUP INVERSE_GROUP
 // Most pairs of a work-item for one inversion.
@@ -181,32 +181,31 @@ DEVICE void stage_x(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair) 
     ASYNC_COPY(slot->q.x, entry_place(from, pair.q)->x);
 }
 
-DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const affine_t *out) {
+DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
     ASYNC_COPY(slot->p, *entry_place(from, pair.p));
     ASYNC_COPY(slot->q, *entry_place(from, pair.q));
-    ASYNC_COPY(slot->prefix, out[pair.number].x);
+    ASYNC_COPY(slot->prefix, *prefix);
 }
 
-// Product of the denominators of the work-item's pairs; that of those before a pair is left in the place of its sum,
-// as x, for no memory is needed then but the sums'. These products are in [0, 2p) for any field: whatever they are
-// multiplied by is loose at most.
-DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL affine_t *out,
+// Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k. These
+// products are in [0, 2p) for any field: whatever they are multiplied by is loose at most.
+DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix,
                                   LOCAL_POINTER staged_t *slot) {
     F(t) product = F(one)();
     if (LOCAL_ID >= count) return product;
     u32 place;
     pair_t pair = walk_from(slot, from, list, count, LOCAL_ID, AFFINE_GROUP, &place);
     stage_x(slot, from, pair);
-    for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP) {
+    for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP, prefix += AFFINE_GROUP) {
         ASYNC_WAIT();
         F(t) px = slot->p.x, qx = slot->q.x, denominator = F(loose_difference)(qx, px);
         if (pair_is_doubtful(px, qx)) {
             affine_t p = entry_point(from, pair.p), q = entry_point(from, pair.q);
             denominator = doubtful_denominator(p, q, pair_kind(p, q));
         }
-        out[pair.number].x = product;
         pair = walk_on(slot, from, list, count, AFFINE_GROUP, &place);
         stage_x(slot, from, pair);
+        *prefix = product;
         product = F(mul_lazy)(product, denominator);
     }
     ASYNC_WAIT();
@@ -235,12 +234,12 @@ DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse
 }
 
 // Adds the work-item's pairs, last first; `inverse` is that of the product of their denominators.
-DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL affine_t *out,
-                       LOCAL_POINTER staged_t *slot) {
+DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL const F(t) *prefix,
+                       GLOBAL affine_t *out, LOCAL_POINTER staged_t *slot) {
     if (LOCAL_ID >= count) return;
     u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP, place;
     pair_t next = walk_from(slot, from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP, &place);
-    stage(slot, from, next, out);
+    stage(slot, from, next, prefix + left);
     while (true) {
         pair_t pair = next;
         ASYNC_WAIT();
@@ -248,7 +247,7 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
         F(t) own = F(mul_lazy)(inverse, slot->prefix);
         if (left > 0) {
             next = walk_on(slot, from, list, count, 0u - AFFINE_GROUP, &place);
-            stage(slot, from, next, out);
+            stage(slot, from, next, prefix + left - AFFINE_GROUP);
         }
         if (pair.p & SIGN_BIT) p.y = F(loose_negative)(p.y);
         if (pair.q & SIGN_BIT) q.y = F(loose_negative)(q.y);
@@ -270,10 +269,11 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
     }
 }
 
-// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. Grid: any number of groups.
+// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
+// largest tile has pairs, in whole steps. Grid: any number of groups.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
-                   GLOBAL const u32 *length, GLOBAL const u32 *list) {
+                   GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
     LOCAL affine_locals_t locals;
     operands_t from;
     from.level = level;
@@ -282,13 +282,15 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     u32 pairs = *length, share = (pairs + GROUPS - 1) / GROUPS;
     u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
     u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
+    u32 steps = (tile + AFFINE_GROUP - 1) / AFFINE_GROUP;
+    GLOBAL F(t) *prefix = scratch + GROUP_ID * steps * AFFINE_GROUP + LOCAL_ID;
     for (; start < last; start += tile) {
         u32 count = start + tile < last ? tile : last - start;
-        F(t) product = multiply_denominators(from, list + start, count, out, &locals.slot[LOCAL_ID]);
+        F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);
         BARRIER();
         F(t) inverse = invert_in_group(&locals.inverse, product);
         BARRIER();
-        add_listed(from, list + start, count, inverse, out, &locals.slot[LOCAL_ID]);
+        add_listed(from, list + start, count, inverse, prefix, out, &locals.slot[LOCAL_ID]);
         BARRIER();
     }
 }

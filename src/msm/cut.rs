@@ -2,6 +2,9 @@
 
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
+/// Pairs of a tile of `msm_add_pairs` (`cl/msm_affine.cl`), and work-items of a group there.
+const AFFINE_TILE: u64 = 4096;
+const AFFINE_STEP: u64 = 32;
 /// Pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
 
@@ -50,6 +53,12 @@ impl Cut {
     /// Groups of a round of batched affine additions: no more than have an inversion's worth of pairs.
     pub fn affine_groups(&self) -> u64 {
         self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
+    }
+
+    /// Elements of scratch memory that those groups need: each as many as the pairs of its largest tile, in whole steps.
+    pub fn scratch(&self) -> u64 {
+        let share = self.slots(1).div_ceil(self.affine_groups().max(1));
+        self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
     }
 
     /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (6 bytes each)

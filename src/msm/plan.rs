@@ -367,14 +367,15 @@ impl Plan {
         let vectors = u64::from(self.problem.vectors);
         let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
         let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
-        let list = if self.levels == 0 { 0 } else { 4 * cut.slots(1) + cut.live_bytes() };
+        let halved =
+            if self.levels == 0 { 0 } else { affine * cut.scratch() / 2 + 4 * cut.slots(1) + cut.live_bytes() };
         // A piece has its description (12 bytes), its place (4) and its sum.
         let reused = cut.partial_bytes() == cut.spare_bytes();
         let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(2 * self.own_sets() * self.segments() + self.sums() * self.parts());
-        let scratch = matrix + list + pieces + merges + 2 * affine * sums + (1 << 20);
+        let scratch = matrix + halved + pieces + merges + 2 * affine * sums + (1 << 20);
         inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }
 }
