@@ -15,9 +15,9 @@ pub(super) struct Costs {
 }
 
 /// An entry sorted into its row, in ps.
-pub(super) const ENTRY: u64 = 30;
+pub(super) const ENTRY: u64 = 27;
 /// What a band of a chunk takes however few its entries are, in ps: some twenty kernels that fill the device unevenly.
-pub(super) const BAND: u64 = 170_000_000;
+pub(super) const BAND: u64 = 120_000_000;
 /// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
 /// instructions of 14 T/s, and its part of the scalar's way from memory.
 pub(super) const OTHER_DIGIT: u64 = 2;
@@ -26,10 +26,10 @@ impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
         let [xyzz, latency, affine, round, bucket, chain] = match affine_bytes {
-            0..=64 => [168, 7_000_000, 143, 111_000_000, 1177, 5_800_000],
-            65..=96 => [365, 17_000_000, 271, 98_400_000, 2385, 11_800_000],
-            97..=128 => [620, 20_000_000, 430, 150_000_000, 3300, 16_000_000],
-            _ => [1430, 60_000_000, 930, 300_000_000, 6300, 31_000_000],
+            0..=64 => [168, 7_000_000, 140, 80_000_000, 1177, 5_800_000],
+            65..=96 => [365, 17_000_000, 265, 65_000_000, 2385, 11_800_000],
+            97..=128 => [620, 20_000_000, 410, 110_000_000, 3300, 16_000_000],
+            _ => [1430, 60_000_000, 860, 240_000_000, 6300, 31_000_000],
         };
         Self { xyzz, latency, affine, round, bucket, chain }
     }
