@@ -179,7 +179,9 @@ mod tests {
         assert_eq!(places, [(2, 0, 40), (1, 0, 60), (1, 60, 30)]);
         assert!(pool.carve(11).is_none());
         (first.users, first.dirty) = (vec![2], true);
-        [first, third].into_iter().for_each(|free| pool.put(free));
+        for free in [first, third] {
+            pool.put(free);
+        }
         assert!(pool.carve(51).is_none(), "40 and 10 of block 2, 30 and 10 of block 1");
         let all = pool.carve(50).expect("all of block 2");
         assert!(all.place.is_whole() && all.dirty && all.users.contains(&1) && all.users.contains(&2), "{all:?}");
