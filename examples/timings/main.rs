@@ -17,7 +17,7 @@ use clap::Parser;
 use ff::Field;
 use group::{Curve, Group};
 use halo2curves::bn256;
-use proofwarp::backend::{Arg, Device};
+use proofwarp::backend::{Arg, Device, Stream};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
 use proofwarp::matrix::{self, Csr, CsrOnDevice, DeviceVectors, Kernel};
@@ -322,16 +322,11 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
         let buffers = [stream.allocate(count as usize * bytes)?, stream.allocate(count as usize * bytes)?];
         stream.zero(&buffers[0])?;
         let [a, out] = [&buffers[0], &buffers[1]].map(|buffer| Arg::Memory(buffer.handle()));
-        let mut seconds = f64::MAX;
-        for _ in 0..=options.repeat {
-            stream.wait(None)?;
-            let start = Instant::now();
+        let seconds = least_seconds(options, &mut stream, |stream| {
             let args = [Arg::U32(count), Arg::U32(rounds), a, out];
             // SAFETY: the arguments are those of `vector_mul_chain`; both vectors hold `count` elements.
-            unsafe { program.launch(&mut stream, "vector_mul_chain", u64::from(count), 128, &args)? };
-            stream.wait(None)?;
-            seconds = seconds.min(start.elapsed().as_secs_f64());
-        }
+            unsafe { program.launch(stream, "vector_mul_chain", u64::from(count), 128, &args) }
+        })?;
         println!("product {name:32} {:>10.2} G/s", f64::from(count) * f64::from(rounds) / seconds / 1e9);
     }
     Ok(())
@@ -368,15 +363,27 @@ fn inversion_time(
     let elements = (0..count as usize * bytes).map(|i| if i % 16 == 15 { 1 } else { rng.r#gen() });
     stream.upload(&buffers[0], &elements.collect::<Vec<u8>>())?;
     let [a, out] = [&buffers[0], &buffers[1]].map(|buffer| Arg::Memory(buffer.handle()));
+    let seconds = least_seconds(options, &mut stream, |stream| {
+        let args = [Arg::U32(count), Arg::U32(rounds), a, out];
+        // SAFETY: the arguments are those of `vector_invert_groups`; both vectors hold `count` elements.
+        unsafe { program.launch(stream, "vector_invert_groups", u64::from(count), 32, &args) }
+    })?;
+    Ok(seconds / f64::from(rounds))
+}
+
+/// The least that what is queued takes, by the host's clock, of a run to warm up and those that count.
+fn least_seconds(
+    options: &Options,
+    stream: &mut Stream,
+    mut queue: impl FnMut(&mut Stream) -> proofwarp::Result<()>,
+) -> Result<f64, Failure> {
     let mut seconds = f64::MAX;
     for _ in 0..=options.repeat {
         stream.wait(None)?;
         let start = Instant::now();
-        let args = [Arg::U32(count), Arg::U32(rounds), a, out];
-        // SAFETY: the arguments are those of `vector_invert_groups`; both vectors hold `count` elements.
-        unsafe { program.launch(&mut stream, "vector_invert_groups", u64::from(count), 32, &args)? };
+        queue(stream)?;
         stream.wait(None)?;
         seconds = seconds.min(start.elapsed().as_secs_f64());
     }
-    Ok(seconds / f64::from(rounds))
+    Ok(seconds)
 }
