@@ -166,7 +166,8 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 // Puts the entries of a window's digits into the bins of the window's set: cursors[bin] is where the bin's next entry
 // goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
-// copy·(to − from) + set − from, a group for each `tile` scalars, at most SORT_ROOM; the last copy may have no window for a place.
+// copy·(to − from) + set − from, a group for each `tile` scalars, at most SORT_ROOM; the last copy may have
+// no window for a place.
 KERNEL(SORT_GROUP)
 void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 stride,
                    u32 base, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
@@ -238,8 +239,8 @@ DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const u16 *rows, u32 
 
 // counts[row] += 1 for every entry. Grid: a group for each `tile` entries, which may be of several bins.
 KERNEL(SORT_GROUP)
-void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
-                    u32 room, GLOBAL u32 *counts) {
+void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
+                    GLOBAL u32 *entries, u32 room, GLOBAL u32 *counts) {
     LOCAL u32 local_counts[BIN_ROWS];
     binned_t binned = binned_at(entries, room);
     u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];
@@ -278,8 +279,8 @@ DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts
 // Puts entries in their rows: cursors[row] is where the row's next entry goes. Entries go through local memory, so that
 // those of one row are written side by side. Grid: as msm_count_rows.
 KERNEL(SORT_GROUP)
-void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins, GLOBAL u32 *entries,
-               u32 room, GLOBAL u32 *cursors, GLOBAL u32 *out) {
+void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
+               GLOBAL u32 *entries, u32 room, GLOBAL u32 *cursors, GLOBAL u32 *out) {
     // Of each row of the bin: where its entries start in local memory, after which the next one goes there, and by how
     // much more its place in the output is.
     LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_ROOM];

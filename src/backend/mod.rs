@@ -34,7 +34,7 @@ pub(crate) use peers::PeerMemory;
 pub(crate) use pool::SLACK;
 pub use stream::{Launch, Mark, Stream, Traffic};
 pub use wait::Abort;
-pub(crate) use wait::check_abort;
+pub(crate) use wait::{UPLOAD_PIECE, check_abort};
 
 /// Where an operation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
-//! Waiting for what a stream has queued, unless the caller aborts.
+//! Waiting for what a stream has queued, and long uploads, unless the caller aborts.
 
 use std::time::{Duration, Instant};
 
-use super::{EventHandle, Mark, Stream};
+use super::{Buffer, EventHandle, Mark, Stream};
 use crate::{Error, Result};
 
 /// The caller's question "stop now?", asked at least every few milliseconds.
@@ -10,6 +10,9 @@ pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
 
 /// Pause between two looks at a running queue: short against a kernel, long against a look.
 const POLL: Duration = Duration::from_micros(50);
+
+/// Bytes of an upload between two questions to the hook: some milliseconds.
+pub(crate) const UPLOAD_PIECE: usize = 64 << 20;
 
 /// An error if the hook says stop.
 ///
@@ -20,6 +23,18 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
 }
 
 impl Stream {
+    /// Like [`Stream::upload_at`], asking `abort` before every piece.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or as [`Stream::upload_at`].
+    pub(crate) fn upload_unless(&mut self, to: &Buffer, offset: usize, from: &[u8], abort: Abort<'_>) -> Result<()> {
+        for (number, piece) in from.chunks(UPLOAD_PIECE).enumerate() {
+            check_abort(abort)?;
+            self.upload_at(to, offset + number * UPLOAD_PIECE, piece)?;
+        }
+        Ok(())
+    }
+
     /// Waits on the host until a mark has been passed, asking `abort` meanwhile.
     ///
     /// # Errors

@@ -56,9 +56,6 @@ pub(super) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// Bytes between two questions to the hook: some milliseconds.
-    const PIECE: usize = 64 << 20;
-
     pub fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
         Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
     }
@@ -71,10 +68,9 @@ impl<'a> Lane<'a> {
     /// Queues the upload of slices one after another into a vector of the computing stream, which waits for it.
     pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
         let mut offset = 0;
-        for piece in slices.iter().flat_map(|slice| as_bytes(slice).chunks(Self::PIECE)) {
-            check_abort(self.abort)?;
-            self.upload.upload_at(vector.buffer(), offset, piece)?;
-            offset += piece.len();
+        for slice in slices.iter().map(|slice| as_bytes(slice)) {
+            self.upload.upload_unless(vector.buffer(), offset, slice, self.abort)?;
+            offset += slice.len();
         }
         self.compute.wait_for(&self.upload.mark()?)
     }

@@ -9,15 +9,13 @@ use super::csr::Csr;
 use super::explain::Explanation;
 use super::options::Options;
 use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_at_once};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Non-zeros that are brought into the device's form at a time.
 const CHUNK: usize = 1 << 22;
-/// Bytes between two questions to the hook: some milliseconds of an upload.
-const PIECE: usize = 64 << 20;
 
 /// Vectors in a buffer of a device, reduced elements in Montgomery form: number k starts `first + k · stride`
 /// elements after the buffer's start.
@@ -209,15 +207,8 @@ struct Upload<'a> {
 impl Upload<'_> {
     fn whole(&mut self, bytes: &[u8]) -> Result<Buffer> {
         let buffer = self.stream.allocate(bytes.len())?;
-        for (number, piece) in bytes.chunks(PIECE).enumerate() {
-            self.piece(&buffer, PIECE * number, piece)?;
-        }
+        self.stream.upload_unless(&buffer, 0, bytes, self.abort)?;
         Ok(buffer)
-    }
-
-    fn piece(&mut self, to: &Buffer, offset: usize, bytes: &[u8]) -> Result<()> {
-        check_abort(self.abort)?;
-        self.stream.upload_at(to, offset, bytes)
     }
 
     /// Columns, with the index into the dictionary above them where that fits.
@@ -231,7 +222,7 @@ impl Upload<'_> {
         let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
         for (number, (columns, indices)) in chunks.enumerate() {
             let words: Vec<u32> = columns.par_iter().zip(indices).map(pack).collect();
-            self.piece(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words))?;
+            self.stream.upload_unless(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words), self.abort)?;
         }
         Ok(entries)
     }
@@ -245,7 +236,7 @@ impl Upload<'_> {
                 let buffer = self.stream.allocate(2 * indices.len())?;
                 for (number, indices) in indices.chunks(CHUNK).enumerate() {
                     let short: Vec<u16> = indices.par_iter().map(|index| *index as u16).collect();
-                    self.piece(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short))?;
+                    self.stream.upload_unless(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short), self.abort)?;
                 }
                 Ok(buffer)
             }

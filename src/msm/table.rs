@@ -8,13 +8,10 @@ use super::encoded::EncodedPoints;
 use super::grid::Windows;
 use super::options::Options;
 use super::plan::{Plan, Problem};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, UPLOAD_PIECE, check_abort};
 use crate::curve::MsmCurve;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
-
-/// Bytes between two questions to the hook: some milliseconds of an upload.
-const PIECE: usize = 64 << 20;
 
 /// Bases of one device: copy k of base i, which is 2^(k·shift)·P, at k·points + i.
 #[derive(Debug)]
@@ -91,7 +88,7 @@ impl Table {
 
 /// Uploads bases to the start of a buffer.
 fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
-    let piece = PIECE / C::AFFINE_BYTES;
+    let piece = UPLOAD_PIECE / C::AFFINE_BYTES;
     for (number, bases) in bases.chunks(piece).enumerate() {
         check_abort(abort)?;
         stream.upload_at(buffer, number * piece * C::AFFINE_BYTES, &C::to_device(bases))?;
