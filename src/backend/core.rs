@@ -48,8 +48,6 @@ impl StreamCore {
         if contents == Contents::Secret {
             self.clear_range(memory, 0, place.bytes);
         }
-        // SAFETY: the owner, who had the handle, is gone.
-        unsafe { self.shared.drop_handle(memory, &place) };
         let dirty = contents == Contents::Scratch;
         lock(&self.shared.pool).put(Free { place, users: vec![self.number], dirty });
     }
@@ -66,8 +64,6 @@ impl StreamCore {
         let memory = self.shared.handle(&free.place)?;
         self.clear_range(memory, 0, free.place.bytes);
         free.dirty = false;
-        // SAFETY: the handle was just made.
-        unsafe { self.shared.drop_handle(memory, &free.place) };
         Ok(())
     }
 

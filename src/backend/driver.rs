@@ -6,7 +6,7 @@ use super::DeviceInfo;
 use crate::Result;
 
 /// A device allocation: a `CUdeviceptr` or a `cl_mem`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemoryHandle(pub usize);
 /// An in-order queue: a `CUstream` or a `cl_command_queue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,17 +86,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Safety
     /// See the trait.
     unsafe fn memory_free(&self, memory: MemoryHandle);
-    /// A part of a block as memory of its own; its offset is a multiple of 4096 bytes. Parts in use do not overlap, nor is
-    /// the block itself used meanwhile.
+    /// A part of a block as memory of its own, as long as there is the block; its offset is a multiple of 4096 bytes. Parts in
+    /// use do not overlap, nor is the block itself used meanwhile.
     ///
     /// # Errors
     /// The driver's call failed.
     fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
-    /// Frees the handle of a part, which queued commands may still use; its memory is the block's.
-    ///
-    /// # Safety
-    /// See the trait.
-    unsafe fn part_free(&self, part: MemoryHandle);
     /// Allocates memory of several of the backend's devices at consecutive addresses: so many bytes on each of those with
     /// these numbers, one after the other. Without peer access all of it may only be on one device, this one.
     ///

@@ -100,15 +100,6 @@ impl Shared {
         if place.is_whole() { Ok(place.block) } else { self.driver.memory_part(place.block, place.offset, place.bytes) }
     }
 
-    /// # Safety
-    /// The handle is of that place and not used again; what is queued may use it.
-    pub(super) unsafe fn drop_handle(&self, memory: MemoryHandle, place: &Place) {
-        if !place.is_whole() {
-            // SAFETY: passed on from the caller.
-            unsafe { self.driver.part_free(memory) };
-        }
-    }
-
     /// Counts so many bytes more as allocated, if the cap lets it.
     pub(super) fn count(&self, bytes: usize) -> Result<()> {
         let requested = bytes as u64;

@@ -166,8 +166,6 @@ unsafe impl Driver for CudaDriver {
         Ok(MemoryHandle(memory.0 + offset))
     }
 
-    unsafe fn part_free(&self, _part: MemoryHandle) {}
-
     fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let _current = self.enter()?;
         let device = |ordinal: &usize| match CudaDevice::get_device(*ordinal as u32) {

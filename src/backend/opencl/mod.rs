@@ -8,9 +8,12 @@ mod program;
 mod raw;
 mod target;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use opencl3::command_queue as queue;
@@ -19,6 +22,7 @@ use opencl3::event;
 use opencl3::memory;
 use opencl3::types::{CL_FALSE, CL_TRUE, cl_buffer_region, cl_command_queue, cl_event, cl_int, cl_mem};
 
+use super::device::lock;
 use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 use crate::{Error, Result};
 use cache::Cache;
@@ -43,13 +47,17 @@ pub struct OpenClDriver {
     service: Owned,
     /// Bytes in buffers: OpenCL does not tell how much memory is free.
     allocated: AtomicU64,
+    /// Parts of blocks, by these, their offsets and bytes. They stay as long as the block: NVIDIA's driver 580 ends the
+    /// process now and then where one is released that queued commands use.
+    parts: Mutex<HashMap<MemoryHandle, HashMap<(usize, usize), Owned>>>,
     programs: Programs,
 }
 
 impl OpenClDriver {
     fn new(target: Target) -> Result<Self> {
         let service = target.create_queue()?;
-        Ok(Self { target, service, allocated: AtomicU64::new(0), programs: Programs::new(Cache::from_env()) })
+        let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(Cache::from_env()));
+        Ok(Self { target, service, allocated, parts, programs })
     }
 
     /// Keeps compiled programs in `folder` instead.
@@ -163,6 +171,15 @@ impl OpenClDriver {
     }
 }
 
+fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<Owned> {
+    let (region, flags) = (cl_buffer_region { origin: offset, size: bytes }, memory::CL_MEM_READ_WRITE);
+    let (block, kind) = (memory.0 as cl_mem, memory::CL_BUFFER_CREATE_TYPE_REGION);
+    // SAFETY: the block is live and the region inside it; it is read before the call returns.
+    let part = unsafe { memory::create_sub_buffer(block, flags, kind, (&raw const region).cast())? };
+    // SAFETY: the part was just made and its reference is ours.
+    Ok(unsafe { Owned::new(part, memory::release_mem_object) })
+}
+
 // SAFETY: handles are references to OpenCL objects, which live until their release in `*_free`; queues
 // are made in-order; host memory is written by `copy_out` alone, in the range it names.
 unsafe impl Driver for OpenClDriver {
@@ -187,6 +204,7 @@ unsafe impl Driver for OpenClDriver {
     }
 
     unsafe fn memory_free(&self, memory: MemoryHandle) {
+        drop(lock(&self.parts).remove(&memory));
         let size = memory::get_mem_object_data(memory.0 as cl_mem, memory::CL_MEM_SIZE);
         self.unreserve(size.map_or(0, |bytes| number(&bytes) as usize));
         // SAFETY: the handle's reference is given back, once.
@@ -194,22 +212,12 @@ unsafe impl Driver for OpenClDriver {
     }
 
     fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
-        let region = cl_buffer_region { origin: offset, size: bytes };
-        // SAFETY: the block is live and the region inside it; it is read before the call returns.
-        let part = unsafe {
-            memory::create_sub_buffer(
-                memory.0 as cl_mem,
-                memory::CL_MEM_READ_WRITE,
-                memory::CL_BUFFER_CREATE_TYPE_REGION,
-                (&raw const region).cast(),
-            )
+        let mut parts = lock(&self.parts);
+        let part = match parts.entry(memory).or_default().entry((offset, bytes)) {
+            Entry::Occupied(part) => part.into_mut(),
+            Entry::Vacant(part) => part.insert(self.check("clCreateSubBuffer", create_part(memory, offset, bytes))?),
         };
-        Ok(MemoryHandle(self.check("clCreateSubBuffer", part)? as usize))
-    }
-
-    unsafe fn part_free(&self, part: MemoryHandle) {
-        // SAFETY: the handle's reference is given back, once; queued commands have their own.
-        drop(unsafe { Owned::new(part.0 as cl_mem, memory::release_mem_object) });
+        Ok(MemoryHandle(part.get() as usize))
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
