@@ -113,13 +113,14 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 // Lengths of pieces that are told apart: see msm_rows.cl.
 #define BINS 512u
 
-// A band's counters, one buffer, cleared at once when it starts: entries of its bins, pairs of each round's list, what is
-// to be merged, pieces of each length, those of them that have their place, and entries of its rows.
-#define LIST_COUNTS BAND_BINS
-#define MERGE_COUNTS (LIST_COUNTS + 32u)
-#define PIECE_COUNTS (MERGE_COUNTS + 32u)
+// A band's counters, one buffer, cleared at once when it starts: pairs of each round's list, what is to be merged, pieces of
+// each length, those of them that have their place, entries of bins, and behind these of rows.
+#define LIST_COUNTS 0u
+#define MERGE_COUNTS 32u
+#define PIECE_COUNTS 64u
 #define PIECE_CURSORS (PIECE_COUNTS + BINS)
-#define ROW_COUNTS (PIECE_CURSORS + BINS)
+#define BIN_COUNTS (PIECE_CURSORS + BINS)
+#define ROW_COUNTS(band_bins) (BIN_COUNTS + (band_bins))
 // Tiles whose first bins a group finds, and rows that a group looks at, as many neighbours by each work-item.
 #define TILE_SHARE 4096u
 #define ROWS_BLOCK 2048u
@@ -139,14 +140,14 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 }
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and bins[row >> low] counts them. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
+// i, and the counter of bin row >> low counts it. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
 // other devices do these. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
 // group for each `tile` scalars.
 STARTS_EARLY(msm_digits)
 KERNEL(SORT_GROUP)
 void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
                 u32 montgomery, u32 start, u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
-                GLOBAL u32 *bins, GLOBAL u32 *too_long) {
+                GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
@@ -169,7 +170,7 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to,
     LET_NEXT_START();
     BARRIER();
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP)
-        if (counts[b] != 0) ATOMIC_ADD(&bins[b], counts[b]);
+        if (counts[b] != 0) ATOMIC_ADD(&counters[BIN_COUNTS + b], counts[b]);
 }
 
 // The last bin that starts at an entry or before it.
@@ -183,24 +184,31 @@ DEVICE u32 bin_of(LOCAL_POINTER const u32 *starts, u32 band_bins, u32 entry) {
     return bin;
 }
 
-// From a band's counts of entries: bins[b] is the first entry of bin b, bins[band_bins] their number, and cursors[b] the
+// From the counters of a band's bins: bins[b] is the first entry of bin b, bins[band_bins] their number, and cursors[b] the
 // same, to be used up; tile_bins[i] is the bin of the first of the entries of tile i, of `tile`. Grid: a group for each
 // TILE_SHARE tiles; each sums the counts by itself.
 STARTS_EARLY(msm_scan_bins)
 KERNEL(SORT_GROUP)
-void msm_scan_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *counts, GLOBAL u32 *bins, GLOBAL u32 *cursors,
-                   GLOBAL u32 *tile_bins) {
+void msm_scan_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *counters, GLOBAL u32 *bins,
+                   GLOBAL u32 *cursors, GLOBAL u32 *tile_bins) {
     LOCAL u32 starts[BAND_BINS], scratch[SORT_GROUP];
+    u32 share = GROUP_ID * TILE_SHARE, end = share + TILE_SHARE < tiles ? share + TILE_SHARE : tiles, before = 0;
     AWAIT_STREAM();
-    // It has few groups.
+    // Few groups that leave the device to the next ones.
     LET_NEXT_START();
-    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) starts[b] = counts[b];
-    BARRIER();
-    u32 total = scan_local(starts, band_bins, scratch);
-    for (u32 b = LOCAL_ID; GROUP_ID == 0 && b < band_bins; b += SORT_GROUP) bins[b] = cursors[b] = starts[b];
-    if (GLOBAL_ID == 0) bins[band_bins] = total;
-    u32 first = GROUP_ID * TILE_SHARE, end = first + TILE_SHARE < tiles ? first + TILE_SHARE : tiles;
-    for (u32 i = first + LOCAL_ID; i < end; i += SORT_GROUP) tile_bins[i] = bin_of(starts, band_bins, i * tile);
+    for (u32 first = 0; first < band_bins; first += BAND_BINS) {
+        u32 count = band_bins - first < BAND_BINS ? band_bins - first : BAND_BINS;
+        for (u32 b = LOCAL_ID; b < count; b += SORT_GROUP) starts[b] = counters[BIN_COUNTS + first + b];
+        BARRIER();
+        u32 total = scan_local(starts, count, scratch);
+        for (u32 b = LOCAL_ID; GROUP_ID == 0 && b < count; b += SORT_GROUP)
+            bins[first + b] = cursors[first + b] = before + starts[b];
+        for (u32 i = share + LOCAL_ID; i < end; i += SORT_GROUP)
+            if (i * tile >= before) tile_bins[i] = first + bin_of(starts, count, i * tile - before);
+        before += total;
+        BARRIER();
+    }
+    if (GLOBAL_ID == 0) bins[band_bins] = before;
 }
 
 // Exclusive prefix sums of WINDOW_BINS counts, which is one a work-item, in place.
@@ -279,7 +287,7 @@ KERNEL(SORT_GROUP)
 void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
                     GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters) {
     LOCAL u32 local_counts[BIN_ROWS];
-    GLOBAL u32 *counts = counters + ROW_COUNTS;
+    GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
     binned_t binned = binned_at(entries, room);
     AWAIT_STREAM();
     u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];
@@ -324,13 +332,15 @@ DEVICE row_size_t sum_sizes(LOCAL_POINTER u32 *sum, row_size_t own) {
 // sums[b] = what the b-th ROWS_BLOCK rows take. Grid: a group for each.
 STARTS_EARLY(msm_sum_rows)
 KERNEL(SORT_GROUP)
-void msm_sum_rows(u32 rows, u32 levels, u32 limit, GLOBAL const u32 *counters, GLOBAL row_size_t *sums) {
+void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const u32 *counters,
+                  GLOBAL row_size_t *sums) {
     LOCAL u32 scratch[2];
+    GLOBAL const u32 *counts = counters + ROW_COUNTS(band_bins);
     row_size_t own = {0, 0};
     AWAIT_STREAM();
     for (u32 i = LOCAL_ID; i < ROWS_BLOCK; i += SORT_GROUP) {
         u32 row = GROUP_ID * ROWS_BLOCK + i;
-        row_size_t size = row_size(row < rows ? counters[ROW_COUNTS + row] : 0, levels, limit);
+        row_size_t size = row_size(row < rows ? counts[row] : 0, levels, limit);
         own.slots += size.slots;
         own.pieces += size.pieces;
     }
@@ -343,9 +353,10 @@ void msm_sum_rows(u32 rows, u32 levels, u32 limit, GLOBAL const u32 *counters, G
 // are where rows start, to be used up. Grid: as msm_sum_rows, for the rows and one more.
 STARTS_EARLY(msm_row_offsets)
 KERNEL(SORT_GROUP)
-void msm_row_offsets(u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *sums, GLOBAL u32 *counters,
-                     GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
+void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *sums,
+                     GLOBAL u32 *counters, GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
     LOCAL u32 scratch[SORT_GROUP];
+    GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
     row_size_t before = {0, 0}, own = {0, 0}, sizes[ROWS_ITEMS], group;
     u32 first = GROUP_ID * ROWS_BLOCK + LOCAL_ID * ROWS_ITEMS;
     AWAIT_STREAM();
@@ -355,7 +366,7 @@ void msm_row_offsets(u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *s
     }
 #pragma unroll
     for (u32 i = 0; i < ROWS_ITEMS; i++) {
-        sizes[i] = row_size(first + i < rows ? counters[ROW_COUNTS + first + i] : 0, levels, limit);
+        sizes[i] = row_size(first + i < rows ? counts[first + i] : 0, levels, limit);
         own.slots += sizes[i].slots;
         own.pieces += sizes[i].pieces;
     }
@@ -367,7 +378,7 @@ void msm_row_offsets(u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *s
 #pragma unroll
     for (u32 i = 0; i < ROWS_ITEMS; i++) {
         u32 row = first + i;
-        if (row < rows) counters[ROW_COUNTS + row] = before.slots;
+        if (row < rows) counts[row] = before.slots;
         if (row <= rows) {
             offsets[row] = before.slots;
             piece_offsets[row] = before.pieces;
@@ -400,7 +411,7 @@ void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL 
     // much more its place in the output is.
     LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_ROOM];
     LOCAL u16 rows[SORT_ROOM];
-    GLOBAL u32 *cursors = counters + ROW_COUNTS;
+    GLOBAL u32 *cursors = counters + ROW_COUNTS(band_bins);
     binned_t binned = binned_at(entries, room);
     AWAIT_STREAM();
     u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];

@@ -10,8 +10,8 @@ use crate::Result;
 use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Stream};
 use crate::program::{Program, mem};
 
-/// Counters of a band beside those of its rows, `ROW_COUNTS` of `cl/msm_digits.cl`.
-const OTHER_COUNTERS: u64 = 4096 + 64 + 2 * 512;
+/// Counters of a band beside those of its bins and rows, `BIN_COUNTS` of `cl/msm_digits.cl`.
+const OTHER_COUNTERS: u64 = 64 + 2 * 512;
 /// Tiles whose bins a group finds, and rows that it sums, `TILE_SHARE` and `ROWS_BLOCK` there.
 const TILE_SHARE: u64 = 4096;
 const ROWS_BLOCK: u64 = 2048;
@@ -141,7 +141,8 @@ impl Enqueue<'_> {
 
     /// A band's counters, all zero.
     fn counters(&mut self) -> Result<Buffer> {
-        let counters = self.words(OTHER_COUNTERS + u64::from(self.plan.room().rows))?;
+        let room = self.plan.room();
+        let counters = self.words(OTHER_COUNTERS + u64::from(room.bins) + u64::from(room.rows))?;
         self.stream.zero(&counters)?;
         Ok(counters)
     }
@@ -199,7 +200,7 @@ impl Enqueue<'_> {
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
         let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
         let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
-        let numbers = [cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
+        let numbers = [cut.bins, cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
         let args = [&numbers[..], &[counters, &sums].map(mem)].concat();
         self.launch("msm_sum_rows", items, SORT_GROUP, &args)?;
         let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(mem)].concat();
