@@ -121,10 +121,9 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 #define PIECE_CURSORS (PIECE_COUNTS + BINS)
 #define BIN_COUNTS (PIECE_CURSORS + BINS)
 #define ROW_COUNTS(band_bins) (BIN_COUNTS + (band_bins))
-// Tiles whose first bins a group finds, and rows that a group looks at, as many neighbours by each work-item.
+// Tiles whose first bins a group finds, and rows that a group looks at.
 #define TILE_SHARE 4096u
 #define ROWS_BLOCK 2048u
-#define ROWS_ITEMS (ROWS_BLOCK / SORT_GROUP)
 
 // Entries in their bins: their numbers, and `room` words behind, with 16 bits each, their rows in the bin.
 typedef struct {
@@ -355,36 +354,30 @@ STARTS_EARLY(msm_row_offsets)
 KERNEL(SORT_GROUP)
 void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *sums,
                      GLOBAL u32 *counters, GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
-    LOCAL u32 scratch[SORT_GROUP];
+    LOCAL u32 slots[ROWS_BLOCK], pieces[ROWS_BLOCK], scratch[SORT_GROUP];
     GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
-    row_size_t before = {0, 0}, own = {0, 0}, sizes[ROWS_ITEMS], group;
-    u32 first = GROUP_ID * ROWS_BLOCK + LOCAL_ID * ROWS_ITEMS;
+    row_size_t before = {0, 0};
+    u32 first = GROUP_ID * ROWS_BLOCK;
     AWAIT_STREAM();
     for (u32 b = LOCAL_ID; b < GROUP_ID; b += SORT_GROUP) {
         before.slots += sums[b].slots;
         before.pieces += sums[b].pieces;
     }
-#pragma unroll
-    for (u32 i = 0; i < ROWS_ITEMS; i++) {
-        sizes[i] = row_size(first + i < rows ? counts[first + i] : 0, levels, limit);
-        own.slots += sizes[i].slots;
-        own.pieces += sizes[i].pieces;
+    for (u32 i = LOCAL_ID; i < ROWS_BLOCK; i += SORT_GROUP) {
+        row_size_t size = row_size(first + i < rows ? counts[first + i] : 0, levels, limit);
+        slots[i] = size.slots;
+        pieces[i] = size.pieces;
     }
     LET_NEXT_START();
     before = sum_sizes(scratch, before);
     BARRIER();
-    before.slots += scan_group(scratch, own.slots, &group.slots);
-    before.pieces += scan_group(scratch, own.pieces, &group.pieces);
-#pragma unroll
-    for (u32 i = 0; i < ROWS_ITEMS; i++) {
-        u32 row = first + i;
-        if (row < rows) counts[row] = before.slots;
-        if (row <= rows) {
-            offsets[row] = before.slots;
-            piece_offsets[row] = before.pieces;
-        }
-        before.slots += sizes[i].slots;
-        before.pieces += sizes[i].pieces;
+    scan_local(slots, ROWS_BLOCK, scratch);
+    scan_local(pieces, ROWS_BLOCK, scratch);
+    for (u32 i = LOCAL_ID; i < ROWS_BLOCK && first + i <= rows; i += SORT_GROUP) {
+        u32 start = before.slots + slots[i];
+        if (first + i < rows) counts[first + i] = start;
+        offsets[first + i] = start;
+        piece_offsets[first + i] = before.pieces + pieces[i];
     }
 }
 

@@ -78,9 +78,9 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
         rank = ATOMIC_ADD(&local_bins[bin], 1u);
     }
     scan_local(starts, BINS, scratch);
+    LET_NEXT_START();
     for (u32 i = LOCAL_ID; i < BINS; i += 256)
         if (local_bins[i] != 0) local_bins[i] = starts[i] + ATOMIC_ADD(&counters[PIECE_CURSORS + i], local_bins[i]);
-    LET_NEXT_START();
     BARRIER();
     if (live) order[local_bins[bin] + rank] = p;
 }
