@@ -75,15 +75,17 @@ DEVICE F(t) doubtful_denominator(affine_t p, affine_t q, u32 kind) {
 // in the level above. Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0. What slots are live
 // is told from level to level by a byte each: odd levels' are the first `room` of `live`, those of even ones behind; at
 // level 0 entries tell.
+STARTS_EARLY(msm_list_pairs)
 KERNEL(LIST_GROUP)
 void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const u32 *entries,
-                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL u32 *length, GLOBAL u32 *list,
+                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL u32 *counters, GLOBAL u32 *list,
                     GLOBAL u8 *live, u32 room) {
     LOCAL u32 found[LIST_BLOCK], count, place;
     operands_t from;
     from.level = level;
     from.entries = entries;
     from.points = in;
+    AWAIT_STREAM();
     u32 pairs = offsets[rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
     if (start >= pairs) return;
     u32 end = start + LIST_BLOCK < pairs ? start + LIST_BLOCK : pairs;
@@ -100,7 +102,8 @@ void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const
         else out[pair] = entry_point(from, slot_entry(from, 2 * pair));
     }
     BARRIER();
-    if (LOCAL_ID == 0) place = ATOMIC_ADD(length, count);
+    if (LOCAL_ID == 0) place = ATOMIC_ADD(&counters[LIST_COUNTS + level], count);
+    LET_NEXT_START();
     BARRIER();
     for (u32 i = LOCAL_ID; i < count; i += LIST_GROUP) list[place + i] = found[i];
 }
@@ -271,15 +274,17 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
 
 // Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
 // largest tile has pairs, in whole steps. Grid: any number of groups.
+STARTS_EARLY(msm_add_pairs)
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
-                   GLOBAL const u32 *length, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
+                   GLOBAL const u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
     LOCAL affine_locals_t locals;
     operands_t from;
     from.level = level;
     from.entries = entries;
     from.points = in;
-    u32 pairs = *length, share = (pairs + GROUPS - 1) / GROUPS;
+    AWAIT_STREAM();
+    u32 pairs = counters[LIST_COUNTS + level], share = (pairs + GROUPS - 1) / GROUPS;
     u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
     u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
     u32 steps = (tile + AFFINE_GROUP - 1) / AFFINE_GROUP;

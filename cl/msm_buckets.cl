@@ -26,6 +26,7 @@ DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 sets, u
 
 // shares and totals of every segment of every window, side by side: [w·segments + k]. Grid: one quad a
 // segment.
+STARTS_EARLY(msm_reduce_segments)
 KERNEL(SUM_GROUP)
 void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets, u32 wide,
                          GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
@@ -38,6 +39,7 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets
     u32 steps = 2 * (of_one_window ? own.length : segment);
     quad_set_infinity(running + at);
     quad_set_infinity(share + at);
+    AWAIT_STREAM();
     // In turn: the next bucket to the running sum, the running sum to the share. (One call for both: PoCL 3.1
     // gives wrong sums where a loop holds two.)
     for (u32 step = 0; step < steps; step++) {
@@ -46,16 +48,19 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets
         else if (live) operand[at + LANE] = point_coordinate(buckets, own.first + own.length - 1 - step / 2);
         quad_add((to_share ? share : running) + at, operand + at, scratch + at, live);
     }
+    LET_NEXT_START();
     if (id >= segments) return;
     point_set_coordinate(shares, id, share[at + LANE]);
     point_set_coordinate(totals, id, running[at + LANE]);
 }
 
 // The same by one work-item a segment, for more segments: fewer instructions, longer latency.
+STARTS_EARLY(msm_reduce_many_segments)
 KERNEL_BOUNDED(64, REDUCE_OCCUPANCY)
 void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets, u32 wide,
                               GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
+    AWAIT_STREAM();
     if (id >= segments) return;
     segment_t own = segment_at(id, bits, segment, from, sets, wide);
     point_t running = point_infinity(), share = point_infinity();
@@ -63,6 +68,7 @@ void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32
         running = point_add(running, buckets[own.first + left - 1]);
         share = point_add(share, running);
     }
+    LET_NEXT_START();
     shares[id] = share;
     totals[id] = running;
 }
@@ -74,6 +80,7 @@ DEVICE u32 with_bit(u32 i, u32 bit) {
 
 // out[(w·(bits + 1) + s)·parts + p]: part p of the sum of window w's totals with bit s set, for s < bits,
 // and of all its shares for s = bits. A window has 2^bits segments. Grid: windows·(bits + 1)·parts groups.
+STARTS_EARLY(msm_sum_bits)
 KERNEL(SUM_GROUP)
 void msm_sum_bits(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL const point_t *totals,
                   GLOBAL point_t *out) {
@@ -82,6 +89,7 @@ void msm_sum_bits(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL cons
     u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
     u32 count = (bit == bits ? 1u << bits : (1u << bits) / 2), length = (count + parts - 1) / parts;
     quad_set_infinity(sum + at);
+    AWAIT_STREAM();
     for (u32 first = 0; first < length; first += SUM_QUADS) {
         u32 i = part * length + first + quad;
         bool live = first + quad < length && i < count;
@@ -89,16 +97,19 @@ void msm_sum_bits(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL cons
         if (live) operand[at + LANE] = point_coordinate(bit == bits ? shares : totals, place);
         quad_add(sum + at, operand + at, scratch + at, live);
     }
+    LET_NEXT_START();
     quad_sum_group(sum, operand, scratch, SUM_QUADS);
     if (quad == 0) point_set_coordinate(out, GROUP_ID, sum[LANE]);
 }
 
 // out[g] = Σ of the g-th `count` points, in Jacobian coordinates. Grid: a group for each sum.
+STARTS_EARLY(msm_sum_parts)
 KERNEL(SUM_GROUP)
 void msm_sum_parts(u32 count, GLOBAL const point_t *parts, GLOBAL jacobian_t *out) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
     quad_set_infinity(sum + at);
+    AWAIT_STREAM();
     for (u32 first = 0; first < count; first += SUM_QUADS) {
         bool live = first + quad < count;
         if (live) operand[at + LANE] = point_coordinate(parts, GROUP_ID * count + first + quad);

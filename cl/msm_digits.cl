@@ -110,6 +110,20 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 #define BAND_BINS 4096u
 #define WINDOW_BINS 256u
 #define BIN_ROWS 2048u
+// Lengths of pieces that are told apart: see msm_rows.cl.
+#define BINS 512u
+
+// A band's counters, one buffer, cleared at once when it starts: pairs of each round's list, what is to be merged, pieces of
+// each length, those of them that have their place, entries of bins, and behind these of rows.
+#define LIST_COUNTS 0u
+#define MERGE_COUNTS 32u
+#define PIECE_COUNTS 64u
+#define PIECE_CURSORS (PIECE_COUNTS + BINS)
+#define BIN_COUNTS (PIECE_CURSORS + BINS)
+#define ROW_COUNTS(band_bins) (BIN_COUNTS + (band_bins))
+// Tiles whose first bins a group finds, and rows that a group looks at.
+#define TILE_SHARE 4096u
+#define ROWS_BLOCK 2048u
 
 // Entries in their bins: their numbers, and `room` words behind, with 16 bits each, their rows in the bin.
 typedef struct {
@@ -125,17 +139,19 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 }
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and bins[row >> low] counts them. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
+// i, and the counter of bin row >> low counts it. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
 // other devices do these. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
 // group for each `tile` scalars.
+STARTS_EARLY(msm_digits)
 KERNEL(SORT_GROUP)
 void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
                 u32 montgomery, u32 start, u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
-                GLOBAL u32 *bins, GLOBAL u32 *too_long) {
+                GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
+    AWAIT_STREAM();
     BARRIER();
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
         digits_t rest = digits_start(scalars, start + i, montgomery);
@@ -150,9 +166,48 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to,
         }
         if (rest.carry != 0 || !S(is_zero)(rest.rest)) *too_long = 1;
     }
+    LET_NEXT_START();
     BARRIER();
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP)
-        if (counts[b] != 0) ATOMIC_ADD(&bins[b], counts[b]);
+        if (counts[b] != 0) ATOMIC_ADD(&counters[BIN_COUNTS + b], counts[b]);
+}
+
+// The last bin that starts at an entry or before it.
+DEVICE u32 bin_of(LOCAL_POINTER const u32 *starts, u32 band_bins, u32 entry) {
+    u32 bin = 0, above = band_bins;
+    while (above - bin > 1) {
+        u32 middle = (bin + above) / 2;
+        if (starts[middle] <= entry) bin = middle;
+        else above = middle;
+    }
+    return bin;
+}
+
+// From the counters of a band's bins: bins[b] is the first entry of bin b, bins[band_bins] their number, and cursors[b] the
+// same, to be used up; tile_bins[i] is the bin of the first of the entries of tile i, of `tile`. Grid: a group for each
+// TILE_SHARE tiles; each sums the counts by itself.
+STARTS_EARLY(msm_scan_bins)
+KERNEL(SORT_GROUP)
+void msm_scan_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *counters, GLOBAL u32 *bins,
+                   GLOBAL u32 *cursors, GLOBAL u32 *tile_bins) {
+    LOCAL u32 starts[BAND_BINS], scratch[SORT_GROUP];
+    u32 share = GROUP_ID * TILE_SHARE, end = share + TILE_SHARE < tiles ? share + TILE_SHARE : tiles, before = 0;
+    AWAIT_STREAM();
+    // Few groups that leave the device to the next ones.
+    LET_NEXT_START();
+    for (u32 first = 0; first < band_bins; first += BAND_BINS) {
+        u32 count = band_bins - first < BAND_BINS ? band_bins - first : BAND_BINS;
+        for (u32 b = LOCAL_ID; b < count; b += SORT_GROUP) starts[b] = counters[BIN_COUNTS + first + b];
+        BARRIER();
+        u32 total = scan_local(starts, count, scratch);
+        for (u32 b = LOCAL_ID; GROUP_ID == 0 && b < count; b += SORT_GROUP)
+            bins[first + b] = cursors[first + b] = before + starts[b];
+        for (u32 i = share + LOCAL_ID; i < end; i += SORT_GROUP)
+            if (i * tile >= before) tile_bins[i] = first + bin_of(starts, count, i * tile - before);
+        before += total;
+        BARRIER();
+    }
+    if (GLOBAL_ID == 0) bins[band_bins] = before;
 }
 
 // Exclusive prefix sums of WINDOW_BINS counts, which is one a work-item, in place.
@@ -168,6 +223,7 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
 // copy·(to − from) + set − from, a group for each `tile` scalars, at most SORT_ROOM; the last copy may have
 // no window for a place.
+STARTS_EARLY(msm_partition)
 KERNEL(SORT_GROUP)
 void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 stride,
                    u32 base, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
@@ -176,6 +232,7 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
     u32 tiles = (n + tile - 1) / tile, place = GROUP_ID / tiles, first = GROUP_ID % tiles * tile;
     u32 set = from + place % (to - from), copy = place / (to - from);
     u32 first_bin = (first_row(set, c, wide, sets) - first_row(from, c, wide, sets)) >> low;
+    AWAIT_STREAM();
     if (copy * sets + set >= windows) return;
     u32 number = copy * stride + base + 1;
     u32 end = first + tile < n ? first + tile : n;
@@ -199,6 +256,7 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
         numbers[at] = (number + i) | (digit & SIGN_BIT);
         rows[at] = size - 1;
     }
+    LET_NEXT_START();
     BARRIER();
     binned_t out = binned_at(entries, room);
     for (u32 i = LOCAL_ID; i < scratch[0]; i += SORT_GROUP) {
@@ -206,21 +264,6 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
         out.numbers[at] = numbers[i];
         out.rows[at] = (u16)(rows[i] & ((1u << low) - 1));
     }
-}
-
-// tile_bins[i] is the bin of the first of the entries of tile i, of `tile`; bins[b] is the first entry of bin b,
-// bins[band_bins] their number.
-KERNEL(256)
-void msm_tile_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *bins, GLOBAL u32 *tile_bins) {
-    u32 i = GLOBAL_ID, entry = i * tile, bin = 0, above = band_bins;
-    if (i >= tiles) return;
-    // bins[bin] ≤ entry < bins[above], or else there is no such entry.
-    while (above - bin > 1) {
-        u32 middle = (bin + above) / 2;
-        if (bins[middle] <= entry) bin = middle;
-        else above = middle;
-    }
-    tile_bins[i] = bin;
 }
 
 // The bin of an entry which is not in a bin before this one.
@@ -237,18 +280,22 @@ DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const u16 *rows, u32 
     BARRIER();
 }
 
-// counts[row] += 1 for every entry. Grid: a group for each `tile` entries, which may be of several bins.
+// Counts the entries of every row. Grid: a group for each `tile` entries, which may be of several bins.
+STARTS_EARLY(msm_count_rows)
 KERNEL(SORT_GROUP)
 void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
-                    GLOBAL u32 *entries, u32 room, GLOBAL u32 *counts) {
+                    GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters) {
     LOCAL u32 local_counts[BIN_ROWS];
+    GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
     binned_t binned = binned_at(entries, room);
+    AWAIT_STREAM();
     u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];
     u32 end = from + tile < total ? from + tile : total;
     while (from < end) {
         bin = bin_from(bin, bins, from);
         u32 to = bins[bin + 1] < end ? bins[bin + 1] : end;
         count_in_bin(local_counts, binned.rows, from, to, low);
+        LET_NEXT_START();
         for (u32 r = LOCAL_ID; r < 1u << low; r += SORT_GROUP)
             if (local_counts[r] != 0) ATOMIC_ADD(&counts[(bin << low) + r], local_counts[r]);
         BARRIER();
@@ -256,11 +303,82 @@ void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GL
     }
 }
 
-// Rounds every row's length up, so that rows start at multiples of 2^levels.
-KERNEL(256)
-void msm_pad_rows(u32 rows, u32 levels, GLOBAL u32 *counts) {
-    u32 row = GLOBAL_ID, mask = (1u << levels) - 1;
-    if (row < rows) counts[row] = (counts[row] + mask) & ~mask;
+// What a row takes, or some rows do: slots for its entries, a multiple of 2^levels, and the pieces of at most `limit` slots
+// that what the rounds leave of it is cut into.
+typedef struct {
+    u32 slots, pieces;
+} row_size_t;
+
+DEVICE row_size_t row_size(u32 entries, u32 levels, u32 limit) {
+    row_size_t size;
+    u32 left = (entries + (1u << levels) - 1) >> levels;
+    size.slots = left << levels;
+    size.pieces = (left + limit - 1) / limit;
+    return size;
+}
+
+// Adds all work-items' sizes up, for all of them.
+DEVICE row_size_t sum_sizes(LOCAL_POINTER u32 *sum, row_size_t own) {
+    if (LOCAL_ID == 0) sum[0] = sum[1] = 0;
+    BARRIER();
+    if (own.slots != 0) ATOMIC_ADD(&sum[0], own.slots);
+    if (own.pieces != 0) ATOMIC_ADD(&sum[1], own.pieces);
+    BARRIER();
+    row_size_t all = {sum[0], sum[1]};
+    return all;
+}
+
+// sums[b] = what the b-th ROWS_BLOCK rows take. Grid: a group for each.
+STARTS_EARLY(msm_sum_rows)
+KERNEL(SORT_GROUP)
+void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const u32 *counters,
+                  GLOBAL row_size_t *sums) {
+    LOCAL u32 scratch[2];
+    GLOBAL const u32 *counts = counters + ROW_COUNTS(band_bins);
+    row_size_t own = {0, 0};
+    AWAIT_STREAM();
+    for (u32 i = LOCAL_ID; i < ROWS_BLOCK; i += SORT_GROUP) {
+        u32 row = GROUP_ID * ROWS_BLOCK + i;
+        row_size_t size = row_size(row < rows ? counts[row] : 0, levels, limit);
+        own.slots += size.slots;
+        own.pieces += size.pieces;
+    }
+    LET_NEXT_START();
+    row_size_t sum = sum_sizes(scratch, own);
+    if (LOCAL_ID == 0) sums[GROUP_ID] = sum;
+}
+
+// Where rows start, offsets[rows] being the number of slots, and where their pieces do; counts become cursors, which
+// are where rows start, to be used up. Grid: as msm_sum_rows, for the rows and one more.
+STARTS_EARLY(msm_row_offsets)
+KERNEL(SORT_GROUP)
+void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *sums,
+                     GLOBAL u32 *counters, GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
+    LOCAL u32 slots[ROWS_BLOCK], pieces[ROWS_BLOCK], scratch[SORT_GROUP];
+    GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
+    row_size_t before = {0, 0};
+    u32 first = GROUP_ID * ROWS_BLOCK;
+    AWAIT_STREAM();
+    for (u32 b = LOCAL_ID; b < GROUP_ID; b += SORT_GROUP) {
+        before.slots += sums[b].slots;
+        before.pieces += sums[b].pieces;
+    }
+    for (u32 i = LOCAL_ID; i < ROWS_BLOCK; i += SORT_GROUP) {
+        row_size_t size = row_size(first + i < rows ? counts[first + i] : 0, levels, limit);
+        slots[i] = size.slots;
+        pieces[i] = size.pieces;
+    }
+    LET_NEXT_START();
+    before = sum_sizes(scratch, before);
+    BARRIER();
+    scan_local(slots, ROWS_BLOCK, scratch);
+    scan_local(pieces, ROWS_BLOCK, scratch);
+    for (u32 i = LOCAL_ID; i < ROWS_BLOCK && first + i <= rows; i += SORT_GROUP) {
+        u32 start = before.slots + slots[i];
+        if (first + i < rows) counts[first + i] = start;
+        offsets[first + i] = start;
+        piece_offsets[first + i] = before.pieces + pieces[i];
+    }
 }
 
 // Exclusive prefix sums of the counts of a bin's rows, of which every work-item has as many neighbours.
@@ -276,16 +394,19 @@ DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts
     BARRIER();
 }
 
-// Puts entries in their rows: cursors[row] is where the row's next entry goes. Entries go through local memory, so that
+// Puts entries in their rows: a row's counter is where its next entry goes. Entries go through local memory, so that
 // those of one row are written side by side. Grid: as msm_count_rows.
+STARTS_EARLY(msm_place)
 KERNEL(SORT_GROUP)
 void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
-               GLOBAL u32 *entries, u32 room, GLOBAL u32 *cursors, GLOBAL u32 *out) {
+               GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters, GLOBAL u32 *out) {
     // Of each row of the bin: where its entries start in local memory, after which the next one goes there, and by how
     // much more its place in the output is.
     LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_ROOM];
     LOCAL u16 rows[SORT_ROOM];
+    GLOBAL u32 *cursors = counters + ROW_COUNTS(band_bins);
     binned_t binned = binned_at(entries, room);
+    AWAIT_STREAM();
     u32 total = bins[band_bins], from = GROUP_ID * tile, bin = tile_bins[GROUP_ID];
     u32 end = from + tile < total ? from + tile : total;
     while (from < end) {
@@ -302,6 +423,7 @@ void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL 
             sorted[place] = binned.numbers[i];
             rows[place] = row;
         }
+        LET_NEXT_START();
         BARRIER();
         for (u32 i = LOCAL_ID; i < to - from; i += SORT_GROUP) out[offsets[rows[i]] + i] = sorted[i];
         BARRIER();

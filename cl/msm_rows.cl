@@ -9,20 +9,12 @@
 // Every row of a kernel's grid is bounded on the device by piece_offsets[rows]: the host knows a bound
 // only, and never waits to learn the number.
 
-#define BINS 512u
 // Pieces that one group merges.
 #define MERGE 64u
 
 typedef struct {
     u32 start, length, row;
 } piece_t;
-
-// piece_counts[row] = ⌈length / limit⌉.
-KERNEL(256)
-void msm_cut_rows(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offsets, GLOBAL u32 *piece_counts) {
-    u32 row = GLOBAL_ID;
-    if (row < rows) piece_counts[row] = (((offsets[row + 1] - offsets[row]) >> level) + limit - 1) / limit;
-}
 
 // The row of a piece: the last one whose first piece is not after it and that is not empty.
 DEVICE u32 row_of_piece(u32 piece, u32 rows, GLOBAL const u32 *piece_offsets) {
@@ -44,12 +36,13 @@ DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL 
 }
 
 // Describes every piece, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
+STARTS_EARLY(msm_describe_pieces)
 KERNEL(256)
 void msm_describe_pieces(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
-                         GLOBAL piece_t *pieces, GLOBAL u32 *bins, GLOBAL u32 *counts, GLOBAL u32 *units,
-                         GLOBAL u32 *long_rows) {
+                         GLOBAL piece_t *pieces, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
     for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
+    AWAIT_STREAM();
     BARRIER();
     u32 p = GLOBAL_ID;
     if (p < piece_offsets[rows]) {
@@ -59,20 +52,24 @@ void msm_describe_pieces(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offse
         u32 left = (offsets[piece.row + 1] >> level) - piece.start;
         piece.length = left < limit ? left : limit;
         pieces[p] = piece;
-        list_merges(p, piece.row, piece_offsets, counts, units, long_rows);
+        list_merges(p, piece.row, piece_offsets, counters + MERGE_COUNTS, units, long_rows);
         ATOMIC_ADD(&local_bins[limit - piece.length], 1u);
     }
+    LET_NEXT_START();
     BARRIER();
     for (u32 i = LOCAL_ID; i < BINS; i += 256)
-        if (local_bins[i] != 0) ATOMIC_ADD(&bins[i], local_bins[i]);
+        if (local_bins[i] != 0) ATOMIC_ADD(&counters[PIECE_COUNTS + i], local_bins[i]);
 }
 
-// order[slot] = piece, longest first; `bins` holds the first slot of each length and is used up.
+// order[slot] = piece, longest first. Every group finds by itself where each length starts.
+STARTS_EARLY(msm_order_pieces)
 KERNEL(256)
 void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
-                      GLOBAL u32 *bins, GLOBAL u32 *order) {
-    LOCAL u32 local_bins[BINS];
+                      GLOBAL u32 *counters, GLOBAL u32 *order) {
+    LOCAL u32 local_bins[BINS], starts[BINS], scratch[SCAN_GROUP];
     for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
+    AWAIT_STREAM();
+    for (u32 i = LOCAL_ID; i < BINS; i += 256) starts[i] = counters[PIECE_COUNTS + i];
     BARRIER();
     u32 p = GLOBAL_ID, bin = 0, rank = 0;
     bool live = p < piece_offsets[rows];
@@ -80,15 +77,17 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
         bin = limit - pieces[p].length;
         rank = ATOMIC_ADD(&local_bins[bin], 1u);
     }
-    BARRIER();
+    scan_local(starts, BINS, scratch);
+    LET_NEXT_START();
     for (u32 i = LOCAL_ID; i < BINS; i += 256)
-        if (local_bins[i] != 0) local_bins[i] = ATOMIC_ADD(&bins[i], local_bins[i]);
+        if (local_bins[i] != 0) local_bins[i] = starts[i] + ATOMIC_ADD(&counters[PIECE_CURSORS + i], local_bins[i]);
     BARRIER();
     if (live) order[local_bins[bin] + rank] = p;
 }
 
 // The piece's sum Σ ±base over its slots, with what the bucket holds if it is the row's first: to the bucket
 // if it is the row's only piece, to partial[p] else. Row 0 has bucket `first_bucket`.
+STARTS_EARLY(msm_accumulate)
 KERNEL_BOUNDED(128, ACCUMULATE_OCCUPANCY)
 void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
                     GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
@@ -99,6 +98,7 @@ void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *pie
     from.points = points;
     buckets += first_bucket;
     u32 slot = GLOBAL_ID;
+    AWAIT_STREAM();
     if (slot >= piece_offsets[rows]) return;
     u32 p = order[slot];
     piece_t piece = pieces[p];
@@ -107,6 +107,7 @@ void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *pie
     if (p == first) sum = buckets[piece.row];
     for (u32 i = 0; i < piece.length; i++)
         sum = point_add_affine_loose(sum, entry_point_loose(from, slot_entry(from, piece.start + i)));
+    LET_NEXT_START();
     sum = point_tight(sum);
     if (end - first == 1) buckets[piece.row] = sum;
     else partial[p] = sum;
@@ -128,11 +129,15 @@ DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCA
 // Step 1 of merging: a group sums up to MERGE pieces of one row, to the bucket if they are the whole row,
 // to the place of the first of them else. `units` lists the first pieces. Grid: any number of groups, which
 // take units in turn.
+STARTS_EARLY(msm_merge_units)
 KERNEL(SUM_GROUP)
-void msm_merge_units(u32 first_bucket, GLOBAL const u32 *counts, GLOBAL const u32 *units, GLOBAL const u32 *piece_offsets,
+void msm_merge_units(u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *units, GLOBAL const u32 *piece_offsets,
                      GLOBAL const piece_t *pieces, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
-    for (u32 u = GROUP_ID; u < counts[0]; u += GROUPS) {
+    AWAIT_STREAM();
+    // There is little to do, as a rule.
+    LET_NEXT_START();
+    for (u32 u = GROUP_ID; u < counters[MERGE_COUNTS]; u += GROUPS) {
         u32 first = units[u], row = pieces[first].row, end = piece_offsets[row + 1];
         merge_run(sum, operand, scratch, partial, first, end < first + MERGE ? end : first + MERGE, 1);
         bool whole = first == piece_offsets[row] && end <= first + MERGE;
@@ -142,11 +147,13 @@ void msm_merge_units(u32 first_bucket, GLOBAL const u32 *counts, GLOBAL const u3
 }
 
 // Step 2: a group sums what step 1 left of a row that has more than MERGE pieces. Grid: as in step 1.
+STARTS_EARLY(msm_merge_rows)
 KERNEL(SUM_GROUP)
-void msm_merge_rows(u32 first_bucket, GLOBAL const u32 *counts, GLOBAL const u32 *long_rows, GLOBAL const u32 *piece_offsets,
+void msm_merge_rows(u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *long_rows, GLOBAL const u32 *piece_offsets,
                     GLOBAL point_t *buckets, GLOBAL const point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
-    for (u32 r = GROUP_ID; r < counts[1]; r += GROUPS) {
+    AWAIT_STREAM();
+    for (u32 r = GROUP_ID; r < counters[MERGE_COUNTS + 1]; r += GROUPS) {
         u32 row = long_rows[r];
         merge_run(sum, operand, scratch, partial, piece_offsets[row], piece_offsets[row + 1], MERGE);
         if (LOCAL_ID < QUAD) point_set_coordinate(buckets, first_bucket + row, sum[LANE]);

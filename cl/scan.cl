@@ -1,8 +1,6 @@
-// Exclusive prefix sums of u32, in blocks of SCAN_BLOCK; larger vectors by recursion over block sums.
+// Exclusive prefix sums of u32 within a group.
 
 #define SCAN_GROUP 256
-#define SCAN_ITEMS 8
-#define SCAN_BLOCK (SCAN_GROUP * SCAN_ITEMS)
 
 // Exclusive prefix of one value a work-item over the group (Hillis and Steele); *total is the group's sum.
 DEVICE u32 scan_group(LOCAL_POINTER u32 *sums, u32 value, u32 *total) {
@@ -20,30 +18,17 @@ DEVICE u32 scan_group(LOCAL_POINTER u32 *sums, u32 value, u32 *total) {
     return inclusive - value;
 }
 
-// out[i] = sum of the block's in[j], j < i; sums[block] = the block's sum. in and out may be the same.
-// Grid: one group per block. The value one past the end counts as zero, so out may be n + 1 long.
-KERNEL(SCAN_GROUP)
-void scan_blocks(u32 n, u32 out_length, GLOBAL const u32 *in, GLOBAL u32 *out, GLOBAL u32 *sums) {
-    LOCAL u32 shared[SCAN_GROUP];
-    u32 base = GROUP_ID * SCAN_BLOCK + LOCAL_ID * SCAN_ITEMS;
-    u32 values[SCAN_ITEMS], sum = 0, total;
-    for (u32 i = 0; i < SCAN_ITEMS; i++) {
-        values[i] = base + i < n ? in[base + i] : 0;
-        sum += values[i];
+// Of `count` values in local memory, in place: every work-item has as many neighbours. Returns their sum.
+DEVICE u32 scan_local(LOCAL_POINTER u32 *values, u32 count, LOCAL_POINTER u32 *scratch) {
+    u32 share = (count + SCAN_GROUP - 1) / SCAN_GROUP, first = LOCAL_ID * share, sum = 0, total;
+    u32 end = first + share < count ? first + share : count;
+    for (u32 i = first; i < end; i++) sum += values[i];
+    u32 prefix = scan_group(scratch, sum, &total);
+    for (u32 i = first; i < end; i++) {
+        u32 value = values[i];
+        values[i] = prefix;
+        prefix += value;
     }
-    u32 prefix = scan_group(shared, sum, &total);
-    for (u32 i = 0; i < SCAN_ITEMS; i++) {
-        if (base + i < out_length) out[base + i] = prefix;
-        prefix += values[i];
-    }
-    if (LOCAL_ID == 0) sums[GROUP_ID] = total;
-}
-
-// out[i] += prefix[block of i].
-KERNEL(SCAN_GROUP)
-void scan_add(u32 out_length, GLOBAL u32 *out, GLOBAL const u32 *prefix) {
-    u32 base = GROUP_ID * SCAN_BLOCK;
-    for (u32 i = LOCAL_ID; i < SCAN_BLOCK; i += SCAN_GROUP) {
-        if (base + i < out_length) out[base + i] += prefix[GROUP_ID];
-    }
+    BARRIER();
+    return total;
 }

@@ -10,8 +10,11 @@ use crate::Result;
 use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Stream};
 use crate::program::{Program, mem};
 
-/// Elements that a group of `scan_blocks` sums.
-const SCAN_BLOCK: u32 = 2048;
+/// Counters of a band beside those of its bins and rows, `BIN_COUNTS` of `cl/msm_digits.cl`.
+const OTHER_COUNTERS: u64 = 64 + 2 * 512;
+/// Tiles whose bins a group finds, and rows that it sums, `TILE_SHARE` and `ROWS_BLOCK` there.
+const TILE_SHARE: u64 = 4096;
+const ROWS_BLOCK: u64 = 2048;
 /// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
 const SORT_GROUP: u32 = 256;
 /// Entries that it takes; and with CUDA, `SORT_ROOM` of `cuda/dialect.cuh`, where so many are sorted that longer runs count
@@ -23,8 +26,6 @@ const LONG_SORT: u64 = 1 << 26;
 /// bins are quickly added up.
 const DIGITS_GROUPS: u32 = 512;
 const MAX_DIGITS_TILE: u32 = 4096;
-/// Lengths of pieces that are told apart, `BINS` of `cl/msm_rows.cl`.
-const BINS: u32 = 512;
 /// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
 const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
@@ -41,17 +42,25 @@ pub(super) struct Matrix {
     cut: Cut,
     /// The bucket of the first row.
     first_bucket: u32,
+    /// Where rows start, and the first of the pieces that each is cut into.
     offsets: Buffer,
+    piece_offsets: Buffer,
+    entries: Buffer,
+    counters: Buffer,
+}
+
+/// Entries in their bins: where each bin starts, and the bin of each tile's first entry.
+struct Binned {
+    bins: Buffer,
+    tile_bins: Buffer,
     entries: Buffer,
 }
 
 /// The matrix's rows cut for balance.
 struct Pieces {
-    offsets: Buffer,
     descriptions: Buffer,
     order: Buffer,
-    /// Numbers of units and of long rows, then the lists.
-    merge_counts: Buffer,
+    /// What is to be merged.
     units: Buffer,
     long_rows: Buffer,
 }
@@ -113,36 +122,36 @@ impl Enqueue<'_> {
     pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
         let cut = self.plan.cut(digits.count, band);
         let room = self.plan.room();
-        let (bins, binned) = self.sort_into_bins(digits, band, cut)?;
-        let (tile_bins, binned_room) = (self.tile_bins(&bins, cut)?, Arg::U32(room.entries() as u32));
-        let offsets = self.words(u64::from(room.rows) + 1)?;
-        self.stream.zero(&offsets)?;
-        let tile = self.sort_tile(cut);
-        let numbers = [cut.bins, self.plan.low_bits(), tile].map(Arg::U32);
-        let tiles = cut.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
-        let found = [&bins, &tile_bins, &binned].map(mem);
-        let args = [&numbers[..], &found, &[binned_room, mem(&offsets)]].concat();
-        self.launch("msm_count_rows", tiles, SORT_GROUP, &args)?;
-        if self.plan.levels > 0 {
-            let args = [Arg::U32(cut.rows), Arg::U32(self.plan.levels), mem(&offsets)];
-            self.launch("msm_pad_rows", cut.rows.into(), 256, &args)?;
-        }
-        self.scan(&offsets, cut.rows, cut.rows + 1)?;
-        let (cursors, entries) = (self.copy_of(&offsets)?, self.words(room.slots(0))?);
+        let (counters, entries) = (self.counters()?, self.words(room.slots(0))?);
         if self.plan.levels > 0 {
             self.stream.zero(&entries)?;
         }
-        let args = [&numbers[..], &found, &[binned_room, mem(&cursors), mem(&entries)]].concat();
-        self.launch("msm_place", tiles, SORT_GROUP, &args)?;
-        Ok(Matrix { cut, first_bucket: self.plan.first_bucket(band.from), offsets, entries })
+        let binned = self.sort_into_bins(digits, band, cut, &counters)?;
+        let tile = self.sort_tile(cut);
+        let numbers = [cut.bins, self.plan.low_bits(), tile].map(Arg::U32);
+        let tiles = cut.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
+        let found = [&binned.bins, &binned.tile_bins, &binned.entries].map(mem);
+        let found = [&numbers[..], &found, &[Arg::U32(room.entries() as u32), mem(&counters)]].concat();
+        self.launch("msm_count_rows", tiles, SORT_GROUP, &found)?;
+        let (offsets, piece_offsets) = self.row_offsets(cut, &counters)?;
+        self.launch("msm_place", tiles, SORT_GROUP, &[&found[..], &[mem(&entries)]].concat())?;
+        let first_bucket = self.plan.first_bucket(band.from);
+        Ok(Matrix { cut, first_bucket, offsets, piece_offsets, entries, counters })
     }
 
-    /// Where each bin starts, and the entries in the order of their bins.
-    fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut) -> Result<(Buffer, Buffer)> {
+    /// A band's counters, all zero.
+    fn counters(&mut self) -> Result<Buffer> {
+        let room = self.plan.room();
+        let counters = self.words(OTHER_COUNTERS + u64::from(room.bins) + u64::from(room.rows))?;
+        self.stream.zero(&counters)?;
+        Ok(counters)
+    }
+
+    /// The entries in the order of their bins.
+    fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut, counters: &Buffer) -> Result<Binned> {
         let (plan, low) = (self.plan, self.plan.low_bits());
         let room = plan.room();
-        let (bins, found) = (self.words(u64::from(room.bins) + 1)?, self.bytes(room.second_bytes())?);
-        self.stream.zero(&bins)?;
+        let found = self.bytes(room.second_bytes())?;
         let montgomery = u32::from(digits.form == Form::Montgomery);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
@@ -150,18 +159,18 @@ impl Enqueue<'_> {
         let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
         let numbers = [skip, until, montgomery, digits.start, low, tile].map(Arg::U32);
         let numbers = [&windows[..], &numbers].concat();
-        let args = [&numbers[..], &[digits.scalars, &found, &bins, digits.too_long].map(mem)].concat();
+        let args = [&numbers[..], &[digits.scalars, &found, counters, digits.too_long].map(mem)].concat();
         let tiles = u64::from(cut.points.div_ceil(tile));
         self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
-        self.scan(&bins, cut.bins, cut.bins + 1)?;
-        let (cursors, binned) = (self.copy_of(&bins)?, self.bytes(room.first_bytes())?);
+        let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
+        let entries = self.bytes(room.first_bytes())?;
         let tile = self.sort_tile(cut);
         let numbers = [low, tile, digits.stride, digits.base].map(Arg::U32);
-        let entries = [mem(&found), mem(&cursors), mem(&binned), Arg::U32(room.entries() as u32)];
-        let args = [&windows[..], &numbers, &entries].concat();
+        let buffers = [mem(&found), mem(&cursors), mem(&entries), Arg::U32(room.entries() as u32)];
+        let args = [&windows[..], &numbers, &buffers].concat();
         let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
-        Ok((bins, binned))
+        Ok(Binned { bins, tile_bins, entries })
     }
 
     /// Entries that a group sorts.
@@ -170,35 +179,33 @@ impl Enqueue<'_> {
         if cuda && cut.entries() >= LONG_SORT { LONG_SORT_TILE } else { SORT_TILE }
     }
 
-    /// The bin of each tile's first entry.
-    fn tile_bins(&mut self, bins: &Buffer, cut: Cut) -> Result<Buffer> {
-        let tile_bins = self.words(self.plan.room().entries().div_ceil(SORT_TILE.into()))?;
+    /// Where each bin starts, the same to be used up, and the bin of each tile's first entry.
+    fn scan_bins(&mut self, cut: Cut, counters: &Buffer) -> Result<(Buffer, Buffer, Buffer)> {
+        let room = self.plan.room();
+        let [bins, cursors] = [1, 0].map(|more| self.words(u64::from(room.bins) + more));
+        let (bins, cursors) = (bins?, cursors?);
+        let tile_bins = self.words(room.entries().div_ceil(SORT_TILE.into()))?;
         let tile = self.sort_tile(cut);
         let tiles = cut.entries().div_ceil(tile.into());
-        let args = [cut.bins, tile, tiles as u32].map(Arg::U32);
-        let args = [&args[..], &[mem(bins), mem(&tile_bins)]].concat();
-        self.launch("msm_tile_bins", tiles, 256, &args)?;
-        Ok(tile_bins)
+        let numbers = [cut.bins, tile, tiles as u32].map(Arg::U32);
+        let args = [&numbers[..], &[counters, &bins, &cursors, &tile_bins].map(mem)].concat();
+        let groups = tiles.div_ceil(TILE_SHARE).max(1);
+        self.launch("msm_scan_bins", groups * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        Ok((bins, cursors, tile_bins))
     }
 
-    /// A copy to be used up.
-    fn copy_of(&mut self, words: &Buffer) -> Result<Buffer> {
-        let copy = self.words(words.bytes() as u64 / 4)?;
-        self.stream.copy((&copy, 0), (words, 0), words.bytes())?;
-        Ok(copy)
-    }
-
-    /// Exclusive prefix sums in place over `length` values, written to `out_length` places.
-    fn scan(&mut self, values: &Buffer, length: u32, out_length: u32) -> Result<()> {
-        let blocks = out_length.div_ceil(SCAN_BLOCK);
-        let sums = self.words(u64::from(blocks))?;
-        let (items, lengths) = (u64::from(blocks) * 256, [length, out_length].map(Arg::U32));
-        self.launch("scan_blocks", items, 256, &[lengths[0], lengths[1], mem(values), mem(values), mem(&sums)])?;
-        if blocks > 1 {
-            self.scan(&sums, blocks, blocks)?;
-            self.launch("scan_add", items, 256, &[lengths[1], mem(values), mem(&sums)])?;
-        }
-        Ok(())
+    /// Where rows start, and the first piece of each; their counters become cursors.
+    fn row_offsets(&mut self, cut: Cut, counters: &Buffer) -> Result<(Buffer, Buffer)> {
+        let [offsets, piece_offsets] = [(); 2].map(|()| self.words(u64::from(self.plan.room().rows) + 1));
+        let (offsets, piece_offsets) = (offsets?, piece_offsets?);
+        let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
+        let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
+        let numbers = [cut.bins, cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
+        let args = [&numbers[..], &[counters, &sums].map(mem)].concat();
+        self.launch("msm_sum_rows", items, SORT_GROUP, &args)?;
+        let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(mem)].concat();
+        self.launch("msm_row_offsets", items, SORT_GROUP, &args)?;
+        Ok((offsets, piece_offsets))
     }
 
     /// Step 2, bucket accumulation: the matrix times the bases, added to the buckets.
@@ -210,14 +217,15 @@ impl Enqueue<'_> {
         let points = halved.as_ref().unwrap_or(bases);
         let numbers = [cut.rows, self.plan.levels, matrix.first_bucket].map(Arg::U32);
         let first_bucket = numbers[2];
+        let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
         let summed =
-            [&pieces.offsets, &pieces.descriptions, &pieces.order, &matrix.entries, points, buckets, &partial].map(mem);
+            [offsets, &pieces.descriptions, &pieces.order, &matrix.entries, points, buckets, &partial].map(mem);
         self.launch("msm_accumulate", cut.pieces(), 128, &[&numbers[..], &summed].concat())?;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
-        let args = [&pieces.merge_counts, &pieces.units, &pieces.offsets, &pieces.descriptions, buckets, &partial];
+        let args = [counters, &pieces.units, offsets, &pieces.descriptions, buckets, &partial];
         let args = [&[first_bucket], &args.map(mem)[..]].concat();
         self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &args)?;
-        let args = [&pieces.merge_counts, &pieces.long_rows, &pieces.offsets, buckets, &partial];
+        let args = [counters, &pieces.long_rows, offsets, buckets, &partial];
         let args = [&[first_bucket], &args.map(mem)[..]].concat();
         self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &args)
     }
@@ -237,14 +245,12 @@ impl Enqueue<'_> {
         let (mut output, mut input) = (self.bytes(room.first_bytes())?, self.bytes(room.second_bytes())?);
         for level in 0..plan.levels {
             let from = if level == 0 { bases } else { &input };
-            let length = self.words(1)?;
-            self.stream.zero(&length)?;
             let numbers = [cut.rows, level].map(Arg::U32);
-            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &length, &list, &live].map(mem);
+            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &matrix.counters, &list, &live].map(mem);
             let args = [&numbers[..], &buffers, &[Arg::U32(room.slots(1) as u32)]].concat();
             let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
             self.launch("msm_list_pairs", items, LIST_GROUP, &args)?;
-            let buffers = [&matrix.entries, from, &output, &length, &list, &scratch].map(mem);
+            let buffers = [&matrix.entries, from, &output, &matrix.counters, &list, &scratch].map(mem);
             let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
             self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&[Arg::U32(level)], &buffers[..]].concat())?;
             std::mem::swap(&mut input, &mut output);
@@ -252,27 +258,18 @@ impl Enqueue<'_> {
         Ok(Some(input))
     }
 
-    /// Rows cut into pieces, pieces ordered by length.
+    /// Pieces of rows, ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
         let (cut, room) = (matrix.cut, self.plan.room());
         let [rows, level, limit] = [cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
-        let offsets = self.words(u64::from(room.rows) + 1)?;
-        let args = [rows, level, limit, mem(&matrix.offsets), mem(&offsets)];
-        self.launch("msm_cut_rows", cut.rows.into(), 256, &args)?;
-        self.scan(&offsets, cut.rows, cut.rows + 1)?;
-        let (descriptions, order, bins) =
-            (self.words(3 * room.pieces())?, self.words(room.pieces())?, self.words(BINS.into())?);
-        let lists = [room.units(), room.long_rows()].map(|count| self.words(count));
-        let (merge_counts, [units, long_rows]) = (self.words(2)?, lists);
-        let (units, long_rows) = (units?, long_rows?);
-        self.stream.zero(&bins)?;
-        self.stream.zero(&merge_counts)?;
-        let outputs = [&matrix.offsets, &offsets, &descriptions, &bins, &merge_counts, &units, &long_rows].map(mem);
+        let (descriptions, order) = (self.words(3 * room.pieces())?, self.words(room.pieces())?);
+        let (units, long_rows) = (self.words(room.units())?, self.words(room.long_rows())?);
+        let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
+        let outputs = [&matrix.offsets, offsets, &descriptions, counters, &units, &long_rows].map(mem);
         self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, level, limit], &outputs[..]].concat())?;
-        self.scan(&bins, BINS, BINS)?;
-        let ordered = [rows, limit, mem(&offsets), mem(&descriptions), mem(&bins), mem(&order)];
-        self.launch("msm_order_pieces", cut.pieces(), 256, &ordered)?;
-        Ok(Pieces { offsets, descriptions, order, merge_counts, units, long_rows })
+        let ordered = [offsets, &descriptions, counters, &order].map(mem);
+        self.launch("msm_order_pieces", cut.pieces(), 256, &[&[rows, limit], &ordered[..]].concat())?;
+        Ok(Pieces { descriptions, order, units, long_rows })
     }
 
     /// Step 3, bucket reduction: [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the

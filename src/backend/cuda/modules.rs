@@ -51,8 +51,29 @@ pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
     ((handle.0 & !EARLY) as cu::CUfunction, handle.0 & EARLY != 0)
 }
 
-/// The kernels that `STARTS_EARLY` declares: other modules are not asked, since NVIDIA's tools report what is not found.
-const DECLARED_EARLY: [&str; 2] = ["ntt_columns", "ntt_rows"];
+/// The kernels that `STARTS_EARLY` declares: modules are not asked for others, since NVIDIA's tools report what is not found.
+const DECLARED_EARLY: [&str; 20] = [
+    "msm_accumulate",
+    "msm_add_pairs",
+    "msm_count_rows",
+    "msm_describe_pieces",
+    "msm_digits",
+    "msm_list_pairs",
+    "msm_merge_rows",
+    "msm_merge_units",
+    "msm_order_pieces",
+    "msm_partition",
+    "msm_place",
+    "msm_reduce_many_segments",
+    "msm_reduce_segments",
+    "msm_row_offsets",
+    "msm_scan_bins",
+    "msm_sum_bits",
+    "msm_sum_parts",
+    "msm_sum_rows",
+    "ntt_columns",
+    "ntt_rows",
+];
 
 /// Whether a kernel waits by itself for what is ahead of it in its stream: `STARTS_EARLY` of `cuda/dialect.cuh`, which
 /// declares nothing for older architectures.
