@@ -55,14 +55,20 @@ impl Cut {
         self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
     }
 
-    /// Elements of scratch memory that those groups need: each as many as the pairs of its largest tile, in whole steps.
-    pub fn scratch(&self) -> u64 {
-        let share = self.slots(1).div_ceil(self.affine_groups().max(1));
+    /// Prefix products of those groups in a round: each has as many as pairs in its largest tile, in whole steps.
+    pub fn prefixes(&self, round: u32) -> u64 {
+        let share = self.slots(round + 1).div_ceil(self.affine_groups().max(1));
         self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
     }
 
+    /// Bytes of the prefix products of all rounds but the first, which has them in the buffer that it leaves empty.
+    pub fn prefix_bytes(&self) -> u64 {
+        if self.levels == 0 { 0 } else { self.affine_bytes / 2 * self.prefixes(1) }
+    }
+
     /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (6 bytes each)
-    /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns.
+    /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns; the second one the first
+    /// round's prefix products before.
     pub fn first_bytes(&self) -> u64 {
         let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(1) };
         halved.max(6 * self.entries())
@@ -70,8 +76,10 @@ impl Cut {
 
     /// See [`Self::first_bytes`].
     pub fn second_bytes(&self) -> u64 {
-        let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(2) };
-        halved.max(4 * self.entries())
+        if self.levels == 0 {
+            return 4 * self.entries();
+        }
+        (self.affine_bytes * self.slots(2)).max(self.affine_bytes / 2 * self.prefixes(0)).max(4 * self.entries())
     }
 
     /// Bytes that say which slots are live: those of a round, and of the next.

@@ -236,9 +236,8 @@ impl Enqueue<'_> {
         if plan.levels == 0 {
             return Ok(None);
         }
-        // A coordinate is a quarter of an XYZZ point.
         let room = plan.room();
-        let scratch = self.bytes(room.scratch() * self.point_bytes as u64 / 4)?;
+        let later = self.bytes(room.prefix_bytes())?;
         let list = self.words(room.slots(1))?;
         let live = self.bytes(room.live_bytes())?;
         // Two buffers take turns as input and output: those of the transposition, given back since.
@@ -250,7 +249,9 @@ impl Enqueue<'_> {
             let args = [&numbers[..], &buffers, &[Arg::U32(room.slots(1) as u32)]].concat();
             let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
             self.launch("msm_list_pairs", items, LIST_GROUP, &args)?;
-            let buffers = [&matrix.entries, from, &output, &matrix.counters, &list, &scratch].map(mem);
+            // The first round reads bases, so that the other buffer is free.
+            let prefixes = if level == 0 { &input } else { &later };
+            let buffers = [&matrix.entries, from, &output, &matrix.counters, &list, prefixes].map(mem);
             let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
             self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&[Arg::U32(level)], &buffers[..]].concat())?;
             std::mem::swap(&mut input, &mut output);

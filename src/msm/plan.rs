@@ -367,8 +367,7 @@ impl Plan {
         let vectors = u64::from(self.problem.vectors);
         let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
         let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
-        let halved =
-            if self.levels == 0 { 0 } else { affine * cut.scratch() / 2 + 4 * cut.slots(1) + cut.live_bytes() };
+        let halved = if self.levels == 0 { 0 } else { cut.prefix_bytes() + 4 * cut.slots(1) + cut.live_bytes() };
         // A piece has its description (12 bytes), its place (4) and its sum.
         let reused = cut.partial_bytes() == cut.spare_bytes();
         let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
