@@ -92,9 +92,11 @@ impl StreamCore {
         found.map(|free| self.own(free, contents)).transpose()
     }
 
-    /// A part of any free memory.
+    /// A part of any free memory, or where there are no parts a block that is not much larger.
     pub(super) fn carve(&self, bytes: usize, contents: Contents) -> Result<Option<(MemoryHandle, Place)>> {
-        let found = lock(&self.shared.pool).carve(bytes);
+        let mut pool = lock(&self.shared.pool);
+        let found = if self.shared.driver.has_parts() { pool.carve(bytes) } else { pool.take_whole(bytes) };
+        drop(pool);
         found.map(|free| self.own(free, contents)).transpose()
     }
 

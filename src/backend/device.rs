@@ -95,6 +95,11 @@ impl Device {
         self.shared.asked_for()
     }
 
+    /// Whether free memory is given out in parts of what the driver gave, or as it came.
+    pub fn divides_blocks(&self) -> bool {
+        self.shared.driver.has_parts()
+    }
+
     /// What the driver has free, from an answer that may be [`FRESH`] old, without what was allocated since:
     /// asking takes as long as a small operation.
     fn driver_free(&self) -> Result<u64> {

@@ -86,6 +86,10 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Safety
     /// See the trait.
     unsafe fn memory_free(&self, memory: MemoryHandle);
+    /// Whether blocks may be used in parts.
+    fn has_parts(&self) -> bool {
+        true
+    }
     /// A part of a block as memory of its own, as long as there is the block; its offset is a multiple of 4096 bytes. Parts in
     /// use do not overlap, nor is the block itself used meanwhile.
     ///

@@ -94,6 +94,14 @@ impl Pool {
         }
     }
 
+    /// The smallest block that has so many bytes and is less than twice as large, whoever had it before.
+    pub fn take_whole(&mut self, bytes: usize) -> Option<Free> {
+        let fits = |free: &Free| (bytes..2 * bytes).contains(&free.place.bytes);
+        let found = self.0.iter().enumerate().filter(|(_, free)| fits(free));
+        let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
+        Some(self.0.remove(at))
+    }
+
     /// Blocks of which no part is in use, the largest first: one, and as many more as have so many bytes.
     pub fn take_blocks(&mut self, bytes: u64) -> Vec<Free> {
         self.join();
@@ -188,6 +196,14 @@ mod tests {
         assert!(pool.take_blocks(u64::MAX).is_empty(), "block 1 is in use");
         pool.put(second);
         assert_eq!(pool.take_blocks(u64::MAX).len(), 1);
+    }
+
+    #[test]
+    fn whole_blocks_are_not_much_larger() {
+        let mut pool = pool(&[(1, 100, 0), (2, 50, 1), (3, 60, 0)]);
+        assert!(pool.take_whole(25).is_none() && pool.take_whole(101).is_none());
+        let blocks = [40, 40, 90].map(|bytes| pool.take_whole(bytes).expect("room").place.block.0);
+        assert_eq!((blocks, pool.bytes()), ([2, 3, 1], 0));
     }
 
     #[test]

@@ -168,6 +168,10 @@ fn later_proofs_ask_for_no_memory() {
                 device.blocks_asked_for() - before
             };
             let [first, second, third] = [0, 1, 2].map(blocks);
+            if !device.divides_blocks() {
+                println!("left out: {} does not divide blocks: {first}, {second} and {third}", device.info().name);
+                continue;
+            }
             // More than a hundred, before free memory was shared.
             assert!(first > 16 && second <= 8 && third <= 4, "{first}, {second} and {third} blocks in {limit} bytes");
         }

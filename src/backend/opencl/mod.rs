@@ -47,8 +47,7 @@ pub struct OpenClDriver {
     service: Owned,
     /// Bytes in buffers: OpenCL does not tell how much memory is free.
     allocated: AtomicU64,
-    /// Parts of blocks, by these, their offsets and bytes. They stay as long as the block: NVIDIA's driver 580 ends the
-    /// process now and then where one is released that queued commands use.
+    /// Parts of blocks, by these, their offsets and bytes; they stay as long as the block.
     parts: Mutex<HashMap<MemoryHandle, HashMap<(usize, usize), Owned>>>,
     programs: Programs,
 }
@@ -209,6 +208,10 @@ unsafe impl Driver for OpenClDriver {
         self.unreserve(size.map_or(0, |bytes| number(&bytes) as usize));
         // SAFETY: the handle's reference is given back, once.
         drop(unsafe { Owned::new(memory.0 as cl_mem, memory::release_mem_object) });
+    }
+
+    fn has_parts(&self) -> bool {
+        self.target.has_parts
     }
 
     fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {

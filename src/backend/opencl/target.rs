@@ -24,6 +24,9 @@ pub(super) struct Target {
     pub(super) identity: String,
     /// Bytes that a single buffer may have.
     pub(super) max_allocation: u64,
+    /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in threads of its own where
+    /// queued commands use some.
+    pub(super) has_parts: bool,
 }
 
 impl Target {
@@ -118,13 +121,15 @@ fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, co
     let platform_version = about(platform::CL_PLATFORM_VERSION);
     let driver_version = device_text(device, cl::CL_DRIVER_VERSION);
     let identity = format!("{}\n{driver_version}\n{platform_version}", info.name);
-    let fallback = format!("{}\n{}\n{}", about(platform::CL_PLATFORM_NAME), info.name, info.ordinal);
+    let platform_name = about(platform::CL_PLATFORM_NAME);
+    let fallback = format!("{platform_name}\n{}\n{}", info.name, info.ordinal);
     Target {
         info: DeviceInfo { unique_id: unique_id(device, &fallback), ..info },
         device: DeviceId(device),
         context,
         identity,
         max_allocation: device_number(device, cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+        has_parts: !platform_name.contains("NVIDIA"),
     }
 }
 
