@@ -153,7 +153,7 @@ fn time(problem: Problem, joined: usize, batch: usize, free: u64) -> Option<u64>
     let vectors = u64::from(problem.vectors);
     let others = batch - problem.vectors as usize;
     let at_once = in_flight(joined, (vectors as usize).div_ceil(joined) + others) as u32;
-    let group = Problem { vectors: joined as u32, joined: joined > 1, at_once, ..problem };
+    let group = Problem { vectors: joined as u32, joined: joined as u32, at_once, ..problem };
     let plan = Plan::fit(group, free / u64::from(at_once)).ok()?;
     let used = if at_once > 1 { plan.waits() / USED } else { 0 };
     let bytes = if problem.scalars_resident { 0 } else { 32 * plan.chunk.min(problem.points) * joined };
@@ -179,7 +179,7 @@ mod tests {
             rounds: None,
             compute_units: 132,
             vectors,
-            joined: true,
+            joined: vectors,
             lanes: 1,
             at_once: 1,
             abortable: false,
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_joined() {
         let all = alike(6, 1 << 18, 96);
-        let requested = Plan::fit(Problem { vectors: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
+        let requested = Plan::fit(Problem { vectors: 2, joined: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
         assert!(time(all, 2, 6, 2 * requested).is_some() && time(all, 2, 6, requested).is_none());
         assert_eq!(cheapest(all, 6, requested), 1);
         assert!(time(all, 6, 6, 1 << 20).is_none());

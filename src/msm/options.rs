@@ -31,7 +31,7 @@ pub struct Options {
     /// the bases (`precompute`) or they are streamed from the host.
     pub window_groups: usize,
     /// Most vectors of a batch that are multiplied as one matrix, which has the buckets of all of them; 1 is each for
-    /// itself.
+    /// itself, as it is wherever bases are streamed from the host.
     pub joined: usize,
     /// Most bytes of a device's memory for one multiplication, beside the bases that stay there; less than it has
     /// free makes chunks smaller.

@@ -78,8 +78,8 @@ pub(super) struct Problem {
     pub compute_units: u32,
     /// Vectors of scalars that each chunk is multiplied by.
     pub vectors: u32,
-    /// Their matrices are one: what a matrix waits for, they wait for once.
-    pub joined: bool,
+    /// Those of one matrix: all of them, which wait once then for what a matrix waits for, or each for itself.
+    pub joined: u32,
     /// Streams that have those vectors in turns, each with room for a chunk's matrix.
     pub lanes: u32,
     /// Multiplications that run on it at the same time.
@@ -88,13 +88,6 @@ pub(super) struct Problem {
     pub abortable: bool,
     /// Which of the windows the device does; without copies of the bases only.
     pub own: Windows,
-}
-
-impl Problem {
-    /// Vectors of one matrix.
-    fn joined(&self) -> u32 {
-        if self.joined { self.vectors } else { 1 }
-    }
 }
 
 /// How a problem is cut into windows, bands and chunks.
@@ -153,7 +146,7 @@ impl Plan {
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take but a part of the time.
         let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
-        let resident = resident / problem.joined() as usize;
+        let resident = resident / problem.joined as usize;
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
@@ -166,7 +159,7 @@ impl Plan {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
         let widths = problem.own.widths().unwrap_or((window, true));
         let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0);
-        if problem.joined { plan } else { Self { band: 1, ..plan } }
+        if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
     /// The fastest plan with chunks of that size that fits, or `best`, where none is faster.
@@ -253,7 +246,7 @@ impl Plan {
 
     /// Vectors of one matrix.
     pub fn joined(&self) -> u32 {
-        self.problem.joined()
+        self.problem.joined
     }
 
     /// Chunks and bands, each of which has a matrix.

@@ -144,7 +144,7 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
         vectors: need.vectors,
-        joined: need.joined,
+        joined: if need.joined { need.vectors } else { 1 },
         lanes: need.lanes,
         at_once: need.at_once,
         abortable: need.abortable,

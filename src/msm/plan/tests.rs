@@ -17,7 +17,7 @@ pub(super) fn problem(points: usize, resident: bool) -> Problem {
         rounds,
         compute_units,
         vectors: 1,
-        joined: false,
+        joined: 1,
         lanes: 1,
         at_once: 1,
         abortable: false,
@@ -124,8 +124,9 @@ fn chunks_follow_one_another() {
 fn what_may_be_aborted_comes_in_short_chunks() {
     for affine_bytes in [64, 96, 128, 192] {
         let problem = Problem { affine_bytes, abortable: true, ..problem(1 << 26, true) };
-        let plan = Plan::new(problem);
-        assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
+        for plan in [1, 3, 16].map(|vectors| Plan::new(joined(vectors, problem))) {
+            assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
+        }
     }
 }
 
@@ -165,7 +166,7 @@ fn chunks_and_bands_are_even() {
 }
 
 fn joined(vectors: u32, problem: Problem) -> Problem {
-    Problem { vectors, joined: true, ..problem }
+    Problem { vectors, joined: vectors, ..problem }
 }
 
 /// All sets of all vectors are in one matrix, whose parts are so many times those of one vector.
@@ -175,7 +176,7 @@ fn joined_vectors_are_one_matrix() {
     {
         let plan = Plan::new(joined(vectors, Problem { copies, ..problem(1 << log_n, true) }));
         assert_eq!((plan.band, plan.all_rows()), (plan.own_sets(), vectors * plan.rows()), "{plan:?}");
-        let (room, one) = (plan.room(), Plan { problem: Problem { joined: false, ..plan.problem }, ..plan }.room());
+        let (room, one) = (plan.room(), Plan { problem: Problem { joined: 1, ..plan.problem }, ..plan }.room());
         assert_eq!((room.rows, room.bins), (vectors * one.rows, vectors * one.bins));
         assert_eq!((room.entries(), room.places()), (u64::from(vectors) * one.entries(), one.places()));
         assert_eq!(room.bins << plan.low_bits(), room.rows, "a vector starts with a bin: {plan:?}");
@@ -192,7 +193,7 @@ fn joined_vectors_wait_once() {
         let mut least = alone.cost();
         for vectors in [2, 4, 8] {
             let plan = Plan::new(joined(vectors, problem(1 << log_n, true)));
-            let same = Plan { problem: Problem { vectors: 1, joined: false, ..plan.problem }, ..plan };
+            let same = Plan { problem: Problem { vectors: 1, joined: 1, ..plan.problem }, ..plan };
             assert_eq!(plan.waits(), same.waits());
             assert!(plan.cost() < u64::from(vectors) * alone.cost(), "{plan:?}");
             assert!(plan.cost() / u64::from(vectors) < least, "{plan:?}");
