@@ -113,6 +113,8 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 #define BAND_BINS 4096u
 #define WINDOW_BINS 256u
 #define BIN_ROWS 2048u
+// Groups that make digits on a multiprocessor: as many as its threads do for, with 32 registers each.
+#define DIGITS_OCCUPANCY 8
 
 // Entries in their bins: their numbers, and `room` words behind, with 16 bits each, their rows in the bin.
 typedef struct {
@@ -128,14 +130,15 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 }
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and bins[row >> low] counts them, both behind those of the vectors before, which have `places` places each. Set
+// i, and bins[row >> low] counts them, both behind those of the vectors before, which are the first `first_digit`. Set
 // from has none of the first `skip` scalars, set to − 1 none from `until` on: other devices do these. too_long[vector]
 // becomes 1 if a scalar has more bits than the windows. Grid: a group for each `tile` scalars.
-KERNEL(SORT_GROUP)
+KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
 void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
-                u32 montgomery, u32 start, u32 low, u32 tile, u32 vector, u32 places, GLOBAL const S(t) *scalars,
+                u32 montgomery, u32 start, u32 low, u32 tile, u32 vector, u32 first_digit, GLOBAL const S(t) *scalars,
                 GLOBAL u32 *digits, GLOBAL u32 *bins, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
+    GLOBAL u32 *own = digits + first_digit;
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
@@ -147,7 +150,7 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to,
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
             if ((window.set == from && i < skip) || (window.set == to - 1 && i >= until)) digit = size = 0;
-            digits[(vector * places + window.copy * (to - from) + window.set - from) * n + i] = digit;
+            own[(window.copy * (to - from) + window.set - from) * n + i] = digit;
             u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
         }

@@ -169,7 +169,9 @@ impl Enqueue<'_> {
         let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
         for (vector, Coefficients { scalars, start, form }) in digits.vectors.iter().enumerate() {
             let montgomery = u32::from(*form == Form::Montgomery);
-            let numbers = [skip, until, montgomery, *start, plan.low_bits(), tile, vector as u32, cut.places()];
+            let vector = vector as u32;
+            let first_digit = vector * cut.places() * cut.points;
+            let numbers = [skip, until, montgomery, *start, plan.low_bits(), tile, vector, first_digit];
             let buffers = [*scalars, out[0], out[1], digits.too_long].map(mem);
             let args = [windows, &numbers.map(Arg::U32), &buffers].concat();
             self.launch("msm_digits", items, SORT_GROUP, &args)?;
