@@ -197,6 +197,7 @@ fn little_memory() {
         }
         // As little as does for one at least, which has a MiB for this and that.
         let short = plan(Options { memory: 1_200_000, ..Options::default() });
+        plan(Options { memory: 1_200_000, ..joining(6) });
         assert!(short.joined < all.joined && short.chunk < count, "{short}\n{all}");
     }
 }

@@ -96,21 +96,32 @@ impl<C: MsmCurve> Batch<'_, C> {
             if running.len() == at_once {
                 running.pop_front().map_or(Ok(()), &mut finish)?;
             }
-            let job = self.job(group.clone());
-            match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
-                // Somebody else has taken what was free, or the caller wants more of them joined than fit.
-                Err(Error::OutOfMemory { requested, available, .. }) if group.len() > 1 => {
-                    log::info!("msm {}: {} vectors joined: {requested} bytes, {available} free", C::NAME, group.len());
-                    let middle = group.start + group.len().div_ceil(2);
-                    groups.push_front(middle..group.end);
-                    groups.push_front(group.start..middle);
-                }
-                pipeline => running.push_back(pipeline?),
+            match self.start(group.clone(), at_once)? {
+                Some(pipeline) => running.push_back(pipeline),
+                None => halves(group).into_iter().rev().for_each(|half| groups.push_front(half)),
             }
         }
         running.into_iter().try_for_each(finish)?;
         Ok(total)
     }
+
+    /// A group under way; none if it is several vectors for which there is too little memory: somebody else has taken what was
+    /// free, or the caller wants more of them joined than fit.
+    fn start(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
+        let (joined, job) = (group.len(), self.job(group));
+        match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
+            Err(Error::OutOfMemory { requested, available, .. }) if joined > 1 => {
+                log::info!("msm {}: {joined} vectors joined: {requested} bytes wanted, {available} free", C::NAME);
+                Ok(None)
+            }
+            pipeline => pipeline.map(Some),
+        }
+    }
+}
+
+fn halves(group: Range<usize>) -> [Range<usize>; 2] {
+    let middle = group.start + group.len().div_ceil(2);
+    [group.start..middle, middle..group.end]
 }
 
 /// Groups of a number that are under way at once, of so many vectors at most.

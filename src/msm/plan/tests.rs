@@ -124,7 +124,7 @@ fn chunks_follow_one_another() {
 fn what_may_be_aborted_comes_in_short_chunks() {
     for affine_bytes in [64, 96, 128, 192] {
         let problem = Problem { affine_bytes, abortable: true, ..problem(1 << 26, true) };
-        for plan in [1, 3, 16].map(|vectors| Plan::new(joined(vectors, problem))) {
+        for plan in [1, 3].map(|vectors| Plan::new(joined(vectors, problem))) {
             assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
         }
     }
