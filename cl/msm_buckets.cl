@@ -9,31 +9,32 @@
 // chain of 255 doublings in a fraction of the time that one work-item of a GPU would take.
 
 // The buckets of the id-th segment of all: `length` from `first` on. A window has 2^bits segments, `segment` long in
-// wide ones; the buckets are those of the sets from `from` on.
+// wide ones; the buckets are those of the sets from … to − 1, of one vector after the other.
 typedef struct {
     u32 first, length;
 } segment_t;
 
-DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 sets, u32 wide) {
+DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide) {
     segment_t at;
-    u32 set = from + (id >> bits), before = wide_before(set, wide, sets);
+    u32 vector = (id >> bits) / (to - from), set = from + (id >> bits) % (to - from);
+    u32 before = wide_before(set, wide, sets), first = from + wide_before(from, wide, sets);
     bool is_wide = wide_before(set + 1, wide, sets) > before;
-    u32 narrow_windows = set + before - from - wide_before(from, wide, sets);
+    u32 narrow_windows = vector * (to + wide_before(to, wide, sets) - first) + set + before - first;
     at.length = is_wide ? segment : segment / 2;
     at.first = (narrow_windows << bits) * (segment / 2) + (id & ((1u << bits) - 1)) * at.length;
     return at;
 }
 
-// shares and totals of every segment of every window, side by side: [w·segments + k]. Grid: one quad a
+// shares and totals of every segment of every window of every vector, side by side: [w·segments + k]. Grid: one quad a
 // segment.
 STARTS_EARLY(msm_reduce_segments)
 KERNEL(SUM_GROUP)
-void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets, u32 wide,
+void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
                          GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
     LOCAL F(t) running[SUM_QUADS * COORDINATES], share[SUM_QUADS * COORDINATES];
     LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 id = GLOBAL_ID / QUAD, at = (LOCAL_ID / QUAD) * COORDINATES;
-    segment_t own = segment_at(id, bits, segment, from, sets, wide);
+    segment_t own = segment_at(id, bits, segment, from, to, sets, wide);
     // As many steps as the group's longest segment needs; where a window has fewer segments than that there may be a wide one.
     bool of_one_window = 1u << bits >= SUM_QUADS;
     u32 steps = 2 * (of_one_window ? own.length : segment);
@@ -57,12 +58,12 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets
 // The same by one work-item a segment, for more segments: fewer instructions, longer latency.
 STARTS_EARLY(msm_reduce_many_segments)
 KERNEL_BOUNDED(64, REDUCE_OCCUPANCY)
-void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 sets, u32 wide,
+void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
                               GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
     AWAIT_STREAM();
     if (id >= segments) return;
-    segment_t own = segment_at(id, bits, segment, from, sets, wide);
+    segment_t own = segment_at(id, bits, segment, from, to, sets, wide);
     point_t running = point_infinity(), share = point_infinity();
     for (u32 left = own.length; left > 0; left--) {
         running = point_add(running, buckets[own.first + left - 1]);

@@ -6,6 +6,9 @@
 // Transposed, the windows of a band stacked, it is a CSR matrix with a row per (window, bucket):
 // row = first_row(w) − first_row(band) + |d_w| − 1.
 //
+// Several vectors of scalars over the same bases are one matrix too: bins, rows and entries of a vector follow those of the
+// one before, with every window a place for its digits in each of them.
+//
 // Transposing sorts entries by row, by counting in local memory, twice: by the row's high bits into bins of 2^low
 // rows, then by its low bits within a bin. Work-groups take equal numbers of entries, however many fall into one
 // bin or row.
@@ -110,6 +113,8 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 #define BAND_BINS 4096u
 #define WINDOW_BINS 256u
 #define BIN_ROWS 2048u
+// Groups that make digits on a multiprocessor: as many as its threads do for, with 32 registers each.
+#define DIGITS_OCCUPANCY 8
 // Lengths of pieces that are told apart: see msm_rows.cl.
 #define BINS 512u
 
@@ -139,15 +144,17 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 }
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and the counter of bin row >> low counts it. Set from has none of the first `skip` scalars, set to − 1 none from `until` on:
-// other devices do these. *too_long becomes 1 if a scalar has more bits than the windows. Grid: a
-// group for each `tile` scalars.
+// i, and the counter of bin row >> low counts it, both behind those of the vectors before, whose digits are the first
+// `first_digit`. Set
+// from has none of the first `skip` scalars, set to − 1 none from `until` on: other devices do these. too_long[vector]
+// becomes 1 if a scalar has more bits than the windows. Grid: a group for each `tile` scalars.
 STARTS_EARLY(msm_digits)
-KERNEL(SORT_GROUP)
+KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
 void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
-                u32 montgomery, u32 start, u32 low, u32 tile, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
-                GLOBAL u32 *counters, GLOBAL u32 *too_long) {
+                u32 montgomery, u32 start, u32 low, u32 tile, u32 vector, u32 first_digit, GLOBAL const S(t) *scalars,
+                GLOBAL u32 *digits, GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
+    GLOBAL u32 *own = digits + first_digit;
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
@@ -160,16 +167,16 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to,
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
             if ((window.set == from && i < skip) || (window.set == to - 1 && i >= until)) digit = size = 0;
-            digits[(window.copy * (to - from) + window.set - from) * n + i] = digit;
+            own[(window.copy * (to - from) + window.set - from) * n + i] = digit;
             u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
         }
-        if (rest.carry != 0 || !S(is_zero)(rest.rest)) *too_long = 1;
+        if (rest.carry != 0 || !S(is_zero)(rest.rest)) too_long[vector] = 1;
     }
     LET_NEXT_START();
     BARRIER();
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP)
-        if (counts[b] != 0) ATOMIC_ADD(&counters[BIN_COUNTS + b], counts[b]);
+        if (counts[b] != 0) ATOMIC_ADD(&counters[BIN_COUNTS + vector * band_bins + b], counts[b]);
 }
 
 // The last bin that starts at an entry or before it.
@@ -220,18 +227,19 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
 
 // Puts the entries of a window's digits into the bins of the window's set: cursors[bin] is where the bin's next entry
 // goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
-// Entries go through local memory, so that those of one bin are written side by side. Grid: for each place
-// copy·(to − from) + set − from, a group for each `tile` scalars, at most SORT_ROOM; the last copy may have
-// no window for a place.
+// Entries go through local memory, so that those of one bin are written side by side. Grid: for each of the `places`
+// places copy·(to − from) + set − from of every vector, a group for each `tile` scalars, at most SORT_ROOM; the last copy
+// may have no window for a place.
 STARTS_EARLY(msm_partition)
 KERNEL(SORT_GROUP)
 void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 stride,
-                   u32 base, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
+                   u32 base, u32 places, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
     LOCAL u32 numbers[SORT_ROOM], rows[SORT_ROOM];
-    LOCAL u32 starts[WINDOW_BINS], places[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
+    LOCAL u32 starts[WINDOW_BINS], targets[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 tiles = (n + tile - 1) / tile, place = GROUP_ID / tiles, first = GROUP_ID % tiles * tile;
-    u32 set = from + place % (to - from), copy = place / (to - from);
-    u32 first_bin = (first_row(set, c, wide, sets) - first_row(from, c, wide, sets)) >> low;
+    u32 vector = place / places, set = from + place % (to - from), copy = place % places / (to - from);
+    u32 band_row = first_row(from, c, wide, sets), band_rows = first_row(to, c, wide, sets) - band_row;
+    u32 first_bin = (vector * band_rows + first_row(set, c, wide, sets) - band_row) >> low;
     AWAIT_STREAM();
     if (copy * sets + set >= windows) return;
     u32 number = copy * stride + base + 1;
@@ -244,7 +252,7 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
     }
     BARRIER();
     u32 count = starts[LOCAL_ID];
-    places[LOCAL_ID] = count == 0 ? 0 : ATOMIC_ADD(&cursors[first_bin + LOCAL_ID], count);
+    targets[LOCAL_ID] = count == 0 ? 0 : ATOMIC_ADD(&cursors[first_bin + LOCAL_ID], count);
     scan_bins(starts, scratch);
     next[LOCAL_ID] = starts[LOCAL_ID];
     if (LOCAL_ID == SORT_GROUP - 1) scratch[0] = starts[LOCAL_ID] + count;
@@ -260,7 +268,7 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
     BARRIER();
     binned_t out = binned_at(entries, room);
     for (u32 i = LOCAL_ID; i < scratch[0]; i += SORT_GROUP) {
-        u32 bin = rows[i] >> low, at = places[bin] + i - starts[bin];
+        u32 bin = rows[i] >> low, at = targets[bin] + i - starts[bin];
         out.numbers[at] = numbers[i];
         out.rows[at] = (u16)(rows[i] & ((1u << low) - 1));
     }

@@ -72,6 +72,9 @@ struct Options {
     /// Vectors of scalars in a batch; the time of one is printed.
     #[arg(long, default_value_t = 1)]
     batch: u32,
+    /// Most vectors of a batch that are multiplied as one matrix, one row each; 0 is the model's choice.
+    #[arg(long, value_delimiter = ',', default_value = "0")]
+    joined: Vec<usize>,
 }
 
 impl Options {
@@ -80,20 +83,24 @@ impl Options {
         place.contains(&self.from)
     }
 
-    /// Every combination of groups, windows and rounds, with a name for what is not the model's.
+    /// Every combination of groups, windows, rounds and joined vectors, with a name for what is not the model's.
     fn plans(&self) -> Vec<(String, msm::Options)> {
         let rounds: Vec<_> =
             if self.rounds.is_empty() { vec![None] } else { self.rounds.iter().copied().map(Some).collect() };
-        let of = |window_groups: usize, window: u32, affine_rounds: Option<u32>| {
+        let of = |window_groups: usize, window: u32, affine_rounds: Option<u32>, joined: usize| {
             let groups_name = if window_groups > 0 { format!(" groups={window_groups}") } else { String::new() };
             let window_name = if window > 0 { format!(" c={window}") } else { String::new() };
             let rounds_name = affine_rounds.map_or(String::new(), |rounds| format!(" rounds={rounds}"));
+            let joined_name = if joined > 0 { format!(" joined={joined}") } else { String::new() };
             let precompute = self.precompute;
-            let options = msm::Options { window_groups, window, affine_rounds, precompute, ..Default::default() };
-            (format!("{groups_name}{window_name}{rounds_name}"), options)
+            let options =
+                msm::Options { window_groups, window, affine_rounds, precompute, joined, ..Default::default() };
+            (format!("{groups_name}{window_name}{rounds_name}{joined_name}"), options)
         };
         let windows = self.window_groups.iter().flat_map(|groups| self.window.iter().map(move |c| (*groups, *c)));
-        windows.flat_map(|(groups, c)| rounds.iter().map(move |rounds| of(groups, c, *rounds))).collect()
+        let rounds = windows.flat_map(|(groups, c)| rounds.iter().map(move |rounds| (groups, c, *rounds)));
+        let joined = rounds.flat_map(|plan| self.joined.iter().map(move |joined| (plan, *joined)));
+        joined.map(|((groups, c, rounds), joined)| of(groups, c, rounds, joined)).collect()
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Band {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     pub points: u32,
+    /// Vectors that the matrix is of: rows and bins of one follow those of the other.
+    pub vectors: u32,
     pub sets: u32,
     pub copies: u32,
     pub rows: u32,
@@ -35,10 +37,10 @@ pub(super) struct Cut {
 impl Cut {
     /// At most this many entries that are not zero.
     pub fn entries(&self) -> u64 {
-        u64::from(self.points) * u64::from(self.sets) * u64::from(self.copies)
+        u64::from(self.points) * u64::from(self.vectors) * u64::from(self.places())
     }
 
-    /// Windows of the band, those of all copies.
+    /// Windows of the band in a vector, those of all copies.
     pub fn places(&self) -> u32 {
         self.sets * self.copies
     }

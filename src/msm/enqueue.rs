@@ -65,18 +65,22 @@ struct Pieces {
     long_rows: Buffer,
 }
 
-/// Scalars on the device: those from `start` on belong to the bases from `base` on, of `stride` in a copy.
-#[derive(Clone, Copy)]
-pub(super) struct Digits<'a> {
+/// Scalars of a vector on the device, from `start` on.
+pub(super) struct Coefficients<'a> {
     pub scalars: &'a Buffer,
+    pub start: u32,
+    pub form: Form,
+}
+
+/// A chunk of the vectors of a matrix: their scalars belong to the bases from `base` on, of `stride` in a copy.
+pub(super) struct Digits<'a> {
+    pub vectors: Vec<Coefficients<'a>>,
     pub count: usize,
     /// The first one's place among the points.
     pub first: usize,
-    pub start: u32,
     pub base: u32,
     pub stride: u32,
-    pub form: Form,
-    /// Set where a scalar is longer than the windows.
+    /// Of each vector whether a scalar is longer than the windows.
     pub too_long: &'a Buffer,
 }
 
@@ -110,9 +114,9 @@ impl Enqueue<'_> {
 
     /// The buckets of the device's windows, empty: zero bytes are infinity.
     pub fn buckets(&mut self) -> Result<Buffer> {
-        let buckets = self.points(u64::from(self.plan.rows()))?;
+        let buckets = self.points(u64::from(self.plan.all_rows()))?;
         // A device may be left without windows.
-        if self.plan.rows() > 0 {
+        if self.plan.all_rows() > 0 {
             self.stream.zero(&buckets)?;
         }
         Ok(buckets)
@@ -152,25 +156,36 @@ impl Enqueue<'_> {
         let (plan, low) = (self.plan, self.plan.low_bits());
         let room = plan.room();
         let found = self.bytes(room.second_bytes())?;
-        let montgomery = u32::from(digits.form == Form::Montgomery);
-        let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
-        let chunk = digits.first..digits.first + digits.count;
-        let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
-        let numbers = [skip, until, montgomery, digits.start, low, tile].map(Arg::U32);
-        let numbers = [&windows[..], &numbers].concat();
-        let args = [&numbers[..], &[digits.scalars, &found, counters, digits.too_long].map(mem)].concat();
-        let tiles = u64::from(cut.points.div_ceil(tile));
-        self.launch("msm_digits", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        self.make_digits(digits, band, &windows, [&found, counters])?;
         let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
         let entries = self.bytes(room.first_bytes())?;
         let tile = self.sort_tile(cut);
-        let numbers = [low, tile, digits.stride, digits.base].map(Arg::U32);
+        let numbers = [low, tile, digits.stride, digits.base, cut.places()].map(Arg::U32);
         let buffers = [mem(&found), mem(&cursors), mem(&entries), Arg::U32(room.entries() as u32)];
         let args = [&windows[..], &numbers, &buffers].concat();
-        let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.places());
+        let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.vectors * cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         Ok(Binned { bins, tile_bins, entries })
+    }
+
+    /// The digits of one vector after the other, and how many each bin has.
+    fn make_digits(&mut self, digits: &Digits<'_>, band: Band, windows: &[Arg], out: [&Buffer; 2]) -> Result<()> {
+        let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
+        let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
+        let items = u64::from(cut.points.div_ceil(tile)) * u64::from(SORT_GROUP);
+        let chunk = digits.first..digits.first + digits.count;
+        let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
+        for (vector, Coefficients { scalars, start, form }) in digits.vectors.iter().enumerate() {
+            let montgomery = u32::from(*form == Form::Montgomery);
+            let vector = vector as u32;
+            let first_digit = vector * cut.places() * cut.points;
+            let numbers = [skip, until, montgomery, *start, plan.low_bits(), tile, vector, first_digit];
+            let buffers = [*scalars, out[0], out[1], digits.too_long].map(mem);
+            let args = [windows, &numbers.map(Arg::U32), &buffers].concat();
+            self.launch("msm_digits", items, SORT_GROUP, &args)?;
+        }
+        Ok(())
     }
 
     /// Entries that a group sorts.
@@ -273,29 +288,30 @@ impl Enqueue<'_> {
         Ok(Pieces { descriptions, order, units, long_rows })
     }
 
-    /// Step 3, bucket reduction: [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the
+    /// Step 3, bucket reduction: for every vector [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the
     /// result; their Jacobian coordinates are on their way to the host.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<HostBuffer> {
         let plan = self.plan;
-        let segments = u64::from(plan.own_sets() * plan.segments());
+        let segments = u64::from(plan.joined() * plan.own_sets() * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
         let numbers = [segments as u32, plan.segment_bits(), plan.segment].map(Arg::U32);
-        let windows = [plan.first_set, plan.sets, plan.wide].map(Arg::U32);
+        let windows = [plan.first_set, plan.end_set, plan.sets, plan.wide].map(Arg::U32);
         let args = [&numbers[..], &windows, &[mem(buckets), mem(&shares), mem(&totals)]].concat();
         match plan.has_many_segments() {
             true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,
             false => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
         }
-        let groups = u64::from(plan.sums() * plan.parts());
+        let count = plan.joined() * plan.sums();
+        let groups = u64::from(count * plan.parts());
         let parts = self.points(groups)?;
         let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);
         let args = [&numbers[..], &[mem(&shares), mem(&totals), mem(&parts)]].concat();
         self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
         // Three coordinates against the four of an XYZZ point.
-        let bytes = plan.sums() as usize * self.point_bytes / 4 * 3;
+        let bytes = count as usize * self.point_bytes / 4 * 3;
         let (result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
         let args = [Arg::U32(plan.parts()), mem(&parts), mem(&sums)];
-        self.launch("msm_sum_parts", u64::from(plan.sums() * SUM_GROUP), SUM_GROUP, &args)?;
+        self.launch("msm_sum_parts", u64::from(count * SUM_GROUP), SUM_GROUP, &args)?;
         self.stream.mark_end()?;
         self.stream.fetch(&result, &sums)?;
         Ok(result)

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ff::PrimeField;
 
 use super::gpu::{Bases, Work};
-use super::grid::{Split, Windows};
+use super::grid::Split;
+use super::joined::{MOST, most};
 use super::options::{Place, Scalars, on_host};
 use super::pipeline::plan_for;
 use super::plan::Plan;
@@ -44,6 +45,8 @@ pub struct Explanation {
     pub band: u32,
     /// Rounds of batched affine additions.
     pub affine_rounds: u32,
+    /// Vectors of a long batch that are multiplied as one matrix, in windows and rounds of their own.
+    pub joined: usize,
     /// Most bytes of a device that it takes beside resident bases, and what the bases take on all of them.
     pub bytes: (u64, u64),
 }
@@ -55,7 +58,7 @@ impl Explanation {
         points: usize,
         scalars: Option<Scalars<'_>>,
     ) -> Result<Self> {
-        let (split, plans) = plans(devices, work, points, scalars)?;
+        let (split, plans, joined) = plans(devices, work, points, scalars)?;
         let most = plans.iter().max_by_key(|plan| plan.bytes()).copied();
         let most = most.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
         let (plan, share) = (most.of_all(), split.grid.piece().min(points));
@@ -84,6 +87,7 @@ impl Explanation {
             chunk: plan.chunk.min(share),
             band: most.band,
             affine_rounds: plan.levels,
+            joined,
             bytes: (most.bytes(), table_bytes.sum()),
         })
     }
@@ -94,16 +98,16 @@ impl Explanation {
     }
 }
 
-/// How devices share the work, and the plan of each that does the first piece; none if there is nothing to do.
+/// How devices share the work, the plan of each that does the first piece, and vectors that a long batch joins; no plan if
+/// there is nothing to do.
 fn plans<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
     points: usize,
     scalars: Option<Scalars<'_>>,
-) -> Result<(Split, Vec<Plan>)> {
+) -> Result<(Split, Vec<Plan>, usize)> {
     let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
-    let (bits, own) = (scalar_bits::<C>(scalars), Windows::Group(1));
-    let need = Need { points, bits, on_device, vectors: 1, lanes: 1, at_once: 1, abortable: false, own };
+    let need = Need { on_device, ..Need::alone(points, scalar_bits::<C>(scalars)) };
     let split = Split::of(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
     let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
         let (points, own) = (split.points(number, points).len(), split.own(number));
@@ -111,7 +115,10 @@ fn plans<C: MsmCurve>(
     };
     let first = devices.iter().zip(work.bases).take(split.grid.groups).enumerate();
     let plans = first.map(plan).collect::<Result<_>>()?;
-    Ok((split, plans))
+    let points = split.points(0, points).len();
+    let batch = Need { points, own: split.own(0), vectors: MOST as u32, joined: true, ..need };
+    let joined = devices.first().map_or(Ok(1), |device| most(device, work, (0, batch), MOST))?;
+    Ok((split, plans, joined))
 }
 
 /// Bits of the scalars, which are as long as can be where there are none.
@@ -178,7 +185,7 @@ fn bits(scalar: &[u8; 32], from: u32, count: u32) -> u32 {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { curve, points, narrow_windows, sets, longest_row, chunk, band, affine_rounds, .. } = self;
+        let Self { curve, points, narrow_windows, sets, longest_row, chunk, band, affine_rounds, joined, .. } = self;
         let piece = points.div_ceil(self.pieces());
         let ((c, windows), (rows, mean), (work, table)) = (self.window, self.rows, self.bytes);
         writeln!(f, "msm {curve} of {points} points on {}", self.devices.join(", "))?;
@@ -196,6 +203,7 @@ impl fmt::Display for Explanation {
             f,
             "  kernels   digits, bins, rows, {affine_rounds} rounds of batched affine additions, XYZZ, reduction"
         )?;
+        writeln!(f, "  batches   {joined} vectors as one matrix")?;
         write!(f, "  bytes     {work} to work with on each device, {table} of bases")
     }
 }

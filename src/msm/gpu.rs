@@ -1,11 +1,11 @@
 //! Multi-scalar multiplication on devices: points and windows spread over devices, each in chunks that fit.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use group::Group;
 
-use super::grid::{Grid, Split, Splits, Windows};
+use super::grid::{Choices, Grid, Split};
+use super::joined;
 use super::options::{DeviceScalars, Options, Place, Scalars};
 use super::pipeline::{Job, OnDevice, Part, Pipeline, Vector};
 use super::table::{Need, Table};
@@ -15,9 +15,9 @@ use crate::curve::MsmCurve;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// Vectors of a batch that are under way at once: enough that the host's part of one, and the last groups of
-/// its kernels, hide behind another.
-const IN_FLIGHT: usize = 3;
+/// Vectors of a batch that are under way at once, each for itself: enough that the host's part of one, and the last groups
+/// of its kernels, hide behind another.
+pub(super) const IN_FLIGHT: usize = 3;
 
 /// Where one device finds its bases.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(super) struct Work<'a, C> {
     pub bases: &'a [Bases<'a, C>],
     pub vectors: &'a [Scalars<'a>],
     pub grid: Grid,
-    pub splits: &'a Splits,
+    pub choices: &'a Choices,
     pub options: Options,
 }
 
@@ -66,10 +66,10 @@ pub(super) fn split<C: MsmCurve>(
     at_once: usize,
     abort: Abort<'_>,
 ) -> Result<Split> {
-    let (grid, own) = (vector.grid(), Windows::Group(1));
-    let (points, bits, at_once) = (vector.len(), vector.bits(C::SCALAR_BITS), at_once as u32);
+    let (grid, at_once) = (vector.grid(), at_once as u32);
     let (on_device, abortable) = (grid.is_some(), abort.is_some());
-    let need = Need { points, bits, on_device, vectors: 1, lanes: 1, at_once, abortable, own };
+    let alone = Need::alone(vector.len(), vector.bits(C::SCALAR_BITS));
+    let need = Need { on_device, at_once, abortable, ..alone };
     Split::of(devices, work, need, grid)
 }
 
@@ -83,23 +83,7 @@ fn on_device<C: MsmCurve>(
     if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
         return together::on_device(device, number, (work, splits), abort);
     }
-    let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
-    let mut running = VecDeque::new();
-    let mut total = (Vec::new(), Traffic::default());
-    let mut finish = |pipeline: Pipeline| {
-        let (sum, traffic) = pipeline.finish::<C>(abort)?;
-        total.0.push(sum);
-        total.1 = total.1 + traffic;
-        Ok::<_, Error>(())
-    };
-    for vector in work.vectors.iter().zip(splits) {
-        if running.len() == at_once {
-            running.pop_front().map_or(Ok(()), &mut finish)?;
-        }
-        running.push_back(start((device, None), number, work, vector, at_once, abort)?);
-    }
-    running.into_iter().try_for_each(finish)?;
-    Ok(total)
+    joined::on_device(device, number, (work, splits), abort)
 }
 
 /// Starts one vector's share on a device, on a stream of the caller's if it has one, with the given part of its memory.
@@ -112,11 +96,21 @@ pub(super) fn start<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<Pipeline> {
     let vectors = [part(device, number, &work, (vector, split))?];
-    // The first of the points among those that the device holds.
-    let (points, held) = (split.points(number, vector.len()), work.grid.held(number, vector.len()));
-    let (bases, first_base) = (work.bases[number], points.start.saturating_sub(held.start) as u32);
-    let job = Job { bases, first_base, vectors: &vectors, lanes: 1, own: split.own(number) };
+    let job = job(&work, number, (vector.len(), split), &vectors);
     Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+}
+
+/// A device's share of vectors of so many scalars, which are split alike: one matrix.
+pub(super) fn job<'a, C: MsmCurve>(
+    work: &Work<'a, C>,
+    number: usize,
+    (scalars, split): (usize, &Split),
+    vectors: &'a [Vector<'a>],
+) -> Job<'a, C> {
+    // The first of the points among those that the device holds.
+    let (points, held) = (split.points(number, scalars), work.grid.held(number, scalars));
+    let (bases, first_base) = (work.bases[number], points.start.saturating_sub(held.start) as u32);
+    Job { bases, first_base, vectors, joined: vectors.len() > 1, lanes: 1, own: split.own(number) }
 }
 
 /// A device's share of a vector.

@@ -20,9 +20,9 @@ const MIN_SHARE: usize = 1 << 15;
 /// What more groups of windows have to gain by the model, as a part of the time: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
 
-/// Most splits that are kept.
+/// Most choices of a kind that are kept.
 const KEPT: usize = 8;
-/// Splits are found for free memory rounded down by at most one part in so many, so that what little others take does not bring
+/// Choices are made for free memory rounded down by at most one part in so many, so that what little others take does not bring
 /// new ones.
 const ROUNDING: u64 = 16;
 
@@ -146,7 +146,7 @@ impl Grid {
 }
 
 /// What each device does of one vector: its points, of a grid that may have smaller pieces than the bases', and its windows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Split {
     pub grid: Grid,
     /// The groups of windows; none where every device does all.
@@ -189,9 +189,8 @@ impl Split {
             return Ok(Self::of_points(work.grid));
         };
         let free = least_available(devices, need.at_once, &work.options)?;
-        let granule = 1 << (free / ROUNDING).max(1).ilog2();
-        let key = (need, most, free / granule * granule);
-        Ok(work.splits.find(key, || Self::cheapest(devices, work, table, key)))
+        let key = (need, most, rounded(free));
+        Ok(work.choices.splits.find(key, || Self::cheapest(devices, work, table, key)))
     }
 
     fn cheapest<C: MsmCurve>(
@@ -226,23 +225,43 @@ impl Split {
 /// What the split of a vector over the same bases depends on: the need, most groups, and free memory.
 type Key = (Need, usize, u64);
 
-/// Splits that were found before: finding one takes as long as a small sum.
+/// What was chosen by the model before, over the same bases.
 #[derive(Debug, Default)]
-pub(super) struct Splits(Mutex<Vec<(Key, Split)>>);
+pub(super) struct Choices {
+    splits: Kept<Key, Split>,
+    /// How many vectors are joined: of a problem of all that are alike, in a batch of so many, with so much free memory.
+    pub joins: Kept<(Problem, usize, u64), usize>,
+}
 
-impl Splits {
-    fn find(&self, key: Key, make: impl FnOnce() -> Split) -> Split {
-        if let Some((_, split)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
-            return split.clone();
+/// Choices made before: one takes as long as a small sum.
+#[derive(Debug)]
+pub(super) struct Kept<K, V>(Mutex<Vec<(K, V)>>);
+
+impl<K, V> Default for Kept<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: PartialEq, V: Clone> Kept<K, V> {
+    pub fn find(&self, key: K, choose: impl FnOnce() -> V) -> V {
+        if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
+            return choice.clone();
         }
-        let split = make();
+        let choice = choose();
         let mut kept = lock(&self.0);
         if kept.len() == KEPT {
             kept.remove(0);
         }
-        kept.push((key, split.clone()));
-        split
+        kept.push((key, choice.clone()));
+        choice
     }
+}
+
+/// Free memory by which choices are made.
+pub(super) fn rounded(free: u64) -> u64 {
+    let granule = 1 << (free / ROUNDING).max(1).ilog2();
+    free / granule * granule
 }
 
 /// The number of groups, of some in ascending order, whose plan costs least; fewer where more gain little.

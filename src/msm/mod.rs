@@ -15,6 +15,7 @@ mod fault;
 mod file;
 mod gpu;
 mod grid;
+mod joined;
 mod options;
 mod pipeline;
 mod plan;
@@ -63,8 +64,8 @@ pub fn msm<C: MsmCurve>(
             // By points alone: uploads bound it, and windows of the same points would need the same bases.
             let grid = Grid::of_points(bases.len(), devices.len());
             let shares: Vec<_> = bases.chunks(grid.piece()).map(gpu::Bases::Host).collect();
-            let (splits, options) = (&grid::Splits::default(), Options::default());
-            let work = gpu::Work { bases: &shares, vectors: &vectors, grid, splits, options };
+            let (choices, options) = (&grid::Choices::default(), Options::default());
+            let work = gpu::Work { bases: &shares, vectors: &vectors, grid, choices, options };
             let (sums, traffic) = gpu::msm(devices, work, abort)?;
             Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
         },

@@ -30,6 +30,9 @@ pub struct Options {
     /// do a part of the windows each. 1 is a piece of its own for every device, as it is wherever there are copies of
     /// the bases (`precompute`) or they are streamed from the host.
     pub window_groups: usize,
+    /// Most vectors of a batch that are multiplied as one matrix, which has the buckets of all of them; 1 is each for
+    /// itself, as it is wherever bases are streamed from the host.
+    pub joined: usize,
     /// Most bytes of a device's memory for one multiplication, beside the bases that stay there; less than it has
     /// free makes chunks smaller.
     pub memory: u64,

@@ -7,7 +7,7 @@ use group::Group;
 use rayon::prelude::*;
 
 use super::combine::combine;
-use super::enqueue::{Digits, Enqueue};
+use super::enqueue::{Coefficients, Digits, Enqueue};
 use super::gpu::Bases;
 use super::grid::Windows;
 use super::options::{Form, Options, too_long};
@@ -59,6 +59,8 @@ pub(super) struct Job<'a, C> {
     /// The first base of a table that there is a scalar for.
     pub first_base: u32,
     pub vectors: &'a [Vector<'a>],
+    /// They are multiplied as one matrix, in one lane.
+    pub joined: bool,
     /// Streams that compute, which have the vectors in turns: what keeps one from filling the device, the other hides.
     pub lanes: u32,
     /// Which windows the device does.
@@ -75,7 +77,13 @@ impl<C> Job<'_, C> {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
         let (points, vectors) = (self.points(), self.vectors.len() as u32);
-        Need { points, bits, on_device, vectors, lanes: self.lanes, at_once, abortable: abort.is_some(), own: self.own }
+        let (joined, lanes, abortable, own) = (self.joined, self.lanes, abort.is_some(), self.own);
+        Need { points, bits, on_device, vectors, joined, lanes, at_once, abortable, own }
+    }
+
+    /// Vectors of a matrix.
+    fn of_a_matrix(&self) -> usize {
+        if self.joined { self.vectors.len().max(1) } else { 1 }
     }
 
     fn is_from_host(&self) -> bool {
@@ -89,7 +97,7 @@ struct Slot {
     /// Of each vector.
     scalars: Vec<Option<Buffer>>,
     bases: Option<Buffer>,
-    /// Of each vector.
+    /// Of each matrix.
     done: Vec<Arc<Mark>>,
 }
 
@@ -127,22 +135,22 @@ impl Slot {
         }
     }
 
-    /// Uploads the bases of a chunk for the first vector if need be, and lets each lane wait for them; that time does not
+    /// Uploads the bases of a chunk for the first matrix if need be, and lets each lane wait for them; that time does not
     /// count as its kernels'.
     fn send_bases<C: MsmCurve>(
         &self,
-        vector: usize,
+        matrix: usize,
         job: &Job<'_, C>,
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<()> {
-        if vector >= job.lanes as usize {
+        if matrix >= job.lanes as usize {
             return Ok(());
         }
         if let (Bases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
             compute.mark_end()?;
-            if vector == 0 {
+            if matrix == 0 {
                 upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
             }
             compute.wait_for(&upload.mark()?)?;
@@ -181,47 +189,55 @@ struct Results {
     too_long: HostBuffer,
 }
 
-/// What a vector's chunks are added up in.
+/// What a matrix's chunks are added up in.
 struct Total {
     buckets: Buffer,
     too_long: Buffer,
     results: Option<Results>,
-    bits: u32,
+    /// Of each vector.
+    bits: Vec<u32>,
 }
 
 impl Total {
-    fn new(compute: &mut Compute, bits: u32) -> Result<Self> {
+    fn new(compute: &mut Compute, vectors: &[Vector<'_>]) -> Result<Self> {
         let buckets = compute.enqueue().buckets()?;
-        let too_long = compute.stream.allocate(4)?;
+        let too_long = compute.stream.allocate(4 * vectors.len())?;
         compute.stream.zero(&too_long)?;
-        Ok(Self { buckets, too_long, results: None, bits })
+        Ok(Self { buckets, too_long, results: None, bits: vectors.iter().map(|vector| vector.bits).collect() })
     }
 
     fn reduce(&mut self, compute: &mut Compute) -> Result<()> {
         compute.stream.mark_start()?;
         let sums = compute.enqueue().reduce(&self.buckets)?;
-        let too_long = compute.stream.host_buffer(4)?;
+        let too_long = compute.stream.host_buffer(4 * self.bits.len())?;
         compute.stream.fetch(&too_long, &self.too_long)?;
         self.results = Some(Results { sums, too_long });
         Ok(())
     }
 
-    /// The sum, once the device has left its results.
-    fn finish<C: MsmCurve>(self, plan: &Plan) -> Result<C::Curve> {
-        let Some(Results { sums, too_long: long }) = self.results else { return Ok(C::Curve::identity()) };
-        let mut flag = [0; 4];
-        long.move_to(&mut flag);
-        if flag != [0; 4] {
-            return Err(too_long(self.bits));
+    /// The sum of each vector, once the device has left its results.
+    fn finish<C: MsmCurve>(self, plan: &Plan) -> Result<Vec<C::Curve>> {
+        let vectors = self.bits.len();
+        let Some(Results { sums, too_long: long }) = self.results else {
+            return Ok(vec![C::Curve::identity(); vectors]);
+        };
+        let mut flags = vec![0; long.bytes()];
+        long.move_to(&mut flags);
+        let long = flags.as_chunks::<4>().0.iter().zip(&self.bits).find(|(flag, _)| **flag != [0; 4]);
+        if let Some((_, bits)) = long {
+            return Err(too_long(*bits));
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        combine::<C>(*plan, jacobian)
+        match vectors {
+            1 => Ok(vec![combine::<C>(*plan, jacobian)?]),
+            _ => jacobian.par_chunks(jacobian.len() / vectors).map(|own| combine::<C>(*plan, own.to_vec())).collect(),
+        }
     }
 }
 
 /// One device's sums: one stream copies inputs, others compute; two slots let them overlap. A chunk of bases serves all
-/// vectors while it is there.
+/// vectors while it is there, each with a matrix of its own, or joined to one.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
 pub(super) struct Pipeline {
@@ -230,7 +246,7 @@ pub(super) struct Pipeline {
     plan: Plan,
     /// `None` where nothing comes from the host.
     upload: Option<Stream>,
-    /// Of each vector.
+    /// Of each matrix.
     totals: Vec<Total>,
     slots: Vec<Slot>,
 }
@@ -277,7 +293,7 @@ impl Pipeline {
         let mut pipeline = Self::new((device, stream), &job, plan)?;
         for (number, vector) in job.vectors.iter().enumerate() {
             if let Part::Device(OnDevice { ready: Some(ready), .. }) = vector.scalars {
-                pipeline.lane(number).stream.wait_for(ready)?;
+                pipeline.lane(number / job.of_a_matrix()).stream.wait_for(ready)?;
             }
         }
         for (number, range) in plan.chunks().enumerate() {
@@ -301,21 +317,21 @@ impl Pipeline {
         let compute = |stream| Compute { stream, program, plan, point_bytes };
         let mut computes = streams.map(|stream| stream.map(compute)).collect::<Result<Vec<_>>>()?;
         let lanes = computes.len();
-        let totals = job.vectors.iter().enumerate();
-        let totals = totals.map(|(number, vector)| Total::new(&mut computes[number % lanes], vector.bits));
+        let totals = job.vectors.chunks(job.of_a_matrix()).enumerate();
+        let totals = totals.map(|(number, vectors)| Total::new(&mut computes[number % lanes], vectors));
         let totals = totals.collect::<Result<_>>()?;
         let slots = 0..job.points().div_ceil(plan.chunk).min(2);
         let slots = slots.map(|_| Slot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
         Ok(Self { computes, plan, upload, totals, slots })
     }
 
-    /// What computes a vector.
-    fn lane(&mut self, vector: usize) -> &mut Compute {
+    /// What computes a matrix.
+    fn lane(&mut self, matrix: usize) -> &mut Compute {
         let lanes = self.computes.len();
-        &mut self.computes[vector % lanes]
+        &mut self.computes[matrix % lanes]
     }
 
-    /// Queues a chunk, one vector after the other.
+    /// Queues a chunk, one matrix after the other.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
@@ -325,13 +341,13 @@ impl Pipeline {
     ) -> Result<()> {
         self.wait_for_slot(number, abort)?;
         let slot = number % self.slots.len();
-        for vector in 0..job.vectors.len() {
+        for matrix in 0..self.totals.len() {
             let time = self.plan.time(range.len());
-            let stream = &self.lane(vector).stream;
+            let stream = &self.lane(matrix).stream;
             let device = stream.device().clone();
             let turn = device.pace(stream, time, abort)?;
-            self.add_vector(slot, vector, range, job)?;
-            let done = Arc::new(self.lane(vector).stream.mark()?);
+            self.add_matrix(slot, matrix, range, job)?;
+            let done = Arc::new(self.lane(matrix).stream.mark()?);
             if let Some(turn) = turn {
                 turn.ends(done.clone());
             }
@@ -340,8 +356,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Queues a chunk of a vector: the first vector's scalars are transposed while the bases are still on their way.
-    fn add_vector<C: MsmCurve>(
+    /// Queues a chunk of a matrix: the first one's scalars are transposed while the bases are still on their way.
+    fn add_matrix<C: MsmCurve>(
         &mut self,
         slot: usize,
         number: usize,
@@ -349,24 +365,21 @@ impl Pipeline {
         job: &Job<'_, C>,
     ) -> Result<()> {
         let Self { computes, plan, upload, totals, slots } = self;
-        let (slot, total, vector) = (&slots[slot], &totals[number], &job.vectors[number]);
+        let (slot, total) = (&slots[slot], &totals[number]);
         let lane = number % computes.len();
         let compute = &mut computes[lane];
-        let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
+        let own = job.vectors.iter().enumerate().skip(number * job.of_a_matrix()).take(total.bits.len());
+        let vectors = own.map(|(number, vector)| {
+            let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
+            Ok(Coefficients { scalars, start, form: vector.form })
+        });
+        let vectors = vectors.collect::<Result<_>>()?;
         let (base, stride) = match job.bases {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
         };
-        let digits = Digits {
-            scalars,
-            count: range.len(),
-            first: range.start,
-            start,
-            base,
-            stride,
-            form: vector.form,
-            too_long: &total.too_long,
-        };
+        let (count, first, too_long) = (range.len(), range.start, &total.too_long);
+        let digits = Digits { vectors, count, first, base, stride, too_long };
         compute.stream.mark_start()?;
         for band in plan.bands() {
             let matrix = compute.enqueue().transpose(&digits, band)?;
@@ -385,7 +398,7 @@ impl Pipeline {
         if done.is_empty() {
             check_abort(abort)?;
         }
-        done.iter().enumerate().try_for_each(|(vector, done)| self.lane(vector).stream.wait_until(done, abort))
+        done.iter().enumerate().try_for_each(|(matrix, done)| self.lane(matrix).stream.wait_until(done, abort))
     }
 
     fn reduce(&mut self) -> Result<()> {
@@ -394,7 +407,7 @@ impl Pipeline {
         }
         let Self { computes, totals, .. } = self;
         let lanes = computes.len();
-        totals.iter_mut().enumerate().try_for_each(|(vector, total)| total.reduce(&mut computes[vector % lanes]))
+        totals.iter_mut().enumerate().try_for_each(|(matrix, total)| total.reduce(&mut computes[matrix % lanes]))
     }
 
     /// Waits for the device, and weighs what the kernels left of the only vector.
@@ -417,11 +430,11 @@ impl Pipeline {
         let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
         let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
         let (totals, plan) = (std::mem::take(&mut self.totals), self.plan);
-        let sums = match totals.len() {
+        let sums: Vec<_> = match totals.len() {
             0 | 1 => totals.into_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
             _ => totals.into_par_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
         };
-        Ok((sums, traffic))
+        Ok((sums.into_iter().flatten().collect(), traffic))
     }
 }
 

@@ -78,6 +78,8 @@ pub(super) struct Problem {
     pub compute_units: u32,
     /// Vectors of scalars that each chunk is multiplied by.
     pub vectors: u32,
+    /// Those of one matrix: all of them, which wait once then for what a matrix waits for, or each for itself.
+    pub joined: u32,
     /// Streams that have those vectors in turns, each with room for a chunk's matrix.
     pub lanes: u32,
     /// Multiplications that run on it at the same time.
@@ -144,6 +146,7 @@ impl Plan {
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take but a part of the time.
         let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
+        let resident = resident / problem.joined as usize;
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
             (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
@@ -155,7 +158,8 @@ impl Plan {
     fn smallest(problem: Problem) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
         let widths = problem.own.widths().unwrap_or((window, true));
-        Self { band: 1, ..Self::with_widths(problem, MIN_CHUNK, widths, 0) }
+        let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0);
+        if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
     /// The fastest plan with chunks of that size that fits, or `best`, where none is faster.
@@ -184,7 +188,7 @@ impl Plan {
     /// The same in as few bands as fit, of as many sets each, if any do.
     fn in_bands_that_fit(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
-        let fits = |plan: &Self| plan.bytes() <= free && plan.counts_in_32_bits();
+        let fits = |plan: &Self| plan.bytes() <= free && plan.counts_in_32_bits() && plan.joins_whole_vectors();
         if fits(&self) {
             return Some(self);
         }
@@ -230,19 +234,41 @@ impl Plan {
         }
     }
 
+    /// Where several vectors are one matrix, a band has all sets: buckets are in the order of its rows.
+    fn joins_whole_vectors(&self) -> bool {
+        self.joined() == 1 || self.band == self.own_sets()
+    }
+
     /// Whether a band's slots are numbered by 31 bits.
     fn counts_in_32_bits(&self) -> bool {
         self.room().slots(0) < 1 << 31
     }
 
-    /// What the model says that all chunks take together.
+    /// Vectors of one matrix.
+    pub fn joined(&self) -> u32 {
+        self.problem.joined
+    }
+
+    /// Chunks and bands, each of which has a matrix.
+    fn matrices(&self) -> u64 {
+        let chunks = self.problem.points.div_ceil(self.chunk).max(1) as u64;
+        chunks * u64::from(self.own_sets().div_ceil(self.band))
+    }
+
+    /// What the model says that kernels wait for however little there is to do, which others may use that run beside.
+    pub fn waits(&self) -> u64 {
+        let costs = Costs::of(self.problem.affine_bytes);
+        self.matrices() * (BAND + costs.round * u64::from(self.levels))
+    }
+
+    /// What the model says that all chunks take together, of all vectors that are joined.
     pub fn cost(&self) -> u64 {
+        let vectors = u64::from(self.joined());
         let points = self.problem.points as u64;
         let chunks = points.div_ceil(self.chunk as u64).max(1);
-        let bands = chunks * u64::from(self.own_sets().div_ceil(self.band));
         let others = self.sets - self.own_sets();
-        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.rows()));
-        let entries = (points * u64::from(self.windows - others)).saturating_sub(shared);
+        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
+        let entries = vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
         // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
@@ -251,15 +277,14 @@ impl Plan {
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
         let costs = Costs::of(self.problem.affine_bytes);
         costs.affine * (entries - left)
-            + costs.round * bands * u64::from(self.levels)
-            + (costs.xyzz * xyzz).max(costs.latency * longest * bands)
+            + self.waits()
+            + (costs.xyzz * xyzz).max(costs.latency * longest * self.matrices())
             + ENTRY * entries
-            + BAND * bands
-            + OTHER_DIGIT * points * u64::from(others)
-            + costs.reduction(rows, self.segment.into(), self.has_many_segments())
+            + OTHER_DIGIT * vectors * points * u64::from(others)
+            + costs.reduction(rows, u64::from(self.segment).max(rows / SEGMENTS), self.has_many_segments())
     }
 
-    /// What a chunk of so many points takes by the model.
+    /// What a chunk of so many points takes by the model, of all vectors that are joined.
     pub fn time(&self, points: usize) -> Duration {
         let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
         Duration::from_nanos((all / 1000) as u64)
@@ -320,7 +345,7 @@ impl Plan {
         (self.segments() / 2).div_ceil(PART).max(1)
     }
 
-    /// Points that the reduction leaves: for each window one for every bit of a segment's number, and one
+    /// Points that the reduction leaves of a vector: for each window one for every bit of a segment's number, and one
     /// for the segments' shares.
     pub fn sums(&self) -> u32 {
         self.own_sets() * (self.segment_bits() + 1)
@@ -345,9 +370,10 @@ impl Plan {
         // their rounds, hide behind the other half's additions.
         let affine_groups =
             AFFINE_GROUPS / self.problem.at_once.max(self.problem.lanes).clamp(1, 2) * self.problem.compute_units;
-        let rows = self.first_row(band.to) - self.first_row(band.from);
+        let vectors = self.joined();
+        let rows = vectors * (self.first_row(band.to) - self.first_row(band.from));
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
-        Cut { points, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
+        Cut { points, vectors, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
     }
 
     /// The largest cut, by which memory is allocated: as many sets as a band has, of which as many are wide as can be
@@ -373,7 +399,7 @@ impl Plan {
         let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
         let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
-        let sums = u64::from(2 * self.own_sets() * self.segments() + self.sums() * self.parts());
+        let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
         let scratch = matrix + halved + pieces + merges + 2 * affine * sums + (1 << 20);
         inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }

@@ -9,7 +9,7 @@ use group::Group;
 use super::encoded::Points;
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
-use super::grid::{Grid, Splits, Windows};
+use super::grid::{Choices, Grid};
 use super::options::{DeviceScalars, Form, Options, Scalars, on_host};
 use super::pipeline::Pipeline;
 use super::plan::Plan;
@@ -32,7 +32,7 @@ pub struct Msm<'a, C> {
     /// One a device, in order of the bases; empty where they are on the host only.
     tables: Vec<Table>,
     grid: Grid,
-    splits: Splits,
+    choices: Choices,
 }
 
 /// Bases as the host has them.
@@ -99,7 +99,7 @@ impl<C: MsmCurve> Msm<'static, C> {
         bases.on_host()?;
         let grid = Grid::of_points(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
-        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, grid, splits: Splits::default() })
+        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, grid, choices: Choices::default() })
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         if tables.is_empty() {
             bases.on_host()?;
         }
-        Ok(Self { accelerator, options, bases, tables, grid, splits: Splits::default() })
+        Ok(Self { accelerator, options, bases, tables, grid, choices: Choices::default() })
     }
 
     /// As [`Self::new`], for bases that nobody vouches for: each has to be infinity or a point of the curve's
@@ -190,8 +190,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::panicked("msm"))
     }
 
-    /// The sums of several vectors of scalars over the same bases, in their order. Some are under way at once:
-    /// cheaper than one call after the other.
+    /// The sums of several vectors of scalars over the same bases, in their order: cheaper than one call after the other.
+    /// Neighbours whose scalars have equally many bits are multiplied as one matrix as far as a cost model says that it
+    /// is faster ([`field@Options::joined`]); some vectors, or matrices, are under way at once.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -255,7 +256,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     }
 
     fn work<'w>(&'w self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> Work<'w, C> {
-        Work { bases, vectors, grid: self.grid, splits: &self.splits, options: self.options }
+        Work { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
     }
 
     /// The sums of several vectors on the devices, without a way out: a failure is left to the caller.
@@ -272,9 +273,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// What a sum of scalars that are on the first of its devices takes there by the model, with so many bytes and so many
     /// sums at a time; nothing is known where that is too little, or there is no device.
     pub(crate) fn time_within(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
-        let (points, bits, at_once, abortable) = (self.bases.len(), C::SCALAR_BITS, at_once as u32, abort.is_some());
-        let own = Windows::Group(1);
-        let need = Need { points, bits, on_device: true, vectors: 1, lanes: 1, at_once, abortable, own };
+        let (points, at_once, abortable) = (self.bases.len(), at_once as u32, abort.is_some());
+        let need = Need { at_once, abortable, ..Need::alone(points, C::SCALAR_BITS) };
         let problem = problem::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
         Plan::fit(problem, bytes).ok().map(|plan| plan.time(points))
     }

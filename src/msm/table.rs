@@ -104,6 +104,8 @@ pub(super) struct Need {
     pub on_device: bool,
     /// Vectors that each chunk of bases is multiplied by while it is there.
     pub vectors: u32,
+    /// These are one matrix.
+    pub joined: bool,
     /// Streams that these share.
     pub lanes: u32,
     /// Multiplications under way at a time.
@@ -113,10 +115,17 @@ pub(super) struct Need {
     pub own: Windows,
 }
 
+impl Need {
+    /// One vector of scalars of so many bits, on the devices, that has a device's memory to itself.
+    pub fn alone(points: usize, bits: u32) -> Self {
+        let own = Windows::Group(1);
+        Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }
+    }
+}
+
 /// The problem of bases, yet to be uploaded, times scalars of full length on the device.
 pub(super) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
-    let (bits, own) = (C::SCALAR_BITS, Windows::Group(1));
-    let need = Need { points, bits, on_device: true, vectors: 1, lanes: 1, at_once: 1, abortable: false, own };
+    let need = Need::alone(points, C::SCALAR_BITS);
     Problem { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
@@ -135,6 +144,7 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
         vectors: need.vectors,
+        joined: if need.joined { need.vectors } else { 1 },
         lanes: need.lanes,
         at_once: need.at_once,
         abortable: need.abortable,

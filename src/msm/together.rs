@@ -29,7 +29,7 @@ pub(super) fn on_device<C: MsmCurve>(
     let vectors = vectors.collect::<Result<Vec<_>>>()?;
     // Bases from the host are shared by points alone.
     let (bases, own) = (work.bases[number], Windows::Group(1));
-    let job = Job { bases, first_base: 0, vectors: &vectors, lanes: 1, own };
+    let job = Job { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
     let (mut most, lanes) = most(device, job, &work.options, abort)?;
     let mut total = (Vec::with_capacity(vectors.len()), Traffic::default());
     while total.0.len() < vectors.len() {

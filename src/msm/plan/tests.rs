@@ -17,6 +17,7 @@ pub(super) fn problem(points: usize, resident: bool) -> Problem {
         rounds,
         compute_units,
         vectors: 1,
+        joined: 1,
         lanes: 1,
         at_once: 1,
         abortable: false,
@@ -123,8 +124,9 @@ fn chunks_follow_one_another() {
 fn what_may_be_aborted_comes_in_short_chunks() {
     for affine_bytes in [64, 96, 128, 192] {
         let problem = Problem { affine_bytes, abortable: true, ..problem(1 << 26, true) };
-        let plan = Plan::new(problem);
-        assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
+        for plan in [1, 3].map(|vectors| Plan::new(joined(vectors, problem))) {
+            assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
+        }
     }
 }
 
@@ -161,4 +163,56 @@ fn chunks_and_bands_are_even() {
             assert!(bands == 1 || wider.bytes() > all.bytes() / part, "a band too many: {plan:?}");
         }
     }
+}
+
+fn joined(vectors: u32, problem: Problem) -> Problem {
+    Problem { vectors, joined: vectors, ..problem }
+}
+
+/// All sets of all vectors are in one matrix, whose parts are so many times those of one vector.
+#[test]
+fn joined_vectors_are_one_matrix() {
+    for (log_n, vectors, copies) in [(0, 2, 1), (8, 16, 1), (12, 3, 4), (16, 6, 1), (18, 16, 1), (20, 6, 3), (22, 3, 1)]
+    {
+        let plan = Plan::new(joined(vectors, Problem { copies, ..problem(1 << log_n, true) }));
+        assert_eq!((plan.band, plan.all_rows()), (plan.own_sets(), vectors * plan.rows()), "{plan:?}");
+        let (room, one) = (plan.room(), Plan { problem: Problem { joined: 1, ..plan.problem }, ..plan }.room());
+        assert_eq!((room.rows, room.bins), (vectors * one.rows, vectors * one.bins));
+        assert_eq!((room.entries(), room.places()), (u64::from(vectors) * one.entries(), one.places()));
+        assert_eq!(room.bins << plan.low_bits(), room.rows, "a vector starts with a bin: {plan:?}");
+        assert!(room.slots(0) < 1 << 31 && one.bins <= 4096, "{plan:?}");
+        assert!(plan.buckets(0).is_multiple_of(plan.segment) && plan.bits(plan.sets - 1) > 1, "{plan:?}");
+    }
+}
+
+/// What a matrix waits for counts once, whatever is in it.
+#[test]
+fn joined_vectors_wait_once() {
+    for log_n in [14, 16, 18, 20] {
+        let alone = Plan::new(problem(1 << log_n, true));
+        let mut least = alone.cost();
+        for vectors in [2, 4, 8] {
+            let plan = Plan::new(joined(vectors, problem(1 << log_n, true)));
+            let same = Plan { problem: Problem { vectors: 1, joined: 1, ..plan.problem }, ..plan };
+            assert_eq!(plan.waits(), same.waits());
+            assert!(plan.cost() < u64::from(vectors) * alone.cost(), "{plan:?}");
+            assert!(plan.cost() / u64::from(vectors) < least, "{plan:?}");
+            least = plan.cost() / u64::from(vectors);
+        }
+    }
+}
+
+/// With less memory in chunks, with all sets at a time all the same; too little is said to be.
+#[test]
+fn joined_vectors_fit_in_chunks() {
+    let all = Plan::new(joined(6, problem(1 << 18, true)));
+    let mut chunks = Vec::new();
+    for part in [2, 4, 8, 16] {
+        let plan = Plan::fit(joined(6, problem(1 << 18, true)), all.bytes() / part).expect("chunks fit");
+        assert!(plan.bytes() <= all.bytes() / part && plan.band == plan.own_sets(), "{plan:?}");
+        chunks.push(plan.chunk);
+    }
+    assert!(chunks[3] < all.chunk, "{chunks:?}");
+    let requested = Plan::fit(joined(6, problem(1 << 18, true)), 1000).expect_err("too little");
+    assert!(Plan::fit(joined(6, problem(1 << 18, true)), requested).is_ok());
 }

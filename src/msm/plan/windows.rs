@@ -47,6 +47,11 @@ impl Plan {
         self.first_bucket(self.end_set)
     }
 
+    /// The same of all vectors that are joined.
+    pub fn all_rows(&self) -> u32 {
+        self.joined() * self.rows()
+    }
+
     /// The bucket that a set's start with among the device's.
     pub fn first_bucket(&self, set: u32) -> u32 {
         self.first_row(set) - self.first_row(self.first_set)
@@ -61,13 +66,14 @@ impl Plan {
         let (first_set, end_set) = (sets.start / WHOLE, sets.end.div_ceil(WHOLE));
         let plan = Self { first_set, end_set, skip, until, ..self };
         let buckets = u64::from(plan.buckets(0));
-        let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies());
+        let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
         let most = (MAX_BINS / (buckets >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
         let segments = if plan.has_many_segments() { MANY_SEGMENTS } else { SEGMENTS };
-        let wanted = u64::from(plan.rows()) / segments;
-        let segment = wanted.next_power_of_two().clamp(MIN_SEGMENT, buckets) as u32;
-        Self { band, segment, ..plan }
+        // Joined vectors have more than enough segments to fill the device: none has to be short for that.
+        let wanted = u64::from(plan.all_rows()) / segments;
+        let power = if plan.joined() == 1 { wanted.next_power_of_two() } else { 1 << wanted.max(1).ilog2() };
+        Self { band, segment: power.clamp(MIN_SEGMENT, buckets) as u32, ..plan }
     }
 
     /// All of the sets, whichever the device does.
