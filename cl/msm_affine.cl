@@ -103,7 +103,6 @@ void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const
     }
     BARRIER();
     if (LOCAL_ID == 0) place = ATOMIC_ADD(&counters[LIST_COUNTS + level], count);
-    LET_NEXT_START();
     BARRIER();
     for (u32 i = LOCAL_ID; i < count; i += LIST_GROUP) list[place + i] = found[i];
 }
@@ -273,8 +272,8 @@ DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) 
 }
 
 // Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
-// largest tile has pairs, in whole steps. Grid: any number of groups.
-STARTS_EARLY(msm_add_pairs)
+// largest tile has pairs, in whole steps. Grid: any number of groups. It does not start early: where it did, beside the last
+// groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
                    GLOBAL const u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
@@ -283,7 +282,6 @@ void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *
     from.level = level;
     from.entries = entries;
     from.points = in;
-    AWAIT_STREAM();
     u32 pairs = counters[LIST_COUNTS + level], share = (pairs + GROUPS - 1) / GROUPS;
     u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
     u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;

@@ -203,7 +203,9 @@ fn a_bad_vector_fails_its_batch() {
         let error = run(Scalars::elements(&scalars[1..]));
         assert!(error.contains("number of scalars: expected 20, got 19"), "{error}");
         assert!(run(Scalars::elements(&scalars).with_bit_length(9)).contains("expected below 2^9"));
-        let aborted = msm.run_batch(&[Scalars::elements(&scalars); 5], Some(&abort_after(2)));
+        let one_by_one = Options { joined: 1, ..Options::default() };
+        let unjoined = Msm::with_options(&accelerator, &bases.points, one_by_one).expect("bases");
+        let aborted = unjoined.run_batch(&[Scalars::elements(&scalars); 5], Some(&abort_after(2)));
         assert!(matches!(aborted, Err(Error::Aborted)), "{aborted:?}");
         assert!(msm.run(Scalars::elements(&scalars), None).expect("after that").0 == bases.expected(&scalars));
     }

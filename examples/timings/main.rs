@@ -204,21 +204,24 @@ fn msm_rows<C: MsmCurve>(
         row(options, log_n, || Ok(named(checked(msm::msm(accelerator, bases, scalars, None)?)?, "host")))?;
     }
     let Some(resident) = resident else { return Ok(()) };
+    let batch = |scalars: msm::Scalars<'_>, name| {
+        let vectors = vec![scalars; options.batch as usize];
+        let run = || {
+            let mut report = resident.run_batch(&vectors, None)?.1;
+            report.total /= options.batch;
+            report.traffic.kernels /= options.batch;
+            Ok(named(report, name))
+        };
+        if options.batch > 1 { row(options, log_n, run) } else { Ok(()) }
+    };
     if wants("bases") {
         row(options, log_n, || Ok(named(checked(resident.run(scalars, None)?)?, "bases")))?;
+        batch(scalars.into(), "batch, bases")?;
     }
     if wants("resident") && !accelerator.devices().is_empty() {
         let scalars = resident.upload_scalars(scalars, msm::Form::Canonical)?;
         row(options, log_n, || Ok(named(checked(resident.run(&scalars, None)?)?, "resident")))?;
-        if options.batch > 1 {
-            let vectors = vec![msm::Scalars::from(&scalars); options.batch as usize];
-            row(options, log_n, || {
-                let mut report = resident.run_batch(&vectors, None)?.1;
-                report.total /= options.batch;
-                report.traffic.kernels /= options.batch;
-                Ok(named(report, "batch"))
-            })?;
-        }
+        batch((&scalars).into(), "batch")?;
     }
     Ok(())
 }

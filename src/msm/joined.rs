@@ -19,8 +19,6 @@ use crate::{Error, Result};
 pub(super) const MOST: usize = 16;
 /// Groups of joined vectors that are under way at once.
 const GROUPS_IN_FLIGHT: usize = 2;
-/// Of what kernels wait for, others that are under way use one part in so many.
-const USED: u64 = 2;
 /// What a byte takes from the host, in ps: nothing hides the first group's scalars.
 const UPLOADED_BYTE: u64 = 20;
 
@@ -166,9 +164,8 @@ fn time(problem: Problem, joined: usize, batch: usize, free: u64) -> Option<u64>
     let at_once = in_flight(joined, (vectors as usize).div_ceil(joined) + others) as u32;
     let group = Problem { vectors: joined as u32, joined: joined as u32, at_once, ..problem };
     let plan = Plan::fit(group, free / u64::from(at_once)).ok()?;
-    let used = if at_once > 1 { plan.waits() / USED } else { 0 };
     let bytes = if problem.scalars_resident { 0 } else { 32 * plan.chunk.min(problem.points) * joined };
-    Some((plan.cost() - used) * vectors / joined as u64 + UPLOADED_BYTE * bytes as u64)
+    Some(plan.cost() * vectors / joined as u64 + UPLOADED_BYTE * bytes as u64)
 }
 
 #[cfg(test)]

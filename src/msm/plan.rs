@@ -255,8 +255,8 @@ impl Plan {
         chunks * u64::from(self.own_sets().div_ceil(self.band))
     }
 
-    /// What the model says that kernels wait for however little there is to do, which others may use that run beside.
-    pub fn waits(&self) -> u64 {
+    /// What the model says that kernels wait for however little there is to do.
+    fn waits(&self) -> u64 {
         let costs = Costs::of(self.problem.affine_bytes);
         self.matrices() * (BAND + costs.round * u64::from(self.levels))
     }
@@ -367,9 +367,9 @@ impl Plan {
         let mean = self.mean_row().div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
-        // their rounds, hide behind the other half's additions.
-        let affine_groups =
-            AFFINE_GROUPS / self.problem.at_once.max(self.problem.lanes).clamp(1, 2) * self.problem.compute_units;
+        // their rounds, hide behind the other half's additions. Joined vectors have less to hide than that costs.
+        let beside = if self.joined() > 1 { 1 } else { self.problem.at_once.max(self.problem.lanes).clamp(1, 2) };
+        let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
         let vectors = self.joined();
         let rows = vectors * (self.first_row(band.to) - self.first_row(band.from));
         let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
