@@ -39,6 +39,9 @@ pub fn drivers() -> Result<Vec<OpenClDriver>> {
     target::find(cpu)?.into_iter().map(OpenClDriver::new).collect()
 }
 
+/// Parts of a block by their offsets and bytes.
+type Parts = HashMap<(usize, usize), Owned>;
+
 /// One OpenCL device.
 #[derive(Debug)]
 pub struct OpenClDriver {
@@ -47,8 +50,8 @@ pub struct OpenClDriver {
     service: Owned,
     /// Bytes in buffers: OpenCL does not tell how much memory is free.
     allocated: AtomicU64,
-    /// Parts of blocks, by these, their offsets and bytes; they stay as long as the block.
-    parts: Mutex<HashMap<MemoryHandle, HashMap<(usize, usize), Owned>>>,
+    /// By their blocks, as long as which they stay.
+    parts: Mutex<HashMap<MemoryHandle, Parts>>,
     programs: Programs,
 }
 
