@@ -229,9 +229,11 @@ impl Total {
         }
         let mut jacobian = vec![0; sums.bytes()];
         sums.move_to(&mut jacobian);
-        match vectors {
-            1 => Ok(vec![combine::<C>(*plan, jacobian)?]),
-            _ => jacobian.par_chunks(jacobian.len() / vectors).map(|own| combine::<C>(*plan, own.to_vec())).collect(),
+        match (vectors, jacobian.len() / vectors) {
+            (1, _) => Ok(vec![combine::<C>(*plan, jacobian)?]),
+            // A device may be left without windows.
+            (_, 0) => Ok(vec![C::Curve::identity(); vectors]),
+            (_, bytes) => jacobian.par_chunks(bytes).map(|own| combine::<C>(*plan, own.to_vec())).collect(),
         }
     }
 }
