@@ -113,6 +113,16 @@ pub(super) fn job<'a, C: MsmCurve>(
     Job { bases, first_base, vectors, joined: vectors.len() > 1, lanes: 1, own: split.own(number) }
 }
 
+/// A device's share of every vector.
+pub(super) fn parts<'a, C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    work: &'a Work<'_, C>,
+    splits: &[Split],
+) -> Result<Vec<Vector<'a>>> {
+    work.vectors.iter().zip(splits).map(|vector| part(device, number, work, vector)).collect()
+}
+
 /// A device's share of a vector.
 pub(super) fn part<'a, C: MsmCurve>(
     device: &Arc<Device>,

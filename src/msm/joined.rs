@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::gpu::{Bases, IN_FLIGHT, Work, job, part};
+use super::gpu::{Bases, IN_FLIGHT, Work, job, parts};
 use super::grid::{Split, rounded};
 use super::pipeline::{Job, Pipeline, Vector, available};
 use super::plan::{Plan, Problem};
@@ -39,8 +39,7 @@ pub(super) fn on_device<C: MsmCurve>(
     (work, splits): (Work<'_, C>, &[Split]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
-    let vectors = work.vectors.iter().zip(splits).map(|vector| part(device, number, &work, vector));
-    let vectors = vectors.collect::<Result<_>>()?;
+    let vectors = parts(device, number, &work, splits)?;
     let batch = Batch { device, number, work, splits, vectors, abort };
     batch.run(batch.groups()?)
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::gpu::{Work, part};
+use super::gpu::{Work, parts};
 use super::grid::{Split, Windows};
 use super::options::Options;
 use super::pipeline::{Job, Pipeline, plan_for};
@@ -25,8 +25,7 @@ pub(super) fn on_device<C: MsmCurve>(
     (work, splits): (Work<'_, C>, &[Split]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
-    let vectors = work.vectors.iter().zip(splits).map(|vector| part(device, number, &work, vector));
-    let vectors = vectors.collect::<Result<Vec<_>>>()?;
+    let vectors = parts(device, number, &work, splits)?;
     // Bases from the host are shared by points alone.
     let (bases, own) = (work.bases[number], Windows::Group(1));
     let job = Job { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
