@@ -15,6 +15,7 @@ mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod pace;
+mod past_cache;
 mod peers;
 mod pool;
 mod shared;

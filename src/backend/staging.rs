@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use rayon::prelude::*;
 use rayon::{Scope, Yield};
 
+use super::past_cache::{clear_past_cache, copy_past_cache};
 use super::{Driver, EventHandle, Pinned};
 use crate::Result;
 
@@ -129,11 +130,8 @@ impl Ring {
         });
         let secrets: Vec<_> = secrets.filter(|bytes| !bytes.is_empty()).collect();
         match secrets.iter().map(|bytes| bytes.len()).sum::<usize>() {
-            0..=ALONE_BYTES => secrets.into_iter().for_each(|bytes| bytes.fill(0)),
-            _ => secrets
-                .into_par_iter()
-                .flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN))
-                .for_each(|bytes| bytes.fill(0)),
+            0..=ALONE_BYTES => secrets.into_iter().for_each(clear_past_cache),
+            _ => secrets.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN)).for_each(clear_past_cache),
         }
     }
 
@@ -150,14 +148,14 @@ impl Ring {
 /// Spawns tasks that copy a part; the last of them says that it is there. Few bytes are copied at once.
 fn fill<'s>(scope: &Scope<'s>, to: &'s mut [u8], from: &'s [u8], filled: impl Fn() + Send + Sync + 's) {
     if to.len() <= ALONE_BYTES {
-        to.copy_from_slice(from);
+        copy_past_cache(to, from);
         return filled();
     }
     let last = Arc::new((AtomicUsize::new(to.len().div_ceil(COPY_GRAIN)), filled));
     for (to, from) in to.chunks_mut(COPY_GRAIN).zip(from.chunks(COPY_GRAIN)) {
         let last = last.clone();
         scope.spawn(move |_| {
-            to.copy_from_slice(from);
+            copy_past_cache(to, from);
             let (left, filled) = &*last;
             if left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 filled();
