@@ -1,8 +1,10 @@
-//! The host's part of a multiplication: what the bucket reduction leaves, weighted and added up.
+//! The host's part of multiplications: what the bucket reduction leaves, weighted and added up.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
 
 use group::Group;
 
@@ -10,94 +12,245 @@ use super::plan::Plan;
 use crate::curve::MsmCurve;
 use crate::{Error, Result};
 
-/// Cores that are asked for help at most: with more of them, the chain over the sets takes longest all the same.
+/// Cores that are asked for help with each vector at most: with more of them, the chain over the sets takes longest all the
+/// same.
 const HELPERS: usize = 3;
+/// How long a core stays awake for what is about to come: waking takes as long as the device's last kernels, or as the work.
+const AWAKE: Duration = Duration::from_millis(2);
 
-/// The sums of the device's sets, which whoever is free takes one after the other, the highest first.
-struct Sets {
+/// Cores that have been called for work that is still to come. Dropped without it, they go.
+pub(super) struct Helpers<C: MsmCurve> {
+    /// Where they find it. Who comes too late finds nothing.
+    work: Arc<OnceLock<Work<C>>>,
+    count: usize,
+    called: Instant,
+}
+
+impl<C: MsmCurve> Helpers<C> {
+    /// Calls cores to help with so many vectors.
+    pub fn call(vectors: usize) -> Self {
+        let count = (HELPERS * vectors).min(rayon::current_num_threads() - 1);
+        let helpers = Self { work: Arc::default(), count, called: Instant::now() };
+        helpers.wake();
+        helpers
+    }
+
+    fn wake(&self) {
+        for _ in 0..self.count {
+            let work = Arc::downgrade(&self.work);
+            // Unlike a parallel iterator this waits for nobody who is busy.
+            rayon::spawn(move || help(&work));
+        }
+    }
+
+    /// The weighted sum of each vector.
+    ///
+    /// # Errors
+    /// A thread panicked.
+    pub fn combine(self, work: Work<C>) -> Result<Vec<C::Curve>> {
+        let work = self.work.get_or_init(|| work);
+        if self.called.elapsed() > AWAKE {
+            self.wake();
+        }
+        work.help();
+        let sums = work.chains.found.iter().map(|sum| work.wait_for(sum));
+        sums.map(|sum| sum.ok_or_else(|| Error::panicked("msm"))).collect()
+    }
+}
+
+/// Waits for work, unless it takes long or nobody has any more, and helps with it.
+fn help<C: MsmCurve>(work: &Weak<OnceLock<Work<C>>>) {
+    let begun = Instant::now();
+    while let Some(work) = work.upgrade() {
+        match work.get() {
+            Some(work) => return work.help(),
+            None if begun.elapsed() > AWAKE => return,
+            None => yield_now(),
+        }
+    }
+}
+
+/// What the reduction leaves of vectors with one plan, for cores that each take what nobody has taken yet. One core does the
+/// chain of doublings over a vector's sets several times as fast as a work-item of a device; what is added up within the sets
+/// is spread over the others, and chains go on as it comes.
+pub(super) struct Work<C: MsmCurve> {
     plan: Plan,
+    /// The sums of one vector after the other.
     jacobian: Vec<u8>,
-    taken: AtomicU32,
+    /// Of each vector.
+    chains: Points<C::Curve>,
+    /// Of each set, the highest first, one of each vector.
+    sets: Points<C::Curve>,
 }
 
-/// The weighted sum of what the reduction leaves. One core of the host does the chain of doublings over the sets several
-/// times as fast as a work-item of a device; what is added up within a set is spread over idle cores, and the chain goes
-/// on as it comes.
-///
-/// # Errors
-/// Another thread panicked.
-pub(super) fn combine<C: MsmCurve>(plan: Plan, jacobian: Vec<u8>) -> Result<C::Curve> {
-    let sets = Arc::new(Sets { plan, jacobian, taken: AtomicU32::new(0) });
-    let (sender, receiver) = channel();
-    for _ in 0..HELPERS.min(rayon::current_num_threads() - 1) {
-        let (sets, sender) = (sets.clone(), sender.clone());
-        // Unlike a parallel iterator this waits for nobody who is busy: who comes too late finds nothing to do.
-        rayon::spawn(move || sets.sum_all::<C>(&sender));
+impl<C: MsmCurve> Work<C> {
+    pub fn new(plan: Plan, jacobian: Vec<u8>, vectors: usize) -> Self {
+        let sets = vectors * plan.own_sets() as usize;
+        Self { plan, jacobian, chains: Points::new(vectors), sets: Points::new(sets) }
     }
-    drop(sender);
-    let mut sums = Sums { sets: &sets, receiver, found: vec![None; plan.own_sets() as usize] };
-    let chain = (0..plan.own_sets()).rev().try_fold(C::Curve::identity(), |total, number| {
-        Ok::<_, Error>(doubled(total, plan.bits(plan.first_set + number)) + sums.get::<C>(number)?)
-    });
-    Ok(doubled(chain?, plan.first_bit(plan.first_set)))
-}
 
-/// Sums of sets as the chain sees them.
-struct Sums<'a, P> {
-    sets: &'a Sets,
-    receiver: Receiver<(u32, P)>,
-    found: Vec<Option<P>>,
-}
+    /// Does what nobody has taken yet: chains first, since they take longest.
+    fn help(&self) {
+        while self.chains.find_next(|vector| self.chain(vector)) {}
+        while self.sum_next() {}
+    }
 
-impl<P: Copy> Sums<'_, P> {
-    /// A set's sum. While others are at it, the next set is summed that nobody has taken.
-    fn get<C: MsmCurve<Curve = P>>(&mut self, number: u32) -> Result<P> {
-        loop {
-            if let Some(sum) = self.found[number as usize] {
-                return Ok(sum);
-            }
-            let (found, sum) = match self.receiver.try_recv() {
-                Ok(found) => found,
-                Err(_) => match self.sets.take() {
-                    Some(next) => (next, self.sets.sum::<C>(next)),
-                    None => self.receiver.recv().map_err(|_| Error::panicked("msm"))?,
-                },
-            };
-            self.found[found as usize] = Some(sum);
+    /// A vector's sum.
+    fn chain(&self, vector: usize) -> Option<C::Curve> {
+        let plan = &self.plan;
+        let sets = self.sets.found.iter().skip(vector).step_by(self.vectors());
+        let mut sets = (plan.first_set..plan.end_set).rev().zip(sets);
+        let chain = sets.try_fold(C::Curve::identity(), |total, (number, sum)| {
+            Some(doubled(total, plan.bits(number)) + self.wait_for(sum)?)
+        });
+        Some(doubled(chain?, plan.first_bit(plan.first_set)))
+    }
+
+    /// A point that has been taken, or will be. While others are at it, sets are summed.
+    fn wait_for(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
+        while point.get().is_none() && self.sum_next() {}
+        let begun = Instant::now();
+        while point.get().is_none() && begun.elapsed() < AWAKE {
+            yield_now();
         }
-    }
-}
-
-impl Sets {
-    /// The next set that nobody has taken yet.
-    fn take(&self) -> Option<u32> {
-        let taken = self.taken.fetch_add(1, Ordering::Relaxed);
-        self.plan.own_sets().checked_sub(taken + 1)
+        *point.wait()
     }
 
-    /// Sums those sets that nobody has taken yet.
-    fn sum_all<C: MsmCurve>(&self, sums: &Sender<(u32, C::Curve)>) {
-        while let Some(number) = self.take() {
-            // Nobody listens any more once an error has ended the call.
-            if sums.send((number, self.sum::<C>(number))).is_err() {
-                return;
-            }
-        }
+    /// Sums the next set that nobody has taken; whether there was one.
+    fn sum_next(&self) -> bool {
+        let (vectors, sets) = (self.vectors(), self.plan.own_sets());
+        self.sets.find_next(|number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
     }
 
     /// A set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
-    fn sum<C: MsmCurve>(&self, number: u32) -> C::Curve {
-        let (plan, bytes) = (&self.plan, self.jacobian.len() / self.plan.sums() as usize);
-        let (bits, first) = (plan.segment_bits(), number * (plan.segment_bits() + 1));
+    fn sum(&self, vector: usize, set: u32) -> C::Curve {
+        let (plan, sums) = (&self.plan, self.plan.sums() as usize);
+        let bytes = self.jacobian.len() / (self.vectors() * sums);
+        let (bits, first) = (plan.segment_bits(), set * (plan.segment_bits() + 1));
         let point = |bit: u32| {
-            let start = (first + bit) as usize * bytes;
+            let start = (vector * sums + (first + bit) as usize) * bytes;
             C::from_device(&self.jacobian[start..start + bytes])
         };
         let segments = (0..bits).rev().fold(C::Curve::identity(), |total, bit| total.double() + point(bit));
-        doubled(segments, plan.weight(first) - plan.first_bit(plan.first_set + number)) + point(bits)
+        doubled(segments, plan.weight(first) - plan.first_bit(plan.first_set + set)) + point(bits)
+    }
+
+    fn vectors(&self) -> usize {
+        self.chains.found.len()
     }
 }
 
+/// Points that are found by whoever takes them, one after the other; nothing of one that made a thread panic.
+struct Points<P> {
+    taken: AtomicUsize,
+    found: Vec<OnceLock<Option<P>>>,
+}
+
+impl<P> Points<P> {
+    fn new(count: usize) -> Self {
+        Self { taken: AtomicUsize::new(0), found: std::iter::repeat_with(OnceLock::new).take(count).collect() }
+    }
+
+    /// Finds the next one that nobody has taken yet; whether there was one.
+    fn find_next(&self, find: impl FnOnce(usize) -> Option<P>) -> bool {
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        let Some(place) = self.found.get(number) else { return false };
+        // Those who wait for it have to hear of a panic.
+        place.get_or_init(|| catch_unwind(AssertUnwindSafe(|| find(number))).ok().flatten());
+        true
+    }
+}
+
+/// 2^times · point: nothing to do for infinity, which chains begin with.
 fn doubled<G: Group>(point: G, times: u32) -> G {
-    (0..times).fold(point, |point, _| point.double())
+    if point.is_identity().into() { point } else { (0..times).fold(point, |point, _| point.double()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use blst::blst_p1;
+    use blstrs::{G1Affine, G1Projective};
+
+    use super::super::grid::Windows;
+    use super::super::plan::Problem;
+    use super::*;
+
+    /// What a device leaves of so many vectors for its part of the windows, and the vectors' sums.
+    fn left(vectors: u32, groups: u32) -> (Plan, Vec<u8>, Vec<G1Projective>) {
+        let plan = Plan::new(Problem {
+            points: 1 << 14,
+            scalar_bits: 255,
+            full_bits: 255,
+            affine_bytes: 96,
+            resident: true,
+            scalars_resident: true,
+            copies: 1,
+            window: 0,
+            rounds: None,
+            compute_units: 132,
+            vectors,
+            joined: vectors,
+            lanes: 1,
+            at_once: 1,
+            abortable: false,
+            own: Windows::Group(groups),
+        });
+        let points = std::iter::successors(Some(G1Projective::generator()), |point| Some(point.double() + point));
+        let points: Vec<_> = points.take((vectors * plan.sums()) as usize).collect();
+        let vectors = points.chunks(plan.sums() as usize);
+        let weighted = |points: &[G1Projective]| points.iter().zip(0..).map(|(p, i)| doubled(*p, plan.weight(i))).sum();
+        let sums = vectors.map(weighted).collect();
+        (plan, points.iter().flat_map(bytes).collect(), sums)
+    }
+
+    fn bytes(point: &G1Projective) -> Vec<u8> {
+        let blst_p1 { x, y, z } = point.as_ref();
+        [x, y, z].into_iter().flat_map(|coordinate| coordinate.l).flat_map(u64::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn sums_are_weighted() {
+        for (vectors, groups) in [(1, 1), (1, 3), (2, 1), (6, 1), (6, 2)] {
+            let (plan, jacobian, expected) = left(vectors, groups);
+            for early in [Duration::ZERO, AWAKE / 4, 2 * AWAKE] {
+                let helpers = Helpers::<G1Affine>::call(expected.len());
+                std::thread::sleep(early);
+                let sums = helpers.combine(Work::new(plan, jacobian.clone(), expected.len()));
+                assert_eq!(sums.expect("no panic"), expected, "{vectors} vectors, {early:?} early");
+            }
+        }
+    }
+
+    /// A core alone, and callers that keep each other's helpers busy.
+    #[test]
+    fn nobody_waits_for_helpers() {
+        let (plan, jacobian, expected) = left(3, 1);
+        let run = || {
+            let helpers = Helpers::<G1Affine>::call(3);
+            let sums = helpers.combine(Work::new(plan, jacobian.clone(), 3)).expect("no panic");
+            assert_eq!(sums, expected);
+        };
+        for threads in [1, 4] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| rayon::scope(|scope| (0..8).for_each(|_| scope.spawn(|_| run()))));
+        }
+    }
+
+    #[test]
+    fn panics_are_errors() {
+        let (plan, mut jacobian, expected) = left(2, 1);
+        jacobian.truncate(jacobian.len() / 2);
+        let sums = Helpers::<G1Affine>::call(2).combine(Work::new(plan, jacobian, expected.len()));
+        assert!(matches!(sums, Err(Error::Device { .. })), "{sums:?}");
+    }
+
+    #[test]
+    fn helpers_without_work_go() {
+        let helpers = Helpers::<G1Affine>::call(4);
+        let work = Arc::downgrade(&helpers.work);
+        drop(helpers);
+        while work.upgrade().is_some() {
+            yield_now();
+        }
+    }
 }

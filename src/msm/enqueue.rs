@@ -7,7 +7,7 @@ use super::cut::{Band, Cut};
 use super::options::Form;
 use super::plan::Plan;
 use crate::Result;
-use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Stream};
+use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Mark, Stream};
 use crate::program::{Program, mem};
 
 /// Counters of a band beside those of its bins and rows, `BIN_COUNTS` of `cl/msm_digits.cl`.
@@ -289,8 +289,8 @@ impl Enqueue<'_> {
     }
 
     /// Step 3, bucket reduction: for every vector [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the
-    /// result; their Jacobian coordinates are on their way to the host.
-    pub fn reduce(&mut self, buckets: &Buffer) -> Result<HostBuffer> {
+    /// result; their Jacobian coordinates are on their way to the host. The mark is passed before the last, short kernels.
+    pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Mark, HostBuffer)> {
         let plan = self.plan;
         let segments = u64::from(plan.joined() * plan.own_sets() * plan.segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
@@ -301,6 +301,7 @@ impl Enqueue<'_> {
             true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,
             false => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
         }
+        let soon = self.stream.mark()?;
         let count = plan.joined() * plan.sums();
         let groups = u64::from(count * plan.parts());
         let parts = self.points(groups)?;
@@ -314,6 +315,6 @@ impl Enqueue<'_> {
         self.launch("msm_sum_parts", u64::from(count * SUM_GROUP), SUM_GROUP, &args)?;
         self.stream.mark_end()?;
         self.stream.fetch(&result, &sums)?;
-        Ok(result)
+        Ok((soon, result))
     }
 }

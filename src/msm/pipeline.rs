@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use group::Group;
-use rayon::prelude::*;
 
-use super::combine::combine;
+use super::combine::{Helpers, Work};
 use super::enqueue::{Coefficients, Digits, Enqueue};
 use super::gpu::Bases;
 use super::grid::Windows;
@@ -185,6 +184,8 @@ impl Compute {
 
 /// What the kernels leave for the host.
 struct Results {
+    /// Passed shortly before they are there.
+    soon: Mark,
     sums: HostBuffer,
     too_long: HostBuffer,
 }
@@ -208,33 +209,26 @@ impl Total {
 
     fn reduce(&mut self, compute: &mut Compute) -> Result<()> {
         compute.stream.mark_start()?;
-        let sums = compute.enqueue().reduce(&self.buckets)?;
+        let (soon, sums) = compute.enqueue().reduce(&self.buckets)?;
         let too_long = compute.stream.host_buffer(4 * self.bits.len())?;
         compute.stream.fetch(&too_long, &self.too_long)?;
-        self.results = Some(Results { sums, too_long });
+        self.results = Some(Results { soon, sums, too_long });
         Ok(())
     }
 
-    /// The sum of each vector, once the device has left its results.
-    fn finish<C: MsmCurve>(self, plan: &Plan) -> Result<Vec<C::Curve>> {
-        let vectors = self.bits.len();
-        let Some(Results { sums, too_long: long }) = self.results else {
-            return Ok(vec![C::Curve::identity(); vectors]);
-        };
+    /// Appends the sums of each vector, once the device has left its results.
+    fn append_sums(self, jacobian: &mut Vec<u8>) -> Result<()> {
+        let Some(Results { sums, too_long: long, .. }) = self.results else { return Ok(()) };
         let mut flags = vec![0; long.bytes()];
         long.move_to(&mut flags);
         let long = flags.as_chunks::<4>().0.iter().zip(&self.bits).find(|(flag, _)| **flag != [0; 4]);
         if let Some((_, bits)) = long {
             return Err(too_long(*bits));
         }
-        let mut jacobian = vec![0; sums.bytes()];
-        sums.move_to(&mut jacobian);
-        match (vectors, jacobian.len() / vectors) {
-            (1, _) => Ok(vec![combine::<C>(*plan, jacobian)?]),
-            // A device may be left without windows.
-            (_, 0) => Ok(vec![C::Curve::identity(); vectors]),
-            (_, bytes) => jacobian.par_chunks(bytes).map(|own| combine::<C>(*plan, own.to_vec())).collect(),
-        }
+        let start = jacobian.len();
+        jacobian.resize(start + sums.bytes(), 0);
+        sums.move_to(&mut jacobian[start..]);
+        Ok(())
     }
 }
 
@@ -428,15 +422,29 @@ impl Pipeline {
     /// As [`Self::finish`].
     pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
         self.upload.iter_mut().for_each(Stream::wipe_staging);
+        let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
+        let helpers = self.call_helpers::<C>(vectors, abort)?;
         self.computes.iter_mut().try_for_each(|compute| compute.stream.wait(abort))?;
         let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
         let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
-        let (totals, plan) = (std::mem::take(&mut self.totals), self.plan);
-        let sums: Vec<_> = match totals.len() {
-            0 | 1 => totals.into_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
-            _ => totals.into_par_iter().map(|total| total.finish::<C>(&plan)).collect::<Result<_>>()?,
-        };
-        Ok((sums.into_iter().flatten().collect(), traffic))
+        let mut jacobian = Vec::new();
+        std::mem::take(&mut self.totals).into_iter().try_for_each(|total| total.append_sums(&mut jacobian))?;
+        // There may be no points, and a device may be left without windows.
+        if jacobian.is_empty() {
+            return Ok((vec![C::Curve::identity(); vectors], traffic));
+        }
+        Ok((helpers.combine(Work::new(self.plan, jacobian, vectors))?, traffic))
+    }
+
+    /// Wakes cores for the host's part while the device is at its last kernels.
+    fn call_helpers<C: MsmCurve>(&mut self, vectors: usize, abort: Abort<'_>) -> Result<Helpers<C>> {
+        let Self { computes, totals, .. } = self;
+        let lane = totals.len().saturating_sub(1) % computes.len();
+        match totals.last().and_then(|total| total.results.as_ref()) {
+            Some(results) => computes[lane].stream.wait_until(&results.soon, abort)?,
+            None => return Ok(Helpers::call(0)),
+        }
+        Ok(Helpers::call(vectors))
     }
 }
 
