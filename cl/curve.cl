@@ -98,17 +98,23 @@ DEVICE point_t point_add_affine(point_t a, affine_t b) {
     return point_tight(point_add_affine_loose(a, b));
 }
 
-// a + b, 12M + 2S.
-DEVICE_CALL point_t point_add(point_t a, point_t b) {
+// a + b for loose points, 12M + 2S; a loose sum. The coordinates that are used up first are multiplied first: fewer of them
+// wait in registers.
+DEVICE point_t point_add_loose(point_t a, point_t b) {
     if (point_is_infinity(b)) return a;
     if (point_is_infinity(a)) return b;
     F(t) u1 = F(mul_loose)(a.x, b.zz);
-    F(t) s1 = F(mul_loose)(a.y, b.zzz);
     F(t) p = F(sub_loose)(F(mul_loose)(b.x, a.zz), u1);
+    F(t) zz = F(mul_loose)(a.zz, b.zz);
+    F(t) s1 = F(mul_loose)(a.y, b.zzz);
     F(t) r = F(sub_loose)(F(mul_loose)(b.y, a.zzz), s1);
     if (F(may_be_zero)(p) && F(is_zero)(F(tight)(p)))
-        return F(is_zero)(F(tight)(r)) ? point_double(a) : point_infinity();
-    return point_tight(point_finish_add(p, r, u1, s1, F(mul_loose)(a.zz, b.zz), F(mul_loose)(a.zzz, b.zzz)));
+        return F(is_zero)(F(tight)(r)) ? point_double(point_tight(a)) : point_infinity();
+    return point_finish_add(p, r, u1, s1, zz, F(mul_loose)(a.zzz, b.zzz));
+}
+
+DEVICE_CALL point_t point_add(point_t a, point_t b) {
+    return point_tight(point_add_loose(a, b));
 }
 
 // Jacobian coordinates with Z = ZZZ: z³ for the z with ZZ = z², ZZZ = z³, so no inversion is needed.

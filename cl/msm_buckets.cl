@@ -55,23 +55,29 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, 
     point_set_coordinate(totals, id, running[at + LANE]);
 }
 
-// The same by one work-item a segment, for more segments: fewer instructions, longer latency.
+// The same by one work-item a segment, for more segments: fewer instructions, longer latency. First the running sums, each
+// written over its bucket, then the sum of these: one addition in the code, and one point in registers. What is written over
+// buckets is loose.
 STARTS_EARLY(msm_reduce_many_segments)
-KERNEL_BOUNDED(64, REDUCE_OCCUPANCY)
+KERNEL_BOUNDED(SUM_GROUP, REDUCE_OCCUPANCY)
 void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
-                              GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
+                              GLOBAL point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
     AWAIT_STREAM();
     if (id >= segments) return;
     segment_t own = segment_at(id, bits, segment, from, to, sets, wide);
-    point_t running = point_infinity(), share = point_infinity();
-    for (u32 left = own.length; left > 0; left--) {
-        running = point_add(running, buckets[own.first + left - 1]);
-        share = point_add(share, running);
+    buckets += own.first;
+    point_t sum = buckets[own.length - 1];
+    // The last running sum is the total, and the first of the second sum.
+    for (u32 step = 1; step < 2 * own.length - 1; step++) {
+        bool running = step < own.length;
+        GLOBAL point_t *bucket = buckets + (running ? own.length - 1 - step : step - own.length + 1);
+        sum = point_add_loose(sum, *bucket);
+        if (running) *bucket = sum;
     }
     LET_NEXT_START();
-    shares[id] = share;
-    totals[id] = running;
+    shares[id] = point_tight(sum);
+    totals[id] = point_tight(buckets[0]);
 }
 
 // The place of the i-th number that has the bit set.

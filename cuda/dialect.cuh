@@ -27,8 +27,8 @@ typedef long long i64;
 // Groups of bucket accumulation that share one: 128 registers with 8 limbs, 168 with 12, where their number counts for
 // more than a few spilled words.
 #define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)
-// Groups of bucket reduction that share one: 128 registers with 8 limbs; more of longer ones gain nothing.
-#define REDUCE_OCCUPANCY (FIELD_WORDS > 8 ? 4 : 8)
+// Groups of bucket reduction that share one: 128 registers with 8 limbs, 168 with 12.
+#define REDUCE_OCCUPANCY (FIELD_WORDS > 12 ? 4 : FIELD_WORDS > 8 ? 6 : 8)
 // Entries that a group of the sort has room for.
 #define SORT_ROOM 4096u
 // Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
