@@ -8,10 +8,14 @@ pub(super) struct Costs {
     /// A batched affine addition, and what a round of them takes however few they are.
     pub affine: u64,
     pub round: u64,
-    /// A bucket in the reduction where a work-item has a segment.
-    pub bucket: u64,
+    /// The next bucket of a segment in the reduction, where work-items with a segment each fill the device; work-items that
+    /// a compute unit runs at once then.
+    step: u64,
+    items: u64,
     /// The next bucket of a segment where four work-items have it.
-    pub chain: u64,
+    chain: u64,
+    /// A segment in one of the sums over segments.
+    sum: u64,
 }
 
 /// An entry sorted into its row, in ps.
@@ -21,22 +25,64 @@ pub(super) const BAND: u64 = 120_000_000;
 /// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
 /// instructions of 14 T/s, and its part of the scalar's way from memory.
 pub(super) const OTHER_DIGIT: u64 = 2;
+/// Segments of four work-items each that a compute unit has without any taking longer for it.
+const QUADS: u64 = 64;
+/// What the sums over segments wait for, in buckets of a segment of four work-items.
+const SUMS: u64 = 8;
 
 impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
-        let [xyzz, latency, affine, round, bucket, chain] = match affine_bytes {
-            0..=64 => [168, 7_000_000, 140, 80_000_000, 1177, 5_800_000],
-            65..=96 => [365, 14_000_000, 265, 65_000_000, 2385, 11_800_000],
-            97..=128 => [620, 20_000_000, 410, 110_000_000, 3300, 16_000_000],
-            _ => [1430, 60_000_000, 860, 240_000_000, 6300, 31_000_000],
+        let [xyzz, latency, affine, round] = match affine_bytes {
+            0..=64 => [168, 7_000_000, 140, 80_000_000],
+            65..=96 => [365, 14_000_000, 265, 65_000_000],
+            97..=128 => [620, 20_000_000, 410, 110_000_000],
+            _ => [1430, 60_000_000, 860, 240_000_000],
         };
-        Self { xyzz, latency, affine, round, bucket, chain }
+        let [step, items, chain, sum] = match affine_bytes {
+            0..=64 => [32_000_000, 512, 6_600_000, 620],
+            65..=96 => [63_800_000, 384, 12_800_000, 1600],
+            97..=128 => [61_000_000, 256, 20_700_000, 2000],
+            _ => [140_000_000, 256, 37_500_000, 4000],
+        };
+        Self { xyzz, latency, affine, round, step, items, chain, sum }
     }
 
-    /// The reduction of so many buckets. While there are few, all segments are under way at once: their length counts,
-    /// and what is summed over them.
-    pub fn reduction(&self, rows: u64, segment: u64, many_segments: bool) -> u64 {
-        if many_segments { self.bucket * rows } else { self.chain * segment + self.bucket / 6 * rows }
+    /// Segments that so many units reduce at once, with a work-item each.
+    pub fn items(&self, units: u64) -> u64 {
+        self.items * units
     }
+
+    /// The same with four work-items each, before any takes longer for it.
+    pub fn quads(&self, units: u64) -> u64 {
+        QUADS * units
+    }
+
+    /// A bucket where work-items with a segment each fill the device.
+    pub fn bucket(&self, units: u64) -> u64 {
+        self.step / self.items(units)
+    }
+
+    /// The running sums of so many segments, the longest of which is so long, with so many buckets in all, with a work-item
+    /// each.
+    pub fn by_items(&self, count: u64, longest: u64, buckets: u64, units: u64) -> u64 {
+        let all = buckets * waves(100 * count / self.items(units)) / count.max(1);
+        self.step * all.max(longest * waves(0)) / 100
+    }
+
+    /// The same of segments of such a length, with four work-items each.
+    pub fn by_quads(&self, count: u64, length: u64, units: u64) -> u64 {
+        self.chain * length * count.max(self.quads(units)) / self.quads(units)
+    }
+
+    /// The sums over all of so many segments and, for each bit of their numbers, over half of them.
+    pub fn sums(&self, count: u64, bits: u64) -> u64 {
+        SUMS * self.chain + self.sum * count * (bits + 2) / 2
+    }
+}
+
+/// What work-items that fill a device so many times take by what they take filling it once, both in percent. Few run faster
+/// than many; the last ones, started when the first of those before them end, run almost by themselves.
+fn waves(filled: u64) -> u64 {
+    if filled <= 100 { 45 + filled * 55 / 100 } else { (filled + 14).max(filled / 100 * 70 + 63) }
 }

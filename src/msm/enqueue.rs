@@ -292,14 +292,14 @@ impl Enqueue<'_> {
     /// result; their Jacobian coordinates are on their way to the host. The mark is passed before the last, short kernels.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Mark, HostBuffer)> {
         let plan = self.plan;
-        let segments = u64::from(plan.joined() * plan.own_sets() * plan.segments());
+        let segments = u64::from(plan.all_segments());
         let (shares, totals) = (self.points(segments)?, self.points(segments)?);
         let numbers = [segments as u32, plan.segment_bits(), plan.segment].map(Arg::U32);
         let windows = [plan.first_set, plan.end_set, plan.sets, plan.wide].map(Arg::U32);
         let args = [&numbers[..], &windows, &[mem(buckets), mem(&shares), mem(&totals)]].concat();
-        match plan.has_many_segments() {
-            true => self.launch("msm_reduce_many_segments", segments, 64, &args)?,
-            false => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
+        match plan.quads {
+            true => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
+            false => self.launch("msm_reduce_many_segments", segments, SUM_GROUP, &args)?,
         }
         let soon = self.stream.mark()?;
         let count = plan.joined() * plan.sums();

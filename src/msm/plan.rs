@@ -1,5 +1,6 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
+mod segments;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -13,15 +14,6 @@ use super::grid::Windows;
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
 const MAX_PIECE: u32 = 512;
-/// Segments wanted in the bucket reduction, each the work of four work-items.
-const SEGMENTS: u64 = 1 << 13;
-/// Buckets from which there are segments enough for one work-item each, and how many are wanted then.
-const MANY_BUCKETS: u64 = 1 << 20;
-const MANY_SEGMENTS: u64 = 1 << 15;
-/// Shortest segment of a window of c bits: what follows it costs as much as a segment of this length.
-const MIN_SEGMENT: u64 = 4;
-/// Totals that one group of `msm_sum_bits` sums.
-const PART: u32 = 64;
 /// Binary logarithms of the bins of a window at most, and of the rows of a bin at least (`cl/msm_digits.cl`).
 const MAX_BIN_BITS: u32 = 8;
 const MIN_LOW_BITS: u32 = 7;
@@ -116,6 +108,8 @@ pub(super) struct Plan {
     pub levels: u32,
     /// Buckets of a segment in the reduction; half as many in narrow windows.
     pub segment: u32,
+    /// Four work-items reduce a segment, not one.
+    pub quads: bool,
 }
 
 impl Plan {
@@ -227,6 +221,7 @@ impl Plan {
             band: 1,
             levels,
             segment,
+            quads: true,
         };
         match problem.own {
             Windows::Group(groups) => all.of_sets(all.dearest_group(groups)),
@@ -281,7 +276,7 @@ impl Plan {
             + (costs.xyzz * xyzz).max(costs.latency * longest * self.matrices())
             + ENTRY * entries
             + OTHER_DIGIT * vectors * points * u64::from(others)
-            + costs.reduction(rows, u64::from(self.segment).max(rows / SEGMENTS), self.has_many_segments())
+            + self.reduction()
     }
 
     /// What a chunk of so many points takes by the model, of all vectors that are joined.
@@ -320,43 +315,9 @@ impl Plan {
         early.into_iter().chain(cut.map(move |range| if range.start == 0 { first..range.end } else { range }))
     }
 
-    /// Whether a segment is the work of one work-item in the reduction, not of four.
-    pub fn has_many_segments(&self) -> bool {
-        u64::from(self.rows()) >= MANY_BUCKETS
-    }
-
     /// Low bits of a row's number, by which entries are sorted within a bin.
     pub fn low_bits(&self) -> u32 {
         low_bits(self.c)
-    }
-
-    /// Segments of a window in the reduction.
-    pub fn segments(&self) -> u32 {
-        self.buckets(0) / self.segment
-    }
-
-    /// Binary logarithm of the segments of a window: the bits of a segment's number.
-    pub fn segment_bits(&self) -> u32 {
-        self.segments().ilog2()
-    }
-
-    /// Parts that each sum over a window's segments is cut into.
-    pub fn parts(&self) -> u32 {
-        (self.segments() / 2).div_ceil(PART).max(1)
-    }
-
-    /// Points that the reduction leaves of a vector: for each window one for every bit of a segment's number, and one
-    /// for the segments' shares.
-    pub fn sums(&self) -> u32 {
-        self.own_sets() * (self.segment_bits() + 1)
-    }
-
-    /// The power of two that such a point is to be multiplied by.
-    pub fn weight(&self, sum: u32) -> u32 {
-        let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
-        let segment = self.buckets(window) / self.segments();
-        let within = if bit == self.segment_bits() { 0 } else { segment.ilog2() + bit };
-        self.first_bit(window) + within
     }
 
     /// How a band of a chunk is cut.

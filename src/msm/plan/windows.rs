@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::costs::{Costs, ENTRY};
-use super::{BAND_ENTRIES, MANY_SEGMENTS, MAX_BINS, MIN_SEGMENT, Plan, SEGMENTS};
+use super::{BAND_ENTRIES, MAX_BINS, Plan};
 
 /// Parts of a set by which positions of groups count.
 pub(super) const WHOLE: u32 = 1 << 16;
@@ -69,11 +69,7 @@ impl Plan {
         let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
         let most = (MAX_BINS / (buckets >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
-        let segments = if plan.has_many_segments() { MANY_SEGMENTS } else { SEGMENTS };
-        // Joined vectors have more than enough segments to fill the device: none has to be short for that.
-        let wanted = u64::from(plan.all_rows()) / segments;
-        let power = if plan.joined() == 1 { wanted.next_power_of_two() } else { 1 << wanted.max(1).ilog2() };
-        Self { band, segment: power.clamp(MIN_SEGMENT, buckets) as u32, ..plan }
+        Self { band, ..plan }.with_segments()
     }
 
     /// All of the sets, whichever the device does.
@@ -116,7 +112,7 @@ impl Plan {
         let points = self.problem.points as u64;
         let left = points >> self.levels;
         let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
-        window * u64::from(set) + costs.bucket * u64::from(self.first_row(set))
+        window * u64::from(set) + costs.bucket(u64::from(self.problem.compute_units)) * u64::from(self.first_row(set))
     }
 
     /// The points of a chunk that a set of the device's is done of: of the first set those that the group before leaves, of

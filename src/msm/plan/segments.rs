@@ -1,0 +1,109 @@
+//! Buckets cut into segments for the reduction, and what that leaves for the host.
+
+use super::super::costs::Costs;
+use super::Plan;
+
+/// Shortest segment: what follows it costs as much as a segment of this length.
+const MIN_SEGMENT: u64 = 4;
+/// Totals that one group of `msm_sum_bits` sums.
+const PART: u32 = 64;
+
+impl Plan {
+    /// With segments as the model likes them best: each the work of four work-items, of which no more than run at once, or
+    /// of one.
+    pub(super) fn with_segments(self) -> Self {
+        let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
+        let (rows, longest) = (u64::from(self.all_rows()), u64::from(self.buckets(0)));
+        let of = |length: u64, quads: bool| Self {
+            segment: length.clamp(MIN_SEGMENT.min(longest), longest) as u32,
+            quads,
+            ..self
+        };
+        let by_quads = of((rows / costs.quads(units)).next_power_of_two(), true);
+        // So long that all of them run at once, and shorter ones.
+        let most = (rows / costs.items(units)).next_power_of_two();
+        let by_items = [2 * most, most, most / 2].map(|length| of(length, false));
+        by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
+    }
+
+    /// What the model says that the bucket reduction takes.
+    pub(super) fn reduction(&self) -> u64 {
+        let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
+        let (count, longest) = (u64::from(self.all_segments()), u64::from(self.segment));
+        let chains = match self.quads {
+            true => costs.by_quads(count, longest, units),
+            false => costs.by_items(count, longest, u64::from(self.all_rows()), units),
+        };
+        chains + costs.sums(count, u64::from(self.segment_bits()))
+    }
+
+    /// Segments of a window in the reduction.
+    pub fn segments(&self) -> u32 {
+        self.buckets(0) / self.segment
+    }
+
+    /// Those of all windows of all vectors.
+    pub fn all_segments(&self) -> u32 {
+        self.joined() * self.own_sets() * self.segments()
+    }
+
+    /// Binary logarithm of the segments of a window: the bits of a segment's number.
+    pub fn segment_bits(&self) -> u32 {
+        self.segments().ilog2()
+    }
+
+    /// Parts that each sum over a window's segments is cut into.
+    pub fn parts(&self) -> u32 {
+        (self.segments() / 2).div_ceil(PART).max(1)
+    }
+
+    /// Points that the reduction leaves of a vector: for each window one for every bit of a segment's number, and one
+    /// for the segments' shares.
+    pub fn sums(&self) -> u32 {
+        self.own_sets() * (self.segment_bits() + 1)
+    }
+
+    /// The power of two that such a point is to be multiplied by.
+    pub fn weight(&self, sum: u32) -> u32 {
+        let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
+        let segment = self.buckets(window) / self.segments();
+        let within = if bit == self.segment_bits() { 0 } else { segment.ilog2() + bit };
+        self.first_bit(window) + within
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Problem;
+    use super::super::tests::problem;
+    use super::*;
+
+    fn reduced(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> Plan {
+        let one = Problem { affine_bytes, window, ..problem(1 << log_n, true) };
+        Plan::new(Problem { vectors, joined: vectors, ..one })
+    }
+
+    /// As measured on an H200 (benches/NOTES.md): who reduces, and segments of what length.
+    #[test]
+    fn the_faster_ones_reduce() {
+        for (plan, expected) in [
+            (reduced(16, 96, 1, 13), true),
+            (reduced(18, 192, 1, 14), true),
+            (reduced(20, 96, 1, 16), true),
+            (reduced(20, 96, 6, 16), false),
+            (reduced(24, 96, 1, 20), false),
+            (reduced(22, 64, 1, 18), false),
+        ] {
+            assert_eq!(plan.quads, expected, "{plan:?}");
+        }
+        assert_eq!([reduced(20, 96, 6, 16), reduced(24, 96, 1, 20)].map(|plan| plan.segment), [64, 64]);
+    }
+
+    #[test]
+    fn fewer_buckets_take_less() {
+        for affine_bytes in [64, 96, 128, 192] {
+            let takes: Vec<u64> = (8..=20).map(|c| reduced(20, affine_bytes, 1, c).reduction()).collect();
+            assert!(takes.is_sorted(), "{takes:?} for {affine_bytes} bytes");
+        }
+    }
+}
