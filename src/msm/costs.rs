@@ -8,12 +8,17 @@ pub(super) struct Costs {
     /// A batched affine addition, and what a round of them takes however few they are.
     pub affine: u64,
     pub round: u64,
+    /// A row beside what is added in it: fitted, for what wider windows take more than all else explains.
+    pub row: u64,
     /// The next bucket of a segment in the reduction, where work-items with a segment each fill the device; work-items that
-    /// a compute unit runs at once then.
+    /// a compute unit runs at once then; what few take of that, in percent.
     step: u64,
     items: u64,
-    /// The next bucket of a segment where four work-items have it.
+    few: u64,
+    /// The next bucket of a segment where four work-items have it; segments of a compute unit then, before any takes much
+    /// longer for it.
     chain: u64,
+    quads: u64,
     /// A segment in one of the sums over segments.
     sum: u64,
 }
@@ -25,27 +30,28 @@ pub(super) const BAND: u64 = 120_000_000;
 /// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
 /// instructions of 14 T/s, and its part of the scalar's way from memory.
 pub(super) const OTHER_DIGIT: u64 = 2;
-/// Segments of four work-items each that a compute unit has without any taking longer for it.
-const QUADS: u64 = 64;
 /// What the sums over segments wait for, in buckets of a segment of four work-items.
 const SUMS: u64 = 8;
+
+/// What a step takes at least, in percent of the same on a full device.
+const ALONE: u64 = 45;
 
 impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
-        let [xyzz, latency, affine, round] = match affine_bytes {
-            0..=64 => [168, 7_000_000, 140, 80_000_000],
-            65..=96 => [365, 14_000_000, 265, 65_000_000],
-            97..=128 => [620, 20_000_000, 410, 110_000_000],
-            _ => [1430, 60_000_000, 860, 240_000_000],
+        let [xyzz, latency, affine, round, row] = match affine_bytes {
+            0..=64 => [168, 7_000_000, 140, 80_000_000, 400],
+            65..=96 => [365, 14_000_000, 265, 65_000_000, 200],
+            97..=128 => [620, 20_000_000, 410, 110_000_000, 200],
+            _ => [1430, 60_000_000, 860, 240_000_000, 200],
         };
-        let [step, items, chain, sum] = match affine_bytes {
-            0..=64 => [32_000_000, 512, 6_600_000, 620],
-            65..=96 => [63_800_000, 384, 12_800_000, 1600],
-            97..=128 => [61_000_000, 256, 20_700_000, 2000],
-            _ => [140_000_000, 256, 37_500_000, 4000],
+        let [step, items, few, chain, quads, sum] = match affine_bytes {
+            0..=64 => [32_000_000, 512, 15, 6_900_000, 70, 620],
+            65..=96 => [63_800_000, 384, 15, 13_000_000, 64, 1600],
+            97..=128 => [61_000_000, 256, 45, 14_900_000, 64, 2000],
+            _ => [140_000_000, 256, 45, 27_000_000, 64, 4000],
         };
-        Self { xyzz, latency, affine, round, step, items, chain, sum }
+        Self { xyzz, latency, affine, round, row, step, items, few, chain, quads, sum }
     }
 
     /// Segments that so many units reduce at once, with a work-item each.
@@ -55,34 +61,38 @@ impl Costs {
 
     /// The same with four work-items each, before any takes longer for it.
     pub fn quads(&self, units: u64) -> u64 {
-        QUADS * units
+        self.quads * units
     }
 
-    /// A bucket where work-items with a segment each fill the device.
+    /// A row and its bucket, where work-items with a segment each fill the device.
     pub fn bucket(&self, units: u64) -> u64 {
-        self.step / self.items(units)
+        self.row + self.step / self.items(units)
     }
 
     /// The running sums of so many segments, the longest of which is so long, with so many buckets in all, with a work-item
     /// each.
     pub fn by_items(&self, count: u64, longest: u64, buckets: u64, units: u64) -> u64 {
-        let all = buckets * waves(100 * count / self.items(units)) / count.max(1);
-        self.step * all.max(longest * waves(0)) / 100
+        let all = buckets * self.waves(100 * count / self.items(units)) / count.max(1);
+        self.step * all.max(longest * ALONE) / 100
     }
 
     /// The same of segments of such a length, with four work-items each.
     pub fn by_quads(&self, count: u64, length: u64, units: u64) -> u64 {
-        self.chain * length * count.max(self.quads(units)) / self.quads(units)
+        let filled = 100 * count / self.quads(units);
+        self.chain * length * if filled <= 100 { 85 + filled * 15 / 100 } else { filled.max(160) } / 100
     }
 
     /// The sums over all of so many segments and, for each bit of their numbers, over half of them.
     pub fn sums(&self, count: u64, bits: u64) -> u64 {
         SUMS * self.chain + self.sum * count * (bits + 2) / 2
     }
-}
 
-/// What work-items that fill a device so many times take by what they take filling it once, both in percent. Few run faster
-/// than many; the last ones, started when the first of those before them end, run almost by themselves.
-fn waves(filled: u64) -> u64 {
-    if filled <= 100 { 45 + filled * 55 / 100 } else { (filled + 14).max(filled / 100 * 70 + 63) }
+    /// What work-items that fill a device so many times take by what they take filling it once, both in percent. Few run
+    /// faster than many; the last ones, started when the first of those before them end, run almost by themselves.
+    fn waves(&self, filled: u64) -> u64 {
+        match filled {
+            0..=100 => ALONE.max(self.few + filled * (100 - self.few) / 100),
+            _ => (filled + 14).max(filled / 100 * 70 + 63),
+        }
+    }
 }

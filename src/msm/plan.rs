@@ -276,6 +276,7 @@ impl Plan {
             + (costs.xyzz * xyzz).max(costs.latency * longest * self.matrices())
             + ENTRY * entries
             + OTHER_DIGIT * vectors * points * u64::from(others)
+            + costs.row * rows
             + self.reduction()
     }
 

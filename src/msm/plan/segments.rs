@@ -5,6 +5,8 @@ use super::Plan;
 
 /// Shortest segment: what follows it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
+/// Longest segment of one work-item: longer ones have been slower, however many of them there were.
+const LONGEST: u64 = 64;
 /// Totals that one group of `msm_sum_bits` sums.
 const PART: u32 = 64;
 
@@ -19,10 +21,10 @@ impl Plan {
             quads,
             ..self
         };
-        let by_quads = of((rows / costs.quads(units)).next_power_of_two(), true);
-        // So long that all of them run at once, and shorter ones.
-        let most = (rows / costs.items(units)).next_power_of_two();
-        let by_items = [2 * most, most, most / 2].map(|length| of(length, false));
+        // So long that all of them run at once.
+        let least = [rows.div_ceil(costs.quads(units)), rows.div_ceil(costs.items(units))].map(u64::next_power_of_two);
+        let by_quads = of(least[0], true);
+        let by_items = [least[1], 2 * least[1]].map(|length| of(length.min(LONGEST), false));
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
     }
 
