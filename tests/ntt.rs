@@ -5,7 +5,7 @@ mod common;
 use common::ntt::{of_every_field, omega, ordered, power, random, reference};
 use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::ntt::{Direction, NttDomain, Options, Order, Transform, transform_many};
+use proofwarp::ntt::{Direction, NttDomain, Options, Order, TableSize, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
@@ -127,6 +127,17 @@ fn both_ways_on_the_device<F: NttField>(accelerator: &Accelerator, domain: &NttD
         vectors.download(&mut stream, &mut results).expect("download");
         for (x, result) in x.iter().zip(results.chunks(1 << log_n)) {
             assert!(result == reference(x, &domain.transform(direction)), "{direction:?}, 2^{log_n}, {accelerator:?}");
+        }
+    }
+}
+
+/// With all factors in one table, and in two.
+fn tables_of_both_sizes<F: NttField>() {
+    let options = |tables| Options { tables, ..Options::default() };
+    for accelerator in accelerators_with_devices() {
+        for tables in [TableSize::Short, TableSize::Full] {
+            let domain = NttDomain::<F>::with_options(&accelerator, 17, options(tables)).expect("domain");
+            both_ways_on_the_device(&accelerator, &domain);
         }
     }
 }
@@ -300,6 +311,7 @@ of_every_field! {
     every_length
     domains_transform_both_ways
     passes_on_the_device
+    tables_of_both_sizes
     batches_of_several_lengths
     zero_delta_and_constant
     an_abort_leaves_the_vectors

@@ -74,6 +74,11 @@ impl Device {
         Arc::ptr_eq(&self.shared, buffer.shared())
     }
 
+    /// Bytes that buffers may take at most: the device's memory, or the cap where that is less.
+    pub fn memory(&self) -> u64 {
+        self.shared.most()
+    }
+
     /// Bytes that buffers may still take: what the driver has free, bounded by the cap. What is free in the pool
     /// and kept tables count as free, since they are used or given back before an allocation fails.
     ///

@@ -57,6 +57,12 @@ impl Shared {
         self.asked_for.load(Ordering::Relaxed)
     }
 
+    /// The device's memory, or the cap where that is less.
+    pub(super) fn most(&self) -> u64 {
+        let memory = self.driver.info().memory;
+        self.limit.map_or(memory, |limit| limit.min(memory))
+    }
+
     /// What the cap leaves of so many bytes that are free and so many that are in pools.
     pub(super) fn within_limit(&self, free: u64, pooled: u64) -> u64 {
         self.limit.map_or(free, |limit| (limit + pooled).saturating_sub(self.allocated()).min(free))

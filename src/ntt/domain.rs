@@ -1,7 +1,7 @@
 //! The multiplicative subgroup of order 2^k and its coset, as provers use them.
 
 use super::plan::MAX_RADIX_LOG;
-use super::{Order, Transform, transform_many};
+use super::{Order, TableSize, Transform, transform_many};
 use crate::backend::Abort;
 use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
@@ -30,11 +30,14 @@ pub struct Options<F> {
     pub output: Order,
     /// Most levels of a pass on a device, up to 8, the choice where this is 0: fewer make more passes over memory.
     pub max_radix_log: u32,
+    /// Which factors devices keep.
+    pub tables: TableSize,
 }
 
 impl<F> Default for Options<F> {
     fn default() -> Self {
-        Self { coset: None, input: Order::Natural, output: Order::Natural, max_radix_log: 0 }
+        let (input, output) = (Order::Natural, Order::Natural);
+        Self { coset: None, input, output, max_radix_log: 0, tables: TableSize::Automatic }
     }
 }
 
@@ -43,7 +46,7 @@ impl<F> Default for Options<F> {
 /// Which devices it uses is the accelerator's matter: see [`Accelerator::on_devices`]. Vectors in host memory are spread
 /// over all of them; what is queued on a stream runs on the stream's.
 ///
-/// Tables stay on the devices between calls, at most n/4 elements for a size (or 4 MiB).
+/// Tables stay on the devices between calls: see [`TableSize`].
 #[derive(Debug, Clone)]
 pub struct NttDomain<F> {
     accelerator: Accelerator,
@@ -56,6 +59,7 @@ pub struct NttDomain<F> {
     input: Order,
     output: Order,
     max_radix_log: u32,
+    tables: TableSize,
 }
 
 impl<F: NttField> NttDomain<F> {
@@ -95,6 +99,7 @@ impl<F: NttField> NttDomain<F> {
             input: options.input,
             output: options.output,
             max_radix_log: options.max_radix_log,
+            tables: options.tables,
         })
     }
 
@@ -115,8 +120,9 @@ impl<F: NttField> NttDomain<F> {
 
     /// The transform of a direction as a sum.
     pub fn transform(&self, direction: Direction) -> Transform<F> {
-        let forward = Transform { order: self.output, ..Transform::new(self.log_n, self.omega) };
-        let plain = Transform { input: self.input, ..Transform::new(self.log_n, self.omega_inverse) };
+        let by = |omega: F| Transform { tables: self.tables, ..Transform::new(self.log_n, omega) };
+        let forward = Transform { order: self.output, ..by(self.omega) };
+        let plain = Transform { input: self.input, ..by(self.omega_inverse) };
         let inverse = Transform { scale: Some(self.length_inverse), ..plain };
         match direction {
             Direction::Forward => forward,

@@ -35,6 +35,20 @@ pub enum Order {
     BitReversed,
 }
 
+/// Which factors of a size's transforms a device keeps. Every kind of transform has its own: forward, inverse, and both for
+/// each coset. One transform over several devices ([`PeerVector`]) has short ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TableSize {
+    /// [`Self::Full`] up to 2^20, where that is no more than a 64th of the device's memory, or of the cap on it:
+    /// 2^18 from 1 GiB on, 2^20 from 4 GiB on. [`Self::Short`] otherwise.
+    #[default]
+    Automatic,
+    /// All factors of the last pass, 64 bytes for each element: 16 MiB for 2^18, 64 MiB for 2^20.
+    Full,
+    /// Two tables whose products are the factors, at most n/4 elements (or 4 MiB); one product more for each element.
+    Short,
+}
+
 /// One transform X(j) = scale · `shift_out`^j · Σᵢ x(i) · `shift_in`^i · ω^(ij), for i, j < `2^log_n`.
 ///
 /// Forward, inverse and coset transforms are all instances of it.
@@ -55,13 +69,15 @@ pub struct Transform<F> {
     pub input: Order,
     /// Order of the output.
     pub order: Order,
+    /// Which factors devices keep.
+    pub tables: TableSize,
 }
 
 impl<F: NttField> Transform<F> {
     /// The plain transform by a root of unity.
     pub fn new(log_n: u32, omega: F) -> Self {
-        let (input, order) = (Order::Natural, Order::Natural);
-        Self { log_n, omega, shift_in: None, shift_out: None, scale: None, input, order }
+        let (input, order, tables) = (Order::Natural, Order::Natural, TableSize::Automatic);
+        Self { log_n, omega, shift_in: None, shift_out: None, scale: None, input, order, tables }
     }
 
     fn check(&self, length: usize) -> Result<()> {

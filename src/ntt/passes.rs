@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::{ColumnPass, GROUPS, Plan, TILE_LOG};
-use super::tables::Tables;
+use super::tables::{Tables, has_one_table};
 use super::{Order, Transform};
 use crate::backend::{Arg, BackendKind, Buffer, Device, Stream};
 use crate::field::NttField;
@@ -59,7 +59,7 @@ impl Passes {
         layout: Layout,
         max_radix_log: u32,
     ) -> Result<Self> {
-        let plan = Plan::new(transform.log_n, max_radix_log)?;
+        let plan = Plan::new(transform.log_n, max_radix_log, has_one_table(transform, stream.device()))?;
         // A group a tile, or a row a column of the last pass: whichever are more have to be numbered.
         let most = u32::MAX >> plan.log_n.saturating_sub(1);
         if layout.vectors > most {

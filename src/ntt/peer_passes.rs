@@ -49,7 +49,7 @@ impl PeerPlan {
         if !owners.is_power_of_two() {
             return Err(Error::invalid(PLACE, "number of devices", "a power of two", owners));
         }
-        let (plan, owners_log) = (Plan::new(log_n, max_radix_log)?, owners.trailing_zeros());
+        let (plan, owners_log) = (Plan::new(log_n, max_radix_log, false)?, owners.trailing_zeros());
         let middle_log = log_n.saturating_sub(2 * plan.first_log());
         if plan.radices.len() < 3 || log_n < TILE_LOG + owners_log {
             return Err(Error::invalid(PLACE, "log_n", format!("at least {MIN_LOG_N}"), log_n));

@@ -12,7 +12,7 @@ pub(super) const MAX_RADIX_LOG: u32 = 8;
 const MAX_PASSES: u32 = 4;
 /// Kernels index elements with 32 bits and need one to spare.
 const MAX_LOG_N: u32 = 31;
-/// Up to here one table has all factors of the last pass (4 MiB); above, two tables do with the root of that.
+/// Up to here one table has all factors of the last pass in any case (4 MiB).
 const MAX_SINGLE_TABLE_LOG: u32 = 16;
 
 /// The passes of a transform and the sizes of its tables.
@@ -22,7 +22,8 @@ pub(super) struct Plan {
     /// Binary logarithms of the passes' radices. With three or more the first and last are equal, so that the last
     /// pass can transpose in place.
     pub radices: Vec<u32>,
-    /// Of the number of a row of the last pass, how many low bits the table of low factors goes by.
+    /// Of the number of a row of the last pass, how many low bits the table of low factors goes by: all, or half of them
+    /// where two tables do with the root of what one takes.
     pub low_log: u32,
 }
 
@@ -40,8 +41,8 @@ pub(super) struct ColumnPass {
 }
 
 impl Plan {
-    /// As few passes as radices up to 2^max_radix_log allow.
-    pub fn new(log_n: u32, max_radix_log: u32) -> Result<Self> {
+    /// As few passes as radices up to 2^max_radix_log allow, with all factors of the last in one table or in two.
+    pub fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
         const PLACE: &str = "ntt on a device";
         if log_n > MAX_LOG_N {
             return Err(Error::invalid(PLACE, "log_n", format!("at most {MAX_LOG_N}"), log_n));
@@ -72,7 +73,8 @@ impl Plan {
             return Err(Error::invalid(PLACE, "bits of the last passes", format!("at least {TILE_LOG}"), bits));
         }
         let rows_log = plan.rows_log();
-        plan.low_log = if log_n <= MAX_SINGLE_TABLE_LOG { rows_log } else { rows_log.div_ceil(2) };
+        let one_table = one_table || log_n <= MAX_SINGLE_TABLE_LOG;
+        plan.low_log = if one_table { rows_log } else { rows_log.div_ceil(2) };
         Ok(plan)
     }
 
@@ -118,25 +120,28 @@ mod tests {
     #[test]
     fn passes_cover_every_size() {
         for log_n in 0..=MAX_LOG_N {
-            let plan = Plan::new(log_n, MAX_RADIX_LOG).expect("within range");
+            let plan = Plan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
             assert_eq!(plan.radices.iter().sum::<u32>(), log_n);
             // Passes that wait need more than one step, so at least three levels.
             assert!(log_n <= TILE_LOG || plan.radices.iter().all(|r| (3..=MAX_RADIX_LOG).contains(r)));
             assert!(plan.radices.len() < 3 || plan.radices.first() == plan.radices.last());
             assert!(plan.column_passes(true).iter().all(|pass| pass.radix_log + pass.stride_log >= TILE_LOG));
         }
-        assert!(Plan::new(32, MAX_RADIX_LOG).is_err() && Plan::new(17, 4).is_err());
+        assert!(Plan::new(32, MAX_RADIX_LOG, false).is_err() && Plan::new(17, 4, false).is_err());
     }
 
     #[test]
-    fn tables_are_small() {
+    fn tables_are_as_small_as_said() {
+        // A factor takes two elements, or 64 bytes.
+        let elements = |log_n: u32, logs: &[u32]| (2 * logs.iter().map(|log| 1u64 << log).sum::<u64>(), 1 << log_n);
         for log_n in 17..=MAX_LOG_N {
-            let plan = Plan::new(log_n, MAX_RADIX_LOG).expect("within range");
+            let plan = Plan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
             let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
-            let tables =
-                [rows_log, plan.low_log + width_log, rows_log - plan.low_log + width_log].map(|log| 1u64 << log);
-            // A factor takes two elements.
-            assert!(2 * tables.iter().sum::<u64>() <= 1 << (log_n - 2), "2^{log_n}: {plan:?}");
+            let (short, n) =
+                elements(log_n, &[rows_log, plan.low_log + width_log, rows_log - plan.low_log + width_log]);
+            assert!(short <= n / 4, "2^{log_n}: {plan:?}");
+            let plan = Plan::new(log_n, MAX_RADIX_LOG, true).expect("within range");
+            assert!((plan.low_log, plan.low_log + width_log) == (rows_log, log_n), "2^{log_n}: {plan:?}");
         }
     }
 }

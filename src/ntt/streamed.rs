@@ -63,12 +63,14 @@ impl<F: NttField> Pass<F> {
         let first = Transform {
             shift_in: whole.shift_in.map(|shift| squares(shift, q)),
             shift_out: whole.shift_out,
+            tables: whole.tables,
             ..Transform::new(p, squares(whole.omega, q))
         };
         let second = Transform {
             shift_in: whole.shift_in,
             shift_out: whole.shift_out.map(|shift| squares(shift, p)),
             scale: whole.scale,
+            tables: whole.tables,
             ..Transform::new(q, squares(whole.omega, p))
         };
         [

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Transform;
 use super::plan::Plan;
+use super::{TableSize, Transform};
 use crate::Result;
-use crate::backend::{Arg, Buffer, Stream};
+use crate::backend::{Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
 use crate::program::{Program, mem};
 
@@ -15,6 +15,21 @@ const GROUP: u32 = 128;
 const TOWER: usize = 32;
 /// Bytes of a fixed factor: value and quotient.
 const FACTOR_BYTES: usize = 64;
+
+/// Largest transforms with all factors in one table, unless the caller wants that for others, and the share of a device's
+/// memory that such a table may take: one in so many.
+const MAX_FULL_LOG: u32 = 20;
+const FULL_SHARE: u64 = 64;
+
+/// Whether a transform has all factors of its last pass in one table on a device.
+pub(super) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> bool {
+    let fits = || (FACTOR_BYTES as u64) << transform.log_n <= device.memory() / FULL_SHARE;
+    match transform.tables {
+        TableSize::Automatic => transform.log_n <= MAX_FULL_LOG && fits(),
+        TableSize::Full => true,
+        TableSize::Short => false,
+    }
+}
 
 /// Tables of one transform, shared with others where they are the same.
 #[derive(Debug, Clone)]
