@@ -27,7 +27,8 @@ void ntt_peer_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile,
         u32 index = (u32)column_index(columns, column, tile_row(element, radix_log), 0);
         x[j] = data[peer_place(index, from_log, owners_log, part_log)];
     }
-    tree_t tree = {nodes, columns_base(columns, group, first_log, flags), 0, (flags & SHIFTED) != 0};
+    u32 base = columns_base(columns, group, first_log, flags);
+    tree_t tree = {nodes, base, 0, multiplies(base, flags)};
     window = pass_levels(tile, x, tree, radix_log, 0);
 #pragma unroll
     for (int j = 0; j < STEP; j++) {

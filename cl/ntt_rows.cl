@@ -1,4 +1,4 @@
-// The last pass of a transform: see ntt.cl.
+// The last pass of a transform: see ntt_tile.cl.
 //
 // Before it a vector is [k1][k2][i]: k1 of first_log bits from the first pass, k2 of all passes between, i of radix_log
 // bits. Row K = k1 + k2·2^first_log is transformed, and goes to [k3][k2][k1] in natural order (the planes of equal k2
@@ -8,38 +8,10 @@
 // one are under way; each says when it has used what it read, and waits for its plane before it writes. That takes
 // as many groups at once as a plane has, and no second such kernel at the same time: the host sees to both.
 
-typedef struct {
-    u32 log_n, radix_log, first_log, flags;
-    u64 vector_stride;
-} rows_t;
-
-// Number of a row in its vector, and the vector's start.
-DEVICE u32 row_of(rows_t rows, u32 column, u64 *vector) {
-    u32 rows_log = rows.log_n - rows.radix_log;
-    *vector = (column >> rows_log) * rows.vector_stride;
-    return column & ((1u << rows_log) - 1);
-}
-
-DEVICE u64 row_load_index(rows_t rows, u32 column, u32 i) {
-    u64 vector;
-    u32 row = row_of(rows, column, &vector), k1 = row & ((1u << rows.first_log) - 1);
-    if (!(rows.flags & REVERSED)) row = k1 << (rows.log_n - rows.radix_log - rows.first_log) | row >> rows.first_log;
-    return vector + (row << rows.radix_log | i);
-}
-
-DEVICE u64 row_store_index(rows_t rows, u32 column, u32 at) {
-    u64 vector;
-    u32 row = row_of(rows, column, &vector);
-    if (rows.flags & REVERSED) return vector + (row << rows.radix_log | at);
-    return vector + (reverse_bits(at, rows.radix_log) << (rows.log_n - rows.radix_log) | row);
-}
-
 // x·(g·ω^K)^i.
 DEVICE F(t) row_twist(rows_t rows, F(t) x, u32 column, u32 i, u32 low_log, GLOBAL const F(fixed) *low,
                       GLOBAL const F(fixed) *high) {
-    u64 vector;
-    u32 k = row_of(rows, column, &vector);
-    if (rows.flags & REVERSED) k = reverse_bits(k, rows.log_n - rows.radix_log);
+    u32 k = row_number(rows, column);
     if (rows.flags & FACTOR_LOW) x = F(mul_fixed)(x, low[(k & ((1u << low_log) - 1)) << rows.radix_log | i]);
     if (rows.flags & FACTOR_HIGH) x = F(mul_fixed)(x, high[k >> low_log << rows.radix_log | i]);
     return x;
@@ -79,14 +51,18 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     tree_t tree = {nodes, 1, 0, false};
     window = pass_levels(tile, x, tree, radix_log, plane);
     LET_NEXT_START();
+#pragma unroll
+    for (int j = 0; j < STEP; j++) {
+        u32 at = tile_row(tile_element(window, j), radix_log);
+        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
+        x[j] = F(reduce)(x[j]);
+    }
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif
 #pragma unroll
     for (int j = 0; j < STEP; j++) {
         u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        u32 at = tile_row(element, radix_log);
-        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
-        if (column < columns) out[row_store_index(rows, column, at)] = F(reduce)(x[j]);
+        if (column < columns) out[row_store_index(rows, column, tile_row(element, radix_log))] = x[j];
     }
 }

@@ -15,15 +15,6 @@ DEVICE F(t) tower_power(F(t) value, GLOBAL const F(t) *tower, u32 exponent) {
     return value;
 }
 
-DEVICE u32 reverse_bits(u32 value, u32 bits) {
-    value = (value & 0x55555555u) << 1 | (value >> 1 & 0x55555555u);
-    value = (value & 0x33333333u) << 2 | (value >> 2 & 0x33333333u);
-    value = (value & 0x0f0f0f0fu) << 4 | (value >> 4 & 0x0f0f0f0fu);
-    value = (value & 0x00ff00ffu) << 8 | (value >> 8 & 0x00ff00ffu);
-    value = value << 16 | value >> 16;
-    return bits == 0 ? 0 : value >> (32 - bits);
-}
-
 // Nodes of the tree of remainders, in a heap: node 2^d + b stands for block b of 2^d, a polynomial modulo
 // x^2h − c² with h = 2^(log_n − d − 1), and holds c = g^h · ω^(h · reversed b). Node 0 is not used.
 KERNEL(128)

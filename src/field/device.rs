@@ -79,9 +79,4 @@ impl<F: NttField> DeviceVector<F> {
         let expected = format!("on {}", stream.device().info().name);
         Err(Error::invalid("DeviceVector", "device", expected, format!("on {}", self.device.info().name)))
     }
-
-    /// Lets another secret buffer of the device hold the elements.
-    pub(crate) fn replace(&mut self, buffer: Buffer) {
-        self.buffer = Arc::new(buffer);
-    }
 }

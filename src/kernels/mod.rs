@@ -30,6 +30,8 @@ pub enum Family {
     Vector,
     /// Number-theoretic transforms and their twiddles.
     Ntt,
+    /// Passes of a transform whose tiles all run at once.
+    NttSmall,
     /// Sparse matrices times vectors.
     Csr,
     /// What Groth16 needs between transforms and multiplications.
@@ -124,6 +126,7 @@ pub fn modules() -> Vec<Module> {
     );
     let families = [
         (Family::Ntt, "ntt", &NTT_FIELDS[..]),
+        (Family::NttSmall, "ntt_small", &NTT_FIELDS[..]),
         (Family::Csr, "csr", &NTT_FIELDS[..]),
         (Family::Groth16, "groth16", &PAIRING_FIELDS[..]),
     ];
@@ -161,12 +164,16 @@ const VECTOR: &str = include_str!("../../cl/vector.cl");
 /// Products by fixed factors: for transforms only.
 const SHOUP: &[&str] = &[include_str!("../../cl/shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
 const NTT: &[&str] = &[
+    NTT_TILE,
     include_str!("../../cl/ntt_tables.cl"),
     include_str!("../../cl/ntt.cl"),
     include_str!("../../cl/ntt_rows.cl"),
     include_str!("../../cl/ntt_peers.cl"),
     include_str!("../../cl/ntt_vectors.cl"),
 ];
+/// Tiles of the passes, whose size the module settles.
+const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
+const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 const CSR: &str = include_str!("../../cl/csr.cl");
 const GROTH16: &str = include_str!("../../cl/groth16.cl");
 const MSM: &[&str] = &[
@@ -218,7 +225,7 @@ impl Module {
     /// What the family needs of its field beside what all do.
     fn field_extras(&self) -> &'static [&'static str] {
         match self.family {
-            Family::Ntt => SHOUP,
+            Family::Ntt | Family::NttSmall => SHOUP,
             _ if self.decodes() => &[FIELD_ENCODING],
             _ => &[],
         }
@@ -233,6 +240,7 @@ impl Module {
         match self.family {
             Family::Vector => [INVERT_GROUP, VECTOR].iter().for_each(|part| text.push_str(part)),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
+            Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Msm => {

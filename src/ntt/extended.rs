@@ -86,14 +86,9 @@ impl<F: NttField> ExtendedDomain<F> {
         self.check_length(coefficients)?;
         let layout = Layout { vectors: 1, stride: coefficients.len() as u64 };
         let passes = Passes::with_radix(stream, &self.transform(coset), layout, MAX_RADIX_LOG)?;
-        let mut values = DeviceVector::allocate(stream, coefficients.len())?;
-        let bytes = values.buffer().bytes();
-        let other =
-            passes.needs_other().then(|| stream.allocate(bytes)).transpose()?.map(crate::backend::Buffer::secret);
-        let in_other = passes.queue_from(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
-        if let Some(other) = other.filter(|_| in_other) {
-            values.replace(other);
-        }
+        let values = DeviceVector::allocate(stream, coefficients.len())?;
+        let other = passes.other(stream, values.buffer())?;
+        passes.queue_from(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
         Ok(values)
     }
 

@@ -35,7 +35,7 @@ struct Flight<'a, F: NttField> {
     vector: Exchanged<'a, F>,
     /// Set after each chunk but the last, with the chunk's end.
     marks: Vec<(Mark, usize)>,
-    _buffers: [Option<Buffer>; 2],
+    _buffer: Buffer,
 }
 
 struct Lane<'a, F: NttField> {
@@ -90,9 +90,9 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
             other => other.map(|launched| (lane, launched)),
         };
         match launched {
-            Ok((lane, (result, marks, buffers))) => {
+            Ok((lane, (result, marks, buffer))) => {
                 let vector = Exchanged::new(slice, Store::Pinned(result));
-                self.open[lane].flight = Some(Flight { vector, marks, _buffers: buffers });
+                self.open[lane].flight = Some(Flight { vector, marks, _buffer: buffer });
                 Ok(())
             }
             Err(Error::OutOfMemory { .. }) => self.stream_through(slice, transform),
@@ -134,22 +134,21 @@ impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
 }
 
 /// What is on its way: the memory of the result, marks as [`fetch`] sets them, and device memory.
-type Launched = (HostBuffer, Vec<(Mark, usize)>, [Option<Buffer>; 2]);
+type Launched = (HostBuffer, Vec<(Mark, usize)>, Buffer);
 
 fn launch<F: NttField>(stream: &mut Stream, input: &[F], transform: &Transform<F>) -> Result<Launched> {
     let layout = Layout { vectors: 1, stride: input.len() as u64 };
     let bytes = size_of_val(input);
     let queue = vectors::Queue::new(stream, transform, layout, 0)?;
     let data = stream.allocate(bytes)?.secret();
-    let other = queue.needs_other().then(|| stream.allocate(bytes)).transpose()?.map(Buffer::secret);
+    let other = queue.other(stream, &data)?;
     let result = stream.host_buffer(bytes)?;
     stream.upload(&data, as_bytes(input))?;
     stream.mark_start()?;
-    let in_other = queue.queue(stream, &data, other.as_ref())?;
+    queue.queue(stream, &data, other.as_ref())?;
     stream.mark_end()?;
-    let from = other.as_ref().filter(|_| in_other).unwrap_or(&data);
-    let marks = fetch(stream, &result, from)?;
-    Ok((result, marks, [Some(data), other]))
+    let marks = fetch(stream, &result, &data)?;
+    Ok((result, marks, data))
 }
 
 /// Queues the copies of a result; the marks are after all chunks but the last.

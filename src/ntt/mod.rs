@@ -35,17 +35,19 @@ pub enum Order {
     BitReversed,
 }
 
-/// Which factors of a size's transforms a device keeps. Every kind of transform has its own: forward, inverse, and both for
-/// each coset. One transform over several devices ([`PeerVector`]) has short ones.
+/// Which factors of a size's transforms a device keeps. Every kind of transform has its own: forward, inverse, and both
+/// for each coset. One transform over several devices ([`PeerVector`]) has short ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TableSize {
     /// [`Self::Full`] up to 2^20, where that is no more than a 64th of the device's memory, or of the cap on it:
     /// 2^18 from 1 GiB on, 2^20 from 4 GiB on. [`Self::Short`] otherwise.
     #[default]
     Automatic,
-    /// All factors of the last pass, 64 bytes for each element: 16 MiB for 2^18, 64 MiB for 2^20.
+    /// All factors of the last pass, 64 bytes for each element: 16 MiB for 2^18, 64 MiB for 2^20. A single vector of up
+    /// to 2^18 takes its own size in memory besides while it is transformed, and less time.
     Full,
-    /// Two tables whose products are the factors, at most n/4 elements (or 4 MiB); one product more for each element.
+    /// Two tables whose products are the factors, at most n/4 elements (or 4 MiB); one product more for each element, in
+    /// place on CUDA.
     Short,
 }
 

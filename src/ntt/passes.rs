@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use super::plan::{ColumnPass, GROUPS, Plan, TILE_LOG};
+use super::plan::{ColumnPass, Plan, SMALL_TILE, TILE};
 use super::tables::{Tables, has_one_table};
 use super::{Order, Transform};
-use crate::backend::{Arg, BackendKind, Buffer, Device, Stream};
+use crate::backend::{Arg, BackendKind, Buffer, DeviceInfo, Stream};
 use crate::field::NttField;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// Work-items of a group of `ntt_columns` and `ntt_rows`.
-pub(super) const GROUP: u32 = 128;
-
-/// Flags of the kernels, as `cl/ntt.cl` numbers them.
+/// Flags of the kernels, as `cl/ntt_tile.cl` numbers them.
 const SHIFTED: u32 = 1;
 const REVERSED: u32 = 2;
 const FACTOR_LOW: u32 = 4;
@@ -59,7 +56,9 @@ impl Passes {
         layout: Layout,
         max_radix_log: u32,
     ) -> Result<Self> {
-        let plan = Plan::new(transform.log_n, max_radix_log, has_one_table(transform, stream.device()))?;
+        let device = stream.device().clone();
+        let plan = Plan::new(transform.log_n, max_radix_log, has_one_table(transform, &device))?;
+        let plan = Self::in_one_wave(&plan, layout, device.info()).unwrap_or(plan);
         // A group a tile, or a row a column of the last pass: whichever are more have to be numbered.
         let most = u32::MAX >> plan.log_n.saturating_sub(1);
         if layout.vectors > most {
@@ -69,31 +68,39 @@ impl Passes {
         let tables = Tables::new(stream, &plan, transform)?;
         tables.keep(stream);
         let flags = flags(transform, &tables);
-        let in_place = Self::in_place(&plan, transform.order, stream.device());
-        Ok(Self { program: Program::find("ntt", F::NAME)?, plan, tables, flags, layout, in_place })
+        let in_place = Self::in_place(&plan, transform.order, device.info());
+        Ok(Self { program: Program::find(plan.tile.family, F::NAME)?, plan, tables, flags, layout, in_place })
+    }
+
+    /// The plan with small tiles, of a single vector all of whose tiles run at once. A host's processor takes any number,
+    /// since it makes no difference there.
+    fn in_one_wave(plan: &Plan, layout: Layout, info: &DeviceInfo) -> Option<Plan> {
+        let at_once = u64::from(info.compute_units * SMALL_TILE.groups);
+        let small = plan.with_small_tiles().filter(|_| layout.vectors == 1);
+        small.filter(|small| info.is_cpu || small.tiles(1) <= at_once)
     }
 
     /// Whether passes may write where they read: nothing changes its order, or the groups of a plane can wait for
-    /// each other, since more run at once.
-    fn in_place(plan: &Plan, order: Order, device: &Device) -> bool {
-        let info = device.info();
+    /// each other, since more run at once. Those of small tiles do not wait.
+    fn in_place(plan: &Plan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_log().max(swap_log);
-        let at_once = info.backend == BackendKind::Cuda && 2 * groups <= info.compute_units * GROUPS;
-        order == Order::BitReversed || plan.radices.len() == 1 || at_once
+        let at_once = 2 * groups <= info.compute_units * plan.tile.groups;
+        let waits = info.backend == BackendKind::Cuda && plan.tile == TILE && at_once;
+        order == Order::BitReversed || plan.radices.len() == 1 || waits
     }
 
     fn natural(&self) -> bool {
         self.flags & REVERSED == 0
     }
 
-    /// Whether [`Self::queue`] wants a second buffer as large as the data.
-    pub fn needs_other(&self) -> bool {
-        !self.in_place
+    /// The second buffer that [`Self::queue`] wants: as large as the data, or none.
+    pub fn other(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
+        (!self.in_place).then(|| stream.scratch(data.bytes())).transpose()
     }
 
-    /// Queues the transform of `data`. Says whether the result is in the second buffer, where one is needed.
-    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<bool> {
+    /// Queues the transform of `data`.
+    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         self.queue_from(stream, data, data, other)
     }
 
@@ -104,37 +111,28 @@ impl Passes {
         source: &Buffer,
         data: &Buffer,
         other: Option<&Buffer>,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let passes = self.plan.column_passes(self.natural());
         let wait = self.in_place && self.natural() && !passes.is_empty();
         let (swap_words, row_words) = if wait { self.state_words(&passes) } else { (0, 0) };
         let state = stream.allocate(4 * (swap_words + row_words) as usize)?;
-        let mut places = [data, other.unwrap_or(data)];
+        // The last pass but one goes to the second buffer, the last one back.
+        let between = other.filter(|_| !self.in_place).unwrap_or(data);
+        let mut from = source;
         for (number, pass) in passes.iter().enumerate() {
             let clear = if number == 0 { swap_words + row_words } else { 0 };
-            let swaps = pass.swap_log > 0;
-            let to = if swaps { places[1] } else { places[0] };
-            let from = if number == 0 { source } else { places[0] };
-            self.queue_columns(stream, (from, to), pass, (&state, clear), wait && swaps)?;
-            if swaps {
-                places.swap(0, 1);
-            }
+            let to = if number + 1 == passes.len() { between } else { data };
+            self.queue_columns(stream, (from, to), pass, (&state, clear), wait && pass.swap_log > 0)?;
+            from = to;
         }
-        let from = if passes.is_empty() { source } else { places[0] };
-        self.queue_rows(stream, (from, places[1]), wait.then_some((&state, swap_words)))?;
-        Ok(other.is_some_and(|other| self.needs_other() && std::ptr::eq(places[1], other)))
+        self.queue_rows(stream, (from, data), wait.then_some((&state, swap_words)))
     }
 
     /// A ticket and a counter for each plane, for the pass that swaps digits and for the last one.
     fn state_words(&self, passes: &[ColumnPass]) -> (u32, u32) {
-        let tiles = self.tiles();
+        let tiles = self.plan.tiles(self.layout.vectors);
         let swap = passes.iter().find(|pass| pass.swap_log > 0).map_or(0, |pass| 1 + (tiles >> pass.swap_log));
         (swap as u32, 1 + (tiles >> self.plan.plane_log()) as u32)
-    }
-
-    /// Tiles of all vectors, of at least one tile each.
-    fn tiles(&self) -> u64 {
-        u64::from(self.layout.vectors) << (self.plan.log_n - TILE_LOG)
     }
 
     fn queue_columns(
@@ -151,7 +149,7 @@ impl Passes {
         args.extend([self.plan.log_n, stride_log, radix_log, first_log, swap_log].map(Arg::U32));
         args.extend([mem(&self.tables.nodes), Arg::U32(flags), mem(state), Arg::U32(clear)]);
         // SAFETY: the arguments are those of `ntt_columns`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.launch(stream, "ntt_columns", self.tiles(), &args, wait) }
+        unsafe { self.launch(stream, "ntt_columns", self.plan.tiles(self.layout.vectors), &args, wait) }
     }
 
     fn queue_rows(
@@ -171,7 +169,7 @@ impl Passes {
         args.extend([mem(&tables.plain), Arg::U32(plan.low_log), table(&tables.low), table(&tables.high)]);
         args.extend([table(&tables.last), Arg::U32(flags), mem(state), Arg::U32(offset)]);
         args.push(Arg::U32(plan.plane_log()));
-        let tiles = rows.div_ceil(1 << (TILE_LOG - radix_log));
+        let tiles = rows.div_ceil(1 << (plan.tile.log - radix_log));
         // SAFETY: the arguments are those of `ntt_rows`; vectors are 2^log_n long and tables as planned.
         unsafe { self.launch(stream, "ntt_rows", tiles, &args, flags & IN_PLACE != 0) }
     }
@@ -180,12 +178,13 @@ impl Passes {
     /// The arguments are those of the kernel. Where its groups wait for each other, the first pass has cleared the
     /// state, and a plane's groups run at once.
     unsafe fn launch(&self, stream: &mut Stream, kernel: &str, tiles: u64, args: &[Arg], wait: bool) -> Result<()> {
-        let items = tiles * u64::from(GROUP);
+        let group = self.plan.tile.group();
+        let items = tiles * u64::from(group);
         // SAFETY: passed on from the caller; in turn, a kernel whose groups wait is alone of its kind.
         unsafe {
             match wait {
-                true => self.program.launch_in_turn(stream, kernel, items, GROUP, args),
-                false => self.program.launch(stream, kernel, items, GROUP, args),
+                true => self.program.launch_in_turn(stream, kernel, items, group, args),
+                false => self.program.launch(stream, kernel, items, group, args),
             }
         }
     }

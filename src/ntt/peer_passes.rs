@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
-use super::passes::{GROUP, flags};
-use super::plan::{ColumnPass, Plan, TILE_LOG};
+use super::passes::flags;
+use super::plan::{ColumnPass, Plan, TILE};
 use super::tables::Tables;
 use super::{Order, Transform};
 use crate::backend::{Arg, Buffer, PeerMemory, Stream};
@@ -51,7 +51,7 @@ impl PeerPlan {
         }
         let (plan, owners_log) = (Plan::new(log_n, max_radix_log, false)?, owners.trailing_zeros());
         let middle_log = log_n.saturating_sub(2 * plan.first_log());
-        if plan.radices.len() < 3 || log_n < TILE_LOG + owners_log {
+        if plan.radices.len() < 3 || log_n < TILE.log + owners_log {
             return Err(Error::invalid(PLACE, "log_n", format!("at least {MIN_LOG_N}"), log_n));
         }
         if owners_log > middle_log.min(plan.first_log()) {
@@ -101,7 +101,7 @@ impl PeerPlan {
 
     /// Tiles of a pass that each device does, from its number times as many on.
     fn tiles(&self) -> u32 {
-        1 << (self.plan.log_n - TILE_LOG - self.owners_log)
+        1 << (self.plan.log_n - TILE.log - self.owners_log)
     }
 }
 
@@ -137,10 +137,10 @@ impl PeerPasses {
             Some(pass) => self.columns(&mut args, pass),
             None => self.rows(&mut args),
         };
-        let items = u64::from(tiles) * u64::from(GROUP);
+        let items = u64::from(tiles) * u64::from(TILE.group());
         // SAFETY: the arguments are those of the kernel; both memories have 2^owners_log parts of 2^part_log elements,
         // and tables are as planned.
-        unsafe { self.program.launch(stream, kernel, items, GROUP, &args) }
+        unsafe { self.program.launch(stream, kernel, items, TILE.group(), &args) }
     }
 
     fn columns(&self, args: &mut Vec<Arg>, pass: ColumnPass) -> &'static str {
@@ -181,7 +181,7 @@ mod tests {
         for plan in plans() {
             let runs = |owner| plan.runs(owner).map(|run| run.len()).sum::<usize>();
             assert!((0..plan.owners()).all(|owner| runs(owner) == 1 << (plan.plan.log_n - plan.owners_log)));
-            assert!(plan.rest_log() >= TILE_LOG - plan.plan.first_log(), "a tile's columns have one owner: {plan:?}");
+            assert!(plan.rest_log() >= TILE.log - plan.plan.first_log(), "a tile's columns have one owner: {plan:?}");
             assert!(plan.part_log() + plan.owners_log <= 31);
             for number in 0..plan.owners() {
                 let mut runs = plan.runs(number);
@@ -222,20 +222,20 @@ mod tests {
         let (log_n, first) = (plan.plan.log_n, plan.plan.first_log());
         let Some(pass) = step.columns else {
             let radix_log = plan.plan.last_radix_log();
-            let rows = (tile as usize) << (TILE_LOG - radix_log)..(tile as usize + 1) << (TILE_LOG - radix_log);
+            let rows = (tile as usize) << (TILE.log - radix_log)..(tile as usize + 1) << (TILE.log - radix_log);
             return rows
                 .flat_map(|row| (0..1 << radix_log).map(move |at: usize| at << (log_n - radix_log) | row))
                 .collect();
         };
         let ColumnPass { radix_log, stride_log, swap_log, .. } = pass;
         assert!(swap_log == 0 || pass.first_log == first);
-        let chunks_log = stride_log + radix_log - TILE_LOG;
+        let chunks_log = stride_log + radix_log - TILE.log;
         let (k2, rest) = (tile & ((1 << swap_log) - 1), tile >> swap_log);
         let (chunk, k1) = (rest & ((1 << chunks_log) - 1), rest >> chunks_log);
-        let column = |at: usize| (chunk as usize) << (TILE_LOG - radix_log) | at;
+        let column = |at: usize| (chunk as usize) << (TILE.log - radix_log) | at;
         let index = |row: usize, at: usize| {
             ((((k1 as usize) << radix_log | row) << swap_log | k2 as usize) << stride_log) | column(at)
         };
-        (0..1 << radix_log).flat_map(|row| (0..1 << (TILE_LOG - radix_log)).map(move |at| index(row, at))).collect()
+        (0..1 << radix_log).flat_map(|row| (0..1 << (TILE.log - radix_log)).map(move |at| index(row, at))).collect()
     }
 }

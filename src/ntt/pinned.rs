@@ -7,7 +7,7 @@ use super::cpu;
 use super::domain::{Direction, NttDomain};
 use super::passes::Layout;
 use super::vectors::Queue;
-use crate::backend::{Abort, Buffer, Device, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Device, Stream, Traffic, check_abort};
 use crate::field::{HostVector, NttField};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
@@ -87,10 +87,10 @@ fn enqueue<F: NttField>(stream: &mut Stream, (from, to): &mut Pair<'_, F>, trans
     let bytes = from.buffer().bytes();
     let queue = Queue::new(stream, transform, Layout { vectors: 1, stride: from.len() as u64 }, 0)?;
     let data = stream.allocate(bytes)?.secret();
-    let other = queue.needs_other().then(|| stream.allocate(bytes)).transpose()?.map(Buffer::secret);
+    let other = queue.other(stream, &data)?;
     stream.send(&data, from.buffer())?;
     stream.mark_start()?;
-    let in_other = queue.queue(stream, &data, other.as_ref())?;
+    queue.queue(stream, &data, other.as_ref())?;
     stream.mark_end()?;
-    stream.fetch(to.buffer(), other.as_ref().filter(|_| in_other).unwrap_or(&data))
+    stream.fetch(to.buffer(), &data)
 }

@@ -2,12 +2,33 @@
 
 use crate::{Error, Result};
 
-/// Elements of a tile in kernels, as in `cl/ntt.cl`.
-pub(super) const TILE_LOG: u32 = 9;
-/// Groups of a pass that a multiprocessor runs at once, at least: what the kernels' bounds promise.
-pub(super) const GROUPS: u32 = 7;
+/// The tiles of a kernel module's passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tile {
+    /// The module's family.
+    pub family: &'static str,
+    /// Binary logarithm of the elements, as in `cl/ntt_tile.cl`.
+    pub log: u32,
+    /// Groups of a pass that a multiprocessor runs at once, at least: what the kernels' bounds promise.
+    pub groups: u32,
+}
+
+/// Tiles for any transform.
+pub(super) const TILE: Tile = Tile { family: "ntt", log: 9, groups: 7 };
+/// Tiles for one that is over in a single wave of them: see `cl/ntt_small.cl`.
+pub(super) const SMALL_TILE: Tile = Tile { family: "ntt_small", log: 8, groups: 14 };
+
+impl Tile {
+    /// Work-items of a group, of four elements each.
+    pub fn group(self) -> u32 {
+        1 << (self.log - 2)
+    }
+}
+
 /// Largest radix of a pass of several: a tile of 2^8 rows has columns of 64 bytes.
 pub(super) const MAX_RADIX_LOG: u32 = 8;
+/// Radices of passes over small tiles.
+const SMALL_RADIX_LOGS: std::ops::RangeInclusive<u32> = 3..=6;
 /// Most passes.
 const MAX_PASSES: u32 = 4;
 /// Kernels index elements with 32 bits and need one to spare.
@@ -19,6 +40,7 @@ const MAX_SINGLE_TABLE_LOG: u32 = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub log_n: u32,
+    pub tile: Tile,
     /// Binary logarithms of the passes' radices. With three or more the first and last are equal, so that the last
     /// pass can transpose in place.
     pub radices: Vec<u32>,
@@ -47,7 +69,7 @@ impl Plan {
         if log_n > MAX_LOG_N {
             return Err(Error::invalid(PLACE, "log_n", format!("at most {MAX_LOG_N}"), log_n));
         }
-        let single = max_radix_log == MAX_RADIX_LOG && log_n <= TILE_LOG;
+        let single = max_radix_log == MAX_RADIX_LOG && log_n <= TILE.log;
         let count = if single { 1 } else { log_n.div_ceil(max_radix_log).max(1) };
         let radices = match count {
             1 => vec![log_n],
@@ -66,16 +88,28 @@ impl Plan {
                 return Err(Error::invalid(PLACE, "log_n", format!("at most {most} for such a radix"), log_n));
             }
         };
-        let mut plan = Self { log_n, radices, low_log: 0 };
-        if let Some(pass) = plan.column_passes(true).iter().find(|pass| pass.radix_log + pass.stride_log < TILE_LOG) {
+        let mut plan = Self { log_n, tile: TILE, radices, low_log: 0 };
+        if let Some(pass) = plan.column_passes(true).iter().find(|pass| pass.radix_log + pass.stride_log < TILE.log) {
             // A tile's columns would be of several blocks.
-            let bits = pass.radix_log + pass.stride_log;
-            return Err(Error::invalid(PLACE, "bits of the last passes", format!("at least {TILE_LOG}"), bits));
+            let (bits, least) = (pass.radix_log + pass.stride_log, TILE.log);
+            return Err(Error::invalid(PLACE, "bits of the last passes", format!("at least {least}"), bits));
         }
         let rows_log = plan.rows_log();
         let one_table = one_table || log_n <= MAX_SINGLE_TABLE_LOG;
         plan.low_log = if one_table { rows_log } else { rows_log.div_ceil(2) };
         Ok(plan)
+    }
+
+    /// The same passes over small tiles, for one vector, where these can do them: three passes, the last one's factors in
+    /// one table.
+    pub fn with_small_tiles(&self) -> Option<Self> {
+        let three = self.radices.len() == 3 && self.radices.iter().all(|log| SMALL_RADIX_LOGS.contains(log));
+        (three && self.low_log == self.rows_log()).then(|| Self { tile: SMALL_TILE, ..self.clone() })
+    }
+
+    /// Tiles of so many vectors, of at least one tile each.
+    pub fn tiles(&self, vectors: u32) -> u64 {
+        u64::from(vectors) << (self.log_n - self.tile.log)
     }
 
     /// Binary logarithm of the last pass's radix.
@@ -109,7 +143,7 @@ impl Plan {
     /// Binary logarithm of the tiles of a plane of the last pass, which it transposes in natural order.
     pub fn plane_log(&self) -> u32 {
         let plane = if self.radices.len() == 2 { self.log_n } else { self.first_log() + self.last_radix_log() };
-        plane.saturating_sub(TILE_LOG)
+        plane.saturating_sub(self.tile.log)
     }
 }
 
@@ -123,11 +157,26 @@ mod tests {
             let plan = Plan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
             assert_eq!(plan.radices.iter().sum::<u32>(), log_n);
             // Passes that wait need more than one step, so at least three levels.
-            assert!(log_n <= TILE_LOG || plan.radices.iter().all(|r| (3..=MAX_RADIX_LOG).contains(r)));
+            assert!(log_n <= TILE.log || plan.radices.iter().all(|r| (3..=MAX_RADIX_LOG).contains(r)));
             assert!(plan.radices.len() < 3 || plan.radices.first() == plan.radices.last());
-            assert!(plan.column_passes(true).iter().all(|pass| pass.radix_log + pass.stride_log >= TILE_LOG));
+            assert!(plan.column_passes(true).iter().all(|pass| pass.radix_log + pass.stride_log >= TILE.log));
         }
         assert!(Plan::new(32, MAX_RADIX_LOG, false).is_err() && Plan::new(17, 4, false).is_err());
+    }
+
+    #[test]
+    fn small_tiles_are_for_short_passes() {
+        let small = |log_n, max_radix_log, one_table| {
+            let plan = Plan::new(log_n, max_radix_log, one_table).expect("within range");
+            plan.with_small_tiles().is_some()
+        };
+        let sizes = (0..=MAX_LOG_N).filter(|log_n| small(*log_n, MAX_RADIX_LOG, true));
+        assert_eq!(sizes.collect::<Vec<_>>(), [17, 18]);
+        assert!(small(15, 5, true) && !small(18, 5, true) && !small(18, MAX_RADIX_LOG, false));
+        assert_eq!(
+            Plan::new(18, MAX_RADIX_LOG, true).ok().and_then(|plan| plan.with_small_tiles()).map(|p| p.tiles(1)),
+            Some(1 << 10)
+        );
     }
 
     #[test]

@@ -142,16 +142,14 @@ impl<F: NttField> Pass<F> {
         stream.send(other, host.buffer())?;
         stream.mark_start()?;
         turn::<F>(stream, other, data, self.height_log(), block_log)?;
-        let in_other = queue.queue(stream, data, queue.needs_other().then_some(&*other))?;
-        let (result, free) = if in_other { (other, data) } else { (data, other) };
+        queue.queue(stream, data, Some(other))?;
         let result = if let Some(omega) = self.twist {
             let exponent_log = self.width_log + self.height_log();
-            let vectors = (&*result, layout, self.height_log());
-            multiply_by_powers(stream, vectors, (omega, exponent_log), (first as u32, 1))?;
-            result
+            multiply_by_powers(stream, (data, layout, self.height_log()), (omega, exponent_log), (first as u32, 1))?;
+            data
         } else {
-            turn::<F>(stream, result, free, block_log, self.height_log())?;
-            free
+            turn::<F>(stream, data, other, block_log, self.height_log())?;
+            other
         };
         stream.mark_end()?;
         stream.fetch(host.buffer(), result)

@@ -38,13 +38,13 @@ impl Queue {
         Ok(Self { passes, program: Program::find("ntt", F::NAME)?, layout, permuted })
     }
 
-    /// Whether [`Self::queue`] wants a second buffer as large as the data.
-    pub fn needs_other(&self) -> bool {
-        self.passes.needs_other()
+    /// The second buffer that [`Self::queue`] wants: as large as the data, or none.
+    pub fn other(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
+        self.passes.other(stream, data)
     }
 
-    /// Queues the transform of `data`. Says whether the result is in the second buffer, where one is needed.
-    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<bool> {
+    /// Queues the transform of `data`.
+    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         if let Some(log_n) = self.permuted {
             let count = u64::from(self.layout.vectors) << log_n;
             let args = [mem(data), Arg::U64(self.layout.stride), Arg::U64(count), Arg::U32(log_n)];
@@ -147,23 +147,8 @@ impl<F: NttField> NttDomain<F> {
             return Ok(());
         }
         let queue = Queue::new(stream, &self.transform(direction), layout, self.max_radix_log())?;
-        if !queue.needs_other() {
-            return queue.queue(stream, values.buffer(), None).map(drop);
-        }
-        let other = stream.allocate(values.buffer().bytes())?.secret();
-        if !queue.queue(stream, values.buffer(), Some(&other))? {
-            return Ok(());
-        }
-        let n = 1usize << self.log_n();
-        if layout.vectors as usize * n == values.len() {
-            values.replace(other);
-            return Ok(());
-        }
-        let element = size_of::<F>();
-        (0..layout.vectors as usize).try_for_each(|vector| {
-            let at = vector * layout.stride as usize * element;
-            stream.copy((values.buffer(), at), (&other, at), n * element)
-        })
+        let other = queue.other(stream, values.buffer())?;
+        queue.queue(stream, values.buffer(), other.as_ref())
     }
 
     fn all_of(&self, values: &DeviceVector<F>) -> Result<Layout> {

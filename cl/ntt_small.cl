@@ -1,0 +1,89 @@
+// The passes of one vector whose tiles all run at once on the device: of 2^18 elements a multiprocessor of 132 has 8
+// tiles of 2^8. Each pass is then a single wave, in which nothing hides what a tile waits for. So what does not depend on
+// the pass ahead comes before that has ended: addresses, which are equally far apart from register to register, and copies
+// of a block's nodes to local memory, where they take no registers until they are used (the host has waited for tables).
+// The same for factors, or room for two passes side by side, was slower: see benches/NOTES.md.
+//
+// Passes are of 2^3 to 2^6 points, and one table has all factors of the last. In natural order the host gives the last two
+// different memory to read and to write, so no group waits for another.
+// Parameters are those of ntt_columns (ntt.cl) and ntt_rows (ntt_rows.cl), some of which nothing is done with.
+
+// Each of the nodes of a block's tree by a work-item of its own; node 0 is not used.
+DEVICE void stage_nodes(LOCAL_POINTER F(fixed) *staged, GLOBAL const F(fixed) *nodes, u32 base, u32 radix_log) {
+    u32 node = LOCAL_ID, depth = 0;
+    if (node == 0 || node >> radix_log != 0) return;
+    while (node >> (depth + 1) != 0) depth++;
+    ASYNC_COPY(staged[node], nodes[((base - 1) << depth) + node]);
+}
+
+// The row that is in the first register after the last step.
+DEVICE u32 last_row(u32 radix_log) {
+    return tile_row(tile_element(low_columns_log(radix_log), 0), radix_log);
+}
+
+// The two bits of a row's number, as it goes out, that are register j's after the last step.
+DEVICE u32 register_bits(u32 j, u32 radix_log, u32 flags) {
+    return flags & REVERSED ? j : (j >> 1 | (j & 1) << 1) << (radix_log - STEP_LOG);
+}
+
+STARTS_EARLY(ntt_columns)
+KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
+void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 log_n, u32 stride_log,
+                 u32 radix_log, u32 first_log, u32 swap_log, GLOBAL const F(fixed) *nodes, u32 flags,
+                 GLOBAL u32 *state, u32 clear) {
+    LOCAL part_t tile[TILE];
+    LOCAL F(fixed) staged[NTT_GROUP];
+    F(t) x[STEP];
+    columns_t columns = {log_n, radix_log, stride_log, 0, vector_stride};
+    u32 base = columns_base(columns, GROUP_ID, first_log, flags);
+    tree_t tree = {staged, 1, 0, multiplies(base, flags)};
+    stage_nodes(staged, nodes, base, radix_log);
+    u32 column = tile_column(GROUP_ID, LOCAL_ID, radix_log);
+    data += column_index(columns, column, tile_row(LOCAL_ID, radix_log), 0);
+    AWAIT_STREAM();
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++) x[j] = data[(u64)j << (radix_log - STEP_LOG + stride_log)];
+    u32 row = last_row(radix_log);
+    out += column_index(columns, column, flags & REVERSED ? row : reverse_bits(row, radix_log), 0);
+    ASYNC_WAIT();
+    BARRIER();
+    pass_levels(tile, x, tree, radix_log, 0);
+    LET_NEXT_START();
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++) out[(u64)register_bits(j, radix_log, flags) << stride_log] = x[j];
+}
+
+STARTS_EARLY(ntt_rows)
+KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
+void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
+              u32 first_log, GLOBAL const F(fixed) *nodes, u32 low_log, GLOBAL const F(fixed) *low,
+              GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last, u32 flags, GLOBAL u32 *state, u32 state_offset,
+              u32 plane_log) {
+    LOCAL part_t tile[TILE];
+    LOCAL F(fixed) staged[NTT_GROUP];
+    F(t) x[STEP];
+    rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
+    tree_t tree = {staged, 1, 0, false};
+    stage_nodes(staged, nodes, 1, radix_log);
+    u32 column = tile_column(GROUP_ID, LOCAL_ID, radix_log), i = tile_row(LOCAL_ID, radix_log);
+    data += row_load_index(rows, column, i);
+    low += row_number(rows, column) << radix_log | i;
+    AWAIT_STREAM();
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++) x[j] = data[j << (radix_log - STEP_LOG)];
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], low[j << (radix_log - STEP_LOG)]);
+    ASYNC_WAIT();
+    BARRIER();
+    pass_levels(tile, x, tree, radix_log, 0);
+    LET_NEXT_START();
+    u32 at = last_row(radix_log), step_log = flags & REVERSED ? 0 : log_n - radix_log;
+    if (flags & FACTOR_LAST) {
+        last += reverse_bits(at, radix_log);
+#pragma unroll
+        for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], last[register_bits(j, radix_log, 0)]);
+    }
+    out += row_store_index(rows, column, at);
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++) out[(u64)register_bits(j, radix_log, flags) << step_log] = F(reduce)(x[j]);
+}

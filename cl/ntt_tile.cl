@@ -1,0 +1,225 @@
+// Number-theoretic transforms in passes over tiles that live in registers: what all passes share.
+//
+// The transform of n = 2^log_n values evaluates a polynomial at g·ω^k. Level by level the polynomial is reduced
+// modulo x^h − c and x^h + c, h = n/2 … 1 (a tree of remainders; its nodes' c are in ntt_tables.cl). Level d works on
+// bit log_n − 1 − d of the index, so a pass of 2^radix_log rows settles radix_log bits. Passes but the last are
+// ntt_columns: they work on columns, in place; the third of four also swaps the second and third digit of the index,
+// so that the last finds all but the first in their final order. The last is ntt_rows: it multiplies element i of row K
+// by (g·ω^K)^i, from one table or from two by the high and low bits of K, and transforms rows by the nodes of the plain
+// tree, whose first products are by 1. Every factor is a fixed one (shoup.cl).
+//
+// A tile is 2^TILE_LOG elements, 4 in the registers of each work-item. Element number: row and column bits as
+// [column high bits][row][column low bits]; the high column bits exist below 4 rows only. A step holds a window of 2
+// bits of that number in the index of the register and works on up to 2 levels; in between elements change hands
+// through local memory, half an element at a time, at element ^ (element >> 2 & 7): no bank conflicts.
+// Runs in global memory: 2^(TILE_LOG − radix_log) elements, 64 bytes for radix 2^8, more for smaller ones.
+// Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than longer runs: see benches/NOTES.md.
+//
+// Values are in Montgomery form, reduced on input and output, in [0, 2p) between.
+
+// Two modules have these passes, the second for transforms of few tiles: see ntt_small.cl.
+#ifdef SMALL_TILES
+#define TILE_LOG 8
+#define NTT_GROUPS 14
+#define NODE_SPACE LOCAL_POINTER
+#else
+#define TILE_LOG 9
+#define NTT_GROUPS 7
+#define NODE_SPACE GLOBAL
+#endif
+#define TILE (1u << TILE_LOG)
+#define STEP_LOG 2
+#define STEP (1 << STEP_LOG)
+#define NTT_GROUP (TILE / STEP)
+#define HALF_LIMBS (FIELD_WORDS / 2)
+
+// Flags.
+#define SHIFTED 1u      // The nodes are not those of the plain tree.
+#define REVERSED 2u     // Output in bit-reversed order.
+#define FACTOR_LOW 4u   // Rows are multiplied by the factors of the low bits of their number,
+#define FACTOR_HIGH 8u  // of the high bits,
+#define FACTOR_LAST 16u // outputs by those of their last digit.
+#define IN_PLACE 32u    // Groups wait until all that they write over has been read: see ntt_rows.cl.
+
+typedef struct ALIGNED(16) {
+    u32 limb[HALF_LIMBS];
+} part_t;
+
+typedef struct {
+    NODE_SPACE const F(fixed) *nodes;
+    // Where the block's own node is among them, and the levels done below it.
+    u32 base, done;
+    // Whether the first node of a level is not 1.
+    bool multiply;
+} tree_t;
+
+DEVICE u32 reverse_bits(u32 value, u32 bits) {
+    value = (value & 0x55555555u) << 1 | (value >> 1 & 0x55555555u);
+    value = (value & 0x33333333u) << 2 | (value >> 2 & 0x33333333u);
+    value = (value & 0x0f0f0f0fu) << 4 | (value >> 4 & 0x0f0f0f0fu);
+    value = (value & 0x00ff00ffu) << 8 | (value >> 8 & 0x00ff00ffu);
+    value = value << 16 | value >> 16;
+    return bits == 0 ? 0 : value >> (32 - bits);
+}
+
+DEVICE u32 tile_element(u32 window, u32 j) {
+    return (LOCAL_ID >> window) << (window + STEP_LOG) | j << window | (LOCAL_ID & ((1u << window) - 1));
+}
+
+DEVICE u32 tile_slot(u32 element) {
+    return element ^ (element >> STEP_LOG & 7);
+}
+
+// (x, y) becomes (x + c·y, x − c·y).
+DEVICE void butterfly(F(t) *x, F(t) *y, bool multiply, F(fixed) c) {
+    F(t) product = *y;
+    if (multiply) product = F(mul_fixed)(product, c);
+    *y = F(sub_2p)(*x, product);
+    *x = F(add_2p)(*x, product);
+}
+
+// A level: registers `distance` apart. `first` is the number of the work-item's first block.
+#define PASS_LEVEL(distance)                                                                   \
+    DEVICE void pass_level_##distance(F(t) *x, tree_t tree, u32 first, u32 done) {             \
+        _Pragma("unroll") for (int g = 0; g < STEP / 2 / distance; g++) {                             \
+            u32 block = (first * (STEP / 2 / distance) + g) & ((1u << done) - 1);              \
+            bool multiply = tree.multiply || block != 0;                                       \
+            F(fixed) c = tree.nodes[tree.base << done | block];                                \
+            _Pragma("unroll") for (int k = 0; k < distance; k++)                               \
+                butterfly(&x[2 * distance * g + k], &x[2 * distance * g + k + distance], multiply, c); \
+        }                                                                                      \
+    }
+PASS_LEVEL(2)
+PASS_LEVEL(1)
+
+// Up to two levels on the registers.
+DEVICE void pass_step(F(t) *x, tree_t tree, u32 window, u32 levels) {
+    u32 first = LOCAL_ID >> window;
+    if (levels > 1) pass_level_2(x, tree, first, tree.done + levels - 2);
+    pass_level_1(x, tree, first, tree.done + levels - 1);
+}
+
+// From one window to another. Ends without a barrier: the next exchange must not begin before one.
+DEVICE void exchange(LOCAL_POINTER part_t *tile, F(t) *x, u32 from, u32 to) {
+#pragma unroll
+    for (int part = 0; part < 2; part++) {
+        if (part != 0) BARRIER();
+#pragma unroll
+        for (int j = 0; j < STEP; j++) {
+            part_t out;
+#pragma unroll
+            for (int i = 0; i < HALF_LIMBS; i++) out.limb[i] = x[j].limb[part * HALF_LIMBS + i];
+            tile[tile_slot(tile_element(from, j))] = out;
+        }
+        BARRIER();
+#pragma unroll
+        for (int j = 0; j < STEP; j++) {
+            part_t in = tile[tile_slot(tile_element(to, j))];
+#pragma unroll
+            for (int i = 0; i < HALF_LIMBS; i++) x[j].limb[part * HALF_LIMBS + i] = in.limb[i];
+        }
+    }
+}
+
+// Bits of a tile's columns below the row's bits.
+DEVICE u32 low_columns_log(u32 radix_log) {
+    return TILE_LOG - (radix_log < STEP_LOG ? STEP_LOG : radix_log);
+}
+
+DEVICE u32 tile_row(u32 element, u32 radix_log) {
+    return element >> low_columns_log(radix_log) & ((1u << radix_log) - 1);
+}
+
+// The column's number among all.
+DEVICE u32 tile_column(u32 group, u32 element, u32 radix_log) {
+    u32 low_log = low_columns_log(radix_log);
+    u32 column = element >> (low_log + radix_log) << low_log | (element & ((1u << low_log) - 1));
+    return (group << (TILE_LOG - radix_log)) + column;
+}
+
+// All levels of a pass; returns the last step's window.
+DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 radix_log, GLOBAL u32 *plane) {
+    u32 window = TILE_LOG - STEP_LOG, levels;
+    for (tree.done = 0; tree.done < radix_log; tree.done += levels) {
+        u32 left = radix_log - tree.done;
+        levels = left < STEP_LOG ? left : STEP_LOG;
+        if (tree.done != 0) {
+            u32 next = low_columns_log(radix_log) + left - levels;
+            exchange(tile, x, window, next);
+            window = next;
+        }
+#ifdef GRID_ORDER
+        // Everybody has used what it loaded.
+        if (plane != 0 && tree.done == STEP_LOG && LOCAL_ID == 0) grid_arrive(plane);
+#endif
+        pass_step(x, tree, window, levels);
+        BARRIER();
+    }
+    return window;
+}
+
+// The columns of a pass: [outer][row][inner] in each vector, inner of stride_log bits. Where the pass swaps digits
+// outer is [k1][k2], k2 of swap_log bits, and results go to [k1][row][k2][inner].
+typedef struct {
+    u32 log_n, radix_log, stride_log, swap_log;
+    u64 vector_stride;
+} columns_t;
+
+DEVICE u64 column_index(columns_t columns, u32 column, u32 row, u32 swap_log) {
+    u32 in_vector_log = columns.log_n - columns.radix_log, at = column & ((1u << in_vector_log) - 1);
+    u32 inner = at & ((1u << columns.stride_log) - 1), outer = at >> columns.stride_log;
+    u32 k2 = outer & ((1u << swap_log) - 1), k1 = outer >> swap_log;
+    u32 index = ((k1 << columns.radix_log | row) << swap_log | k2) << columns.stride_log | inner;
+    return (column >> in_vector_log) * columns.vector_stride + index;
+}
+
+// The node of a tile's block: a tile's columns are of one block. `first_log`: bits of k1.
+DEVICE u32 columns_base(columns_t columns, u32 group, u32 first_log, u32 flags) {
+    u32 done_log = columns.log_n - columns.stride_log - columns.radix_log;
+    u32 column = group << (TILE_LOG - columns.radix_log);
+    u32 block = column >> columns.stride_log & ((1u << done_log) - 1);
+    if (!(flags & REVERSED)) {
+        u32 later_log = done_log - first_log, k1 = block >> later_log, k2 = block & ((1u << later_log) - 1);
+        block = reverse_bits(k2 << first_log | k1, done_log);
+    }
+    return 1u << done_log | block;
+}
+
+// Whether products by the first nodes of a block's levels are by anything but 1.
+DEVICE bool multiplies(u32 base, u32 flags) {
+    return (flags & SHIFTED) != 0 || (base & (base - 1)) != 0;
+}
+
+// The rows of the last pass: see ntt_rows.cl.
+typedef struct {
+    u32 log_n, radix_log, first_log, flags;
+    u64 vector_stride;
+} rows_t;
+
+// Number of a row in its vector, and the vector's start.
+DEVICE u32 row_of(rows_t rows, u32 column, u64 *vector) {
+    u32 rows_log = rows.log_n - rows.radix_log;
+    *vector = (column >> rows_log) * rows.vector_stride;
+    return column & ((1u << rows_log) - 1);
+}
+
+// The number K by which the row is multiplied.
+DEVICE u32 row_number(rows_t rows, u32 column) {
+    u64 vector;
+    u32 k = row_of(rows, column, &vector);
+    return rows.flags & REVERSED ? reverse_bits(k, rows.log_n - rows.radix_log) : k;
+}
+
+DEVICE u64 row_load_index(rows_t rows, u32 column, u32 i) {
+    u64 vector;
+    u32 row = row_of(rows, column, &vector), k1 = row & ((1u << rows.first_log) - 1);
+    if (!(rows.flags & REVERSED)) row = k1 << (rows.log_n - rows.radix_log - rows.first_log) | row >> rows.first_log;
+    return vector + (row << rows.radix_log | i);
+}
+
+DEVICE u64 row_store_index(rows_t rows, u32 column, u32 at) {
+    u64 vector;
+    u32 row = row_of(rows, column, &vector);
+    if (rows.flags & REVERSED) return vector + (row << rows.radix_log | at);
+    return vector + (reverse_bits(at, rows.radix_log) << (rows.log_n - rows.radix_log) | row);
+}
