@@ -18,7 +18,7 @@ void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u
     LOCAL part_t tile[TILE];
     F(t) x[STEP];
     columns_t columns = {log_n, radix_log, stride_log, swap_log, vector_stride};
-    u32 group = GROUP_ID, window = TILE_LOG - STEP_LOG;
+    u32 group = GROUP_ID;
     GLOBAL u32 *plane = 0;
     AWAIT_STREAM();
     for (u32 i = GLOBAL_ID; i < clear; i += GLOBAL_SIZE) state[i] = 0;
@@ -29,23 +29,20 @@ void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u
     }
 #endif
     group = columns_group(columns, group);
+    // Elements are equally far apart from register to register.
+    u32 column = tile_column(group, LOCAL_ID, radix_log);
+    data += column_index(columns, column, tile_row(LOCAL_ID, radix_log), 0);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        x[j] = data[column_index(columns, column, tile_row(element, radix_log), 0)];
-    }
+    for (u32 j = 0; j < STEP; j++) x[j] = data[(u64)j << (radix_log - STEP_LOG + stride_log)];
     u32 base = columns_base(columns, group, first_log, flags);
     tree_t tree = {nodes, base, 0, multiplies(base, flags)};
-    window = pass_levels(tile, x, tree, radix_log, plane);
+    pass_levels(tile, x, tree, radix_log, plane);
     LET_NEXT_START();
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) grid_wait(plane, 1u << swap_log);
 #endif
+    u32 row = last_row(radix_log);
+    out += column_index(columns, column, flags & REVERSED ? row : reverse_bits(row, radix_log), swap_log);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), row = tile_row(element, radix_log);
-        u32 column = tile_column(group, element, radix_log);
-        if (!(flags & REVERSED)) row = reverse_bits(row, radix_log);
-        out[column_index(columns, column, row, swap_log)] = x[j];
-    }
+    for (u32 j = 0; j < STEP; j++) out[(u64)register_bits(j, radix_log, flags) << (stride_log + swap_log)] = x[j];
 }

@@ -16,16 +16,6 @@ DEVICE void stage_nodes(LOCAL_POINTER F(fixed) *staged, GLOBAL const F(fixed) *n
     ASYNC_COPY(staged[node], nodes[((base - 1) << depth) + node]);
 }
 
-// The row that is in the first register after the last step.
-DEVICE u32 last_row(u32 radix_log) {
-    return tile_row(tile_element(low_columns_log(radix_log), 0), radix_log);
-}
-
-// The two bits of a row's number, as it goes out, that are register j's after the last step.
-DEVICE u32 register_bits(u32 j, u32 radix_log, u32 flags) {
-    return flags & REVERSED ? j : (j >> 1 | (j & 1) << 1) << (radix_log - STEP_LOG);
-}
-
 STARTS_EARLY(ntt_columns)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 log_n, u32 stride_log,

@@ -137,6 +137,16 @@ DEVICE u32 tile_column(u32 group, u32 element, u32 radix_log) {
     return (group << (TILE_LOG - radix_log)) + column;
 }
 
+// The row that is in the first register after the last step. (Of passes of 4 rows or more, as the next.)
+DEVICE u32 last_row(u32 radix_log) {
+    return tile_row(tile_element(low_columns_log(radix_log), 0), radix_log);
+}
+
+// The two bits of a row's number, as it goes out, that are register j's after the last step.
+DEVICE u32 register_bits(u32 j, u32 radix_log, u32 flags) {
+    return flags & REVERSED ? j : (j >> 1 | (j & 1) << 1) << (radix_log - STEP_LOG);
+}
+
 // All levels of a pass; returns the last step's window.
 DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 radix_log, GLOBAL u32 *plane) {
     u32 window = TILE_LOG - STEP_LOG, levels;
