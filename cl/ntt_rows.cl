@@ -51,18 +51,14 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     tree_t tree = {nodes, 1, 0, false};
     window = pass_levels(tile, x, tree, radix_log, plane);
     LET_NEXT_START();
-#pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 at = tile_row(tile_element(window, j), radix_log);
-        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
-        x[j] = F(reduce)(x[j]);
-    }
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif
 #pragma unroll
     for (int j = 0; j < STEP; j++) {
         u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        if (column < columns) out[row_store_index(rows, column, tile_row(element, radix_log))] = x[j];
+        u32 at = tile_row(element, radix_log);
+        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
+        if (column < columns) out[row_store_index(rows, column, at)] = F(reduce)(x[j]);
     }
 }
