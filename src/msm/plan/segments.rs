@@ -21,8 +21,10 @@ impl Plan {
             quads,
             ..self
         };
-        // So long that all of them run at once.
-        let least = [rows.div_ceil(costs.quads(units)), rows.div_ceil(costs.items(units))].map(u64::next_power_of_two);
+        // So long that all of them run at once. Those of narrow windows count like others where each has four work-items.
+        let places = u64::from(self.joined() * self.own_sets()) * longest;
+        let least =
+            [places.div_ceil(costs.quads(units)), rows.div_ceil(costs.items(units))].map(u64::next_power_of_two);
         let by_quads = of(least[0], true);
         let by_items = [least[1], 2 * least[1]].map(|length| of(length.min(LONGEST), false));
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
