@@ -16,17 +16,13 @@ impl Plan {
     pub(super) fn with_segments(self) -> Self {
         let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (rows, longest) = (u64::from(self.all_rows()), u64::from(self.buckets(0)));
-        let of = |length: u64, quads: bool| Self {
-            segment: length.clamp(MIN_SEGMENT.min(longest), longest) as u32,
-            quads,
-            ..self
-        };
+        let of = |length: u64, quads: bool| Self { segment: length.min(longest) as u32, quads, ..self };
         // So long that all of them run at once. Those of narrow windows count like others where each has four work-items.
         let places = u64::from(self.joined() * self.own_sets()) * longest;
-        let least =
-            [places.div_ceil(costs.quads(units)), rows.div_ceil(costs.items(units))].map(u64::next_power_of_two);
-        let by_quads = of(least[0], true);
-        let by_items = [least[1], 2 * least[1]].map(|length| of(length.min(LONGEST), false));
+        let at_once = |buckets: u64, most: u64| buckets.div_ceil(most).next_power_of_two().max(MIN_SEGMENT);
+        let by_quads = of(at_once(places, costs.quads(units)), true);
+        let least = at_once(rows, costs.items(units));
+        let by_items = [least, 2 * least].map(|length| of(length.min(LONGEST), false));
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
     }
 
@@ -108,6 +104,18 @@ mod tests {
         for affine_bytes in [64, 96, 128, 192] {
             let takes: Vec<u64> = (8..=20).map(|c| reduced(20, affine_bytes, 1, c).reduction()).collect();
             assert!(takes.is_sorted(), "{takes:?} for {affine_bytes} bytes");
+        }
+    }
+
+    /// Of the same width, windows that are narrow where they can be have fewer buckets and never take longer.
+    #[test]
+    fn narrow_windows_take_no_longer() {
+        for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {
+            for (compute_units, vectors) in [(2, 1), (132, 1), (132, 6)] {
+                let problem = Problem { affine_bytes, compute_units, vectors, joined: vectors, ..problem(60, true) };
+                let [narrow, wide] = [true, false].map(|narrow| Plan::with_widths(problem, 60, (c, narrow), 0));
+                assert!(narrow.reduction() <= wide.reduction(), "{narrow:?} against {wide:?}");
+            }
         }
     }
 }
