@@ -173,28 +173,13 @@ mod tests {
 
     use super::super::grid::Windows;
     use super::super::plan::Problem;
+    use super::super::plan::tests::problem;
     use super::*;
 
     /// What a device leaves of so many vectors for its part of the windows, and the vectors' sums.
     fn left(vectors: u32, groups: u32) -> (Plan, Vec<u8>, Vec<G1Projective>) {
-        let plan = Plan::new(Problem {
-            points: 1 << 14,
-            scalar_bits: 255,
-            full_bits: 255,
-            affine_bytes: 96,
-            resident: true,
-            scalars_resident: true,
-            copies: 1,
-            window: 0,
-            rounds: None,
-            compute_units: 132,
-            vectors,
-            joined: vectors,
-            lanes: 1,
-            at_once: 1,
-            abortable: false,
-            own: Windows::Group(groups),
-        });
+        let own = Windows::Group(groups);
+        let plan = Plan::new(Problem { vectors, joined: vectors, own, ..problem(1 << 14, true) });
         let points = std::iter::successors(Some(G1Projective::generator()), |point| Some(point.double() + point));
         let points: Vec<_> = points.take((vectors * plan.sums()) as usize).collect();
         let vectors = points.chunks(plan.sums() as usize);

@@ -169,29 +169,12 @@ fn time(problem: Problem, joined: usize, batch: usize, free: u64) -> Option<u64>
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::Windows;
+    use super::super::plan::tests::problem;
     use super::*;
 
     /// Vectors that are alike, of scalars and bases that are on an H200.
     fn alike(vectors: u32, points: usize, affine_bytes: u64) -> Problem {
-        Problem {
-            points,
-            scalar_bits: 255,
-            full_bits: 255,
-            affine_bytes,
-            resident: true,
-            scalars_resident: true,
-            copies: 1,
-            window: 0,
-            rounds: None,
-            compute_units: 132,
-            vectors,
-            joined: vectors,
-            lanes: 1,
-            at_once: 1,
-            abortable: false,
-            own: Windows::Group(1),
-        }
+        Problem { affine_bytes, vectors, joined: vectors, ..problem(points, true) }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod segments;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod windows;
 
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn problem(points: usize, resident: bool) -> Problem {
+pub(in super::super) fn problem(points: usize, resident: bool) -> Problem {
     let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
     let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
     Problem {
