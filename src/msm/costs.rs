@@ -23,6 +23,8 @@ pub(super) struct Costs {
     sum: u64,
 }
 
+/// Compute units of that H200.
+pub(super) const UNITS: u64 = 132;
 /// An entry sorted into its row, in ps.
 pub(super) const ENTRY: u64 = 27;
 /// What a band of a chunk takes however few its entries are, in ps: some twenty kernels that fill the device unevenly.
@@ -65,8 +67,8 @@ impl Costs {
     }
 
     /// A row and its bucket, where work-items with a segment each fill the device.
-    pub fn bucket(&self, units: u64) -> u64 {
-        self.row + self.step / self.items(units)
+    pub fn bucket(&self) -> u64 {
+        self.row + self.step / self.items(UNITS)
     }
 
     /// The running sums of so many segments, the longest of which is so long, with so many buckets in all, with a work-item

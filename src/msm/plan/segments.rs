@@ -1,6 +1,6 @@
 //! Buckets cut into segments for the reduction, and what that leaves for the host.
 
-use super::super::costs::Costs;
+use super::super::costs::{Costs, UNITS};
 use super::Plan;
 
 /// Shortest segment: what follows it costs as much as a segment of this length.
@@ -26,7 +26,8 @@ impl Plan {
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
     }
 
-    /// What the model says that the bucket reduction takes.
+    /// What the model says that the bucket reduction takes of the time of as many units as all other costs are of: a smaller
+    /// device takes longer for them too.
     pub(super) fn reduction(&self) -> u64 {
         let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (count, longest) = (u64::from(self.all_segments()), u64::from(self.segment));
@@ -34,7 +35,7 @@ impl Plan {
             true => costs.by_quads(count, longest, units),
             false => costs.by_items(count, longest, u64::from(self.all_rows()), units),
         };
-        chains + costs.sums(count, u64::from(self.segment_bits()))
+        chains * units / UNITS + costs.sums(count, u64::from(self.segment_bits()))
     }
 
     /// Segments of a window in the reduction.

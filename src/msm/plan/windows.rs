@@ -112,7 +112,7 @@ impl Plan {
         let points = self.problem.points as u64;
         let left = points >> self.levels;
         let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
-        window * u64::from(set) + costs.bucket(u64::from(self.problem.compute_units)) * u64::from(self.first_row(set))
+        window * u64::from(set) + costs.bucket() * u64::from(self.first_row(set))
     }
 
     /// The points of a chunk that a set of the device's is done of: of the first set those that the group before leaves, of
