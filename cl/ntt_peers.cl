@@ -20,21 +20,20 @@ void ntt_peer_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile,
     LOCAL part_t tile[TILE];
     F(t) x[STEP];
     columns_t columns = {log_n, radix_log, stride_log, swap_log, 0};
-    u32 group = columns_group(columns, first_tile + GROUP_ID), window = TILE_LOG - STEP_LOG;
+    u32 group = columns_group(columns, first_tile + GROUP_ID);
+    u32 column = tile_column(group, LOCAL_ID, radix_log), row = tile_row(LOCAL_ID, radix_log);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        u32 index = (u32)column_index(columns, column, tile_row(element, radix_log), 0);
+    for (u32 j = 0; j < STEP; j++) {
+        u32 index = (u32)column_index(columns, column, row + (j << (radix_log - STEP_LOG)), 0);
         x[j] = data[peer_place(index, from_log, owners_log, part_log)];
     }
     u32 base = columns_base(columns, group, first_log, flags);
     tree_t tree = {nodes, base, 0, multiplies(base, flags)};
-    window = pass_levels(tile, x, tree, radix_log, 0);
+    pass_levels(tile, x, tree, radix_log, 0);
+    row = last_row(radix_log);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        u32 row = reverse_bits(tile_row(element, radix_log), radix_log);
-        u32 index = (u32)column_index(columns, column, row, swap_log);
+    for (u32 j = 0; j < STEP; j++) {
+        u32 index = (u32)column_index(columns, column, reverse_bits(row + j, radix_log), swap_log);
         out[peer_place(index, to_log, owners_log, part_log)] = x[j];
     }
 }
@@ -48,26 +47,21 @@ void ntt_peer_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile, u3
     LOCAL part_t tile[TILE];
     F(t) x[STEP];
     rows_t rows = {log_n, radix_log, first_log, flags, 0};
-    u32 group = first_tile + GROUP_ID, window = TILE_LOG - STEP_LOG;
+    u32 group = first_tile + GROUP_ID;
+    u32 column = tile_column(group, LOCAL_ID, radix_log), i = tile_row(LOCAL_ID, radix_log);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        u32 index = (u32)row_load_index(rows, column, tile_row(element, radix_log));
+    for (u32 j = 0; j < STEP; j++) {
+        u32 index = (u32)row_load_index(rows, column, i + (j << (radix_log - STEP_LOG)));
         x[j] = data[peer_place(index, from_log, owners_log, part_log)];
     }
-#pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        x[j] = row_twist(rows, x[j], column, tile_row(element, radix_log), low_log, low, high);
-    }
+    row_twist(rows, x, column, i, low_log, low, high);
     tree_t tree = {nodes, 1, 0, false};
-    window = pass_levels(tile, x, tree, radix_log, 0);
+    pass_levels(tile, x, tree, radix_log, 0);
+    u32 at = last_row(radix_log);
+    row_scale(rows, x, at, last);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        u32 at = tile_row(element, radix_log);
-        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
-        u32 index = (u32)row_store_index(rows, column, at);
+    for (u32 j = 0; j < STEP; j++) {
+        u32 index = (u32)row_store_index(rows, column, at + j);
         out[peer_place(index, to_log, owners_log, part_log)] = F(reduce)(x[j]);
     }
 }

@@ -8,13 +8,20 @@
 // one are under way; each says when it has used what it read, and waits for its plane before it writes. That takes
 // as many groups at once as a plane has, and no second such kernel at the same time: the host sees to both.
 
-// x·(g·ω^K)^i.
-DEVICE F(t) row_twist(rows_t rows, F(t) x, u32 column, u32 i, u32 low_log, GLOBAL const F(fixed) *low,
+// x·(g·ω^K)^i of a work-item's elements, whose i are equally far apart from `first` on.
+DEVICE void row_twist(rows_t rows, F(t) *x, u32 column, u32 first, u32 low_log, GLOBAL const F(fixed) *low,
                       GLOBAL const F(fixed) *high) {
-    u32 k = row_number(rows, column);
-    if (rows.flags & FACTOR_LOW) x = F(mul_fixed)(x, low[(k & ((1u << low_log) - 1)) << rows.radix_log | i]);
-    if (rows.flags & FACTOR_HIGH) x = F(mul_fixed)(x, high[k >> low_log << rows.radix_log | i]);
-    return x;
+    u32 k = row_number(rows, column), apart_log = rows.radix_log - STEP_LOG;
+    if (rows.flags & FACTOR_LOW) {
+        low += (k & ((1u << low_log) - 1)) << rows.radix_log | first;
+#pragma unroll
+        for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], low[j << apart_log]);
+    }
+    if (rows.flags & FACTOR_HIGH) {
+        high += k >> low_log << rows.radix_log | first;
+#pragma unroll
+        for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], high[j << apart_log]);
+    }
 }
 
 // Grid: a group a tile of whole rows, of all vectors one after the other; `columns` is their number.
@@ -28,7 +35,7 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     LOCAL part_t tile[TILE];
     F(t) x[STEP];
     rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
-    u32 group = GROUP_ID, window = TILE_LOG - STEP_LOG;
+    u32 group = GROUP_ID;
     GLOBAL u32 *plane = 0;
     AWAIT_STREAM();
 #ifdef GRID_ORDER
@@ -38,27 +45,39 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
         plane = state + 1 + (group >> plane_log);
     }
 #endif
+    u32 column = tile_column(group, LOCAL_ID, radix_log), i = tile_row(LOCAL_ID, radix_log);
+    bool exists = column < columns;
+    data += row_load_index(rows, column, i);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        x[j] = column < columns ? data[row_load_index(rows, column, tile_row(element, radix_log))] : F(zero)();
-    }
-#pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        if (column < columns) x[j] = row_twist(rows, x[j], column, tile_row(element, radix_log), low_log, low, high);
-    }
+    for (u32 j = 0; j < STEP; j++) x[j] = exists ? data[j << (radix_log - STEP_LOG)] : F(zero)();
+    if (exists) row_twist(rows, x, column, i, low_log, low, high);
     tree_t tree = {nodes, 1, 0, false};
-    window = pass_levels(tile, x, tree, radix_log, plane);
+    pass_levels(tile, x, tree, radix_log, plane);
     LET_NEXT_START();
 #ifdef GRID_ORDER
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif
+    if (!exists) return;
+    u32 at = last_row(radix_log), apart_log = flags & REVERSED ? 0 : log_n - radix_log;
+    row_scale(rows, x, at, last);
+    out += row_store_index(rows, column, at);
 #pragma unroll
-    for (int j = 0; j < STEP; j++) {
-        u32 element = tile_element(window, j), column = tile_column(group, element, radix_log);
-        u32 at = tile_row(element, radix_log);
-        if (flags & FACTOR_LAST) x[j] = F(mul_fixed)(x[j], last[reverse_bits(at, radix_log)]);
-        if (column < columns) out[row_store_index(rows, column, at)] = F(reduce)(x[j]);
-    }
+    for (u32 j = 0; j < STEP; j++) out[(u64)register_bits(j, radix_log, flags) << apart_log] = F(reduce)(x[j]);
+}
+
+// Transforms of 1 and of 2 elements, a work-item each, with the factors of a single row. In natural order and
+// bit-reversed alike.
+KERNEL(NTT_GROUP)
+void ntt_short(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 vectors, u32 log_n,
+               GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *last, u32 flags) {
+    u32 vector = GLOBAL_ID, n = 1u << log_n;
+    F(t) x[2] = {F(zero)(), F(zero)()};
+    if (vector >= vectors) return;
+    for (u32 i = 0; i < n; i++) x[i] = data[vector * vector_stride + i];
+    if (flags & FACTOR_LOW)
+        for (u32 i = 0; i < n; i++) x[i] = F(mul_fixed)(x[i], low[i]);
+    if (n > 1) butterfly(&x[0], &x[1], false, low[0]);
+    if (flags & FACTOR_LAST)
+        for (u32 i = 0; i < n; i++) x[i] = F(mul_fixed)(x[i], last[i]);
+    for (u32 i = 0; i < n; i++) out[vector * vector_stride + i] = F(reduce)(x[i]);
 }

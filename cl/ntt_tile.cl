@@ -8,9 +8,9 @@
 // by (g·ω^K)^i, from one table or from two by the high and low bits of K, and transforms rows by the nodes of the plain
 // tree, whose first products are by 1. Every factor is a fixed one (shoup.cl).
 //
-// A tile is 2^TILE_LOG elements, 4 in the registers of each work-item. Element number: row and column bits as
-// [column high bits][row][column low bits]; the high column bits exist below 4 rows only. A step holds a window of 2
-// bits of that number in the index of the register and works on up to 2 levels; in between elements change hands
+// A tile is 2^TILE_LOG elements, 4 in the registers of each work-item. Element number: the row's bits
+// above the column's. A step holds a window of 2 bits of that number in the index of the register and works on up to 2
+// levels; in between elements change hands
 // through local memory, half an element at a time, at element ^ (element >> 2 & 7): no bank conflicts.
 // Runs in global memory: 2^(TILE_LOG − radix_log) elements, 64 bytes for radix 2^8, more for smaller ones.
 // Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than longer runs: see benches/NOTES.md.
@@ -121,25 +121,23 @@ DEVICE void exchange(LOCAL_POINTER part_t *tile, F(t) *x, u32 from, u32 to) {
     }
 }
 
-// Bits of a tile's columns below the row's bits.
-DEVICE u32 low_columns_log(u32 radix_log) {
-    return TILE_LOG - (radix_log < STEP_LOG ? STEP_LOG : radix_log);
+// Bits of a tile's columns.
+DEVICE u32 columns_log(u32 radix_log) {
+    return TILE_LOG - radix_log;
 }
 
 DEVICE u32 tile_row(u32 element, u32 radix_log) {
-    return element >> low_columns_log(radix_log) & ((1u << radix_log) - 1);
+    return element >> columns_log(radix_log);
 }
 
 // The column's number among all.
 DEVICE u32 tile_column(u32 group, u32 element, u32 radix_log) {
-    u32 low_log = low_columns_log(radix_log);
-    u32 column = element >> (low_log + radix_log) << low_log | (element & ((1u << low_log) - 1));
-    return (group << (TILE_LOG - radix_log)) + column;
+    return group << columns_log(radix_log) | (element & ((1u << columns_log(radix_log)) - 1));
 }
 
-// The row that is in the first register after the last step. (Of passes of 4 rows or more, as the next.)
+// The row that is in the first register after the last step.
 DEVICE u32 last_row(u32 radix_log) {
-    return tile_row(tile_element(low_columns_log(radix_log), 0), radix_log);
+    return tile_row(tile_element(columns_log(radix_log), 0), radix_log);
 }
 
 // The two bits of a row's number, as it goes out, that are register j's after the last step.
@@ -154,7 +152,7 @@ DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 rad
         u32 left = radix_log - tree.done;
         levels = left < STEP_LOG ? left : STEP_LOG;
         if (tree.done != 0) {
-            u32 next = low_columns_log(radix_log) + left - levels;
+            u32 next = columns_log(radix_log) + left - levels;
             exchange(tile, x, window, next);
             window = next;
         }
@@ -232,4 +230,12 @@ DEVICE u64 row_store_index(rows_t rows, u32 column, u32 at) {
     u32 row = row_of(rows, column, &vector);
     if (rows.flags & REVERSED) return vector + (row << rows.radix_log | at);
     return vector + (reverse_bits(at, rows.radix_log) << (rows.log_n - rows.radix_log) | row);
+}
+
+// Times the factors of the last digit; `at` is the row of the first register after the last step.
+DEVICE void row_scale(rows_t rows, F(t) *x, u32 at, GLOBAL const F(fixed) *last) {
+    if (!(rows.flags & FACTOR_LAST)) return;
+    last += reverse_bits(at, rows.radix_log);
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], last[register_bits(j, rows.radix_log, 0)]);
 }

@@ -107,6 +107,11 @@ impl Plan {
         (three && self.low_log == self.rows_log()).then(|| Self { tile: SMALL_TILE, ..self.clone() })
     }
 
+    /// Whether a transform has fewer elements than a work-item of a tile: `ntt_short` does those.
+    pub fn is_short(&self) -> bool {
+        self.log_n < 2
+    }
+
     /// Tiles of so many vectors, of at least one tile each.
     pub fn tiles(&self, vectors: u32) -> u64 {
         u64::from(vectors) << (self.log_n - self.tile.log)
