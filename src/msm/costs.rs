@@ -2,9 +2,9 @@
 
 /// Costs by the model in ps, fitted to times on one H200; benches/NOTES.md has them.
 pub(super) struct Costs {
-    /// An XYZZ addition in the accumulation, and its latency where a work-item does one after the other.
+    /// An XYZZ addition in the accumulation, and what each of a long row adds: the last of such rows end almost alone.
     pub xyzz: u64,
-    pub latency: u64,
+    pub tail: u64,
     /// A batched affine addition, and what a round of them takes however few they are.
     pub affine: u64,
     pub round: u64,
@@ -41,11 +41,11 @@ const ALONE: u64 = 45;
 impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
-        let [xyzz, latency, affine, round, row] = match affine_bytes {
-            0..=64 => [168, 7_000_000, 140, 80_000_000, 400],
-            65..=96 => [365, 14_000_000, 265, 65_000_000, 200],
-            97..=128 => [620, 20_000_000, 410, 110_000_000, 200],
-            _ => [1430, 60_000_000, 860, 240_000_000, 200],
+        let [xyzz, tail, affine, round, row] = match affine_bytes {
+            0..=64 => [168, 2_800_000, 130, 75_000_000, 500],
+            65..=96 => [328, 3_500_000, 260, 75_000_000, 100],
+            97..=128 => [527, 5_000_000, 410, 110_000_000, 200],
+            _ => [1144, 12_000_000, 770, 240_000_000, 1000],
         };
         let [step, items, few, chain, quads, sum] = match affine_bytes {
             0..=64 => [32_000_000, 512, 15, 6_900_000, 70, 620],
@@ -53,7 +53,7 @@ impl Costs {
             97..=128 => [61_000_000, 256, 45, 14_900_000, 64, 2000],
             _ => [140_000_000, 256, 45, 27_000_000, 64, 4000],
         };
-        Self { xyzz, latency, affine, round, row, step, items, few, chain, quads, sum }
+        Self { xyzz, tail, affine, round, row, step, items, few, chain, quads, sum }
     }
 
     /// Segments that so many units reduce at once, with a work-item each.

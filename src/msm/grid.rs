@@ -4,27 +4,21 @@
 //! half of the windows of twice the points, rows are longer and there are half as many buckets to a device.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::gpu::{Bases, Work};
+use super::kept::{Kept, available, rounded};
 use super::options::Options;
-use super::pipeline::available;
 use super::plan::{Plan, Problem};
 use super::table::{Need, Table, problem, resident};
 use crate::Result;
-use crate::backend::{Device, lock};
+use crate::backend::Device;
 use crate::curve::MsmCurve;
 
 /// Below this many points per device a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 /// What more groups of windows have to gain by the model, as a part of the time: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
-
-/// Most choices of a kind that are kept.
-const KEPT: usize = 8;
-/// Choices are made for free memory rounded down by at most one part in so many, so that what little others take does not bring
-/// new ones.
-const ROUNDING: u64 = 16;
 
 /// Windows that have been agreed on, and the sets of them that a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,37 +225,6 @@ pub(super) struct Choices {
     splits: Kept<Key, Split>,
     /// How many vectors are joined: of a problem of all that are alike, in a batch of so many, with so much free memory.
     pub joins: Kept<(Problem, usize, u64), usize>,
-}
-
-/// Choices made before: one takes as long as a small sum.
-#[derive(Debug)]
-pub(super) struct Kept<K, V>(Mutex<Vec<(K, V)>>);
-
-impl<K, V> Default for Kept<K, V> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<K: PartialEq, V: Clone> Kept<K, V> {
-    pub fn find(&self, key: K, choose: impl FnOnce() -> V) -> V {
-        if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
-            return choice.clone();
-        }
-        let choice = choose();
-        let mut kept = lock(&self.0);
-        if kept.len() == KEPT {
-            kept.remove(0);
-        }
-        kept.push((key, choice.clone()));
-        choice
-    }
-}
-
-/// Free memory by which choices are made.
-pub(super) fn rounded(free: u64) -> u64 {
-    let granule = 1 << (free / ROUNDING).max(1).ilog2();
-    free / granule * granule
 }
 
 /// The number of groups, of some in ascending order, whose plan costs least; fewer where more gain little.

@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::gpu::{Bases, IN_FLIGHT, Work, job, parts};
-use super::grid::{Split, rounded};
-use super::pipeline::{Job, Pipeline, Vector, available};
+use super::grid::Split;
+use super::kept::{available, rounded};
+use super::pipeline::{Job, Pipeline, Vector};
 use super::plan::{Plan, Problem};
 use super::table::{Need, problem};
 use super::together::even;

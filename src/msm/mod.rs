@@ -16,6 +16,7 @@ mod file;
 mod gpu;
 mod grid;
 mod joined;
+mod kept;
 mod options;
 mod pipeline;
 mod plan;

@@ -9,10 +9,11 @@ use super::combine::{Helpers, Work};
 use super::enqueue::{Coefficients, Digits, Enqueue};
 use super::gpu::Bases;
 use super::grid::Windows;
+use super::kept::plan_for;
 use super::options::{Form, Options, too_long};
 use super::plan::Plan;
-use super::table::{Need, problem};
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, SLACK, Stream, Traffic, check_abort};
+use super::table::Need;
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic, check_abort};
 use crate::curve::MsmCurve;
 use crate::program::Program;
 use crate::{Error, Result};
@@ -245,34 +246,6 @@ pub(super) struct Pipeline {
     /// Of each matrix.
     totals: Vec<Total>,
     slots: Vec<Slot>,
-}
-
-/// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
-/// device has free.
-pub(super) fn plan_for<C: MsmCurve>(
-    device: &Device,
-    bases: &Bases<'_, C>,
-    need: Need,
-    options: &Options,
-) -> Result<Plan> {
-    let table = match bases {
-        Bases::Host(_) => None,
-        Bases::Device(table) => Some(*table),
-    };
-    let problem = problem::<C>(device, table, need, options);
-    let available = available(device, need.at_once, options)?;
-    Plan::fit(problem, available).map_err(|requested| {
-        let device = device.info().name.clone();
-        Error::OutOfMemory { device, requested, available }
-    })
-}
-
-/// Bytes of a device for each of so many multiplications at a time, within the caller's cap.
-pub(super) fn available(device: &Device, at_once: u32, options: &Options) -> Result<u64> {
-    let free = device.free_memory()? / u64::from(at_once);
-    // Blocks from pools may be larger than asked for.
-    let free = free - free / (1 + SLACK as u64);
-    Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }
 
 impl Pipeline {

@@ -17,7 +17,7 @@ const MAX_PIECE: u32 = 512;
 /// Binary logarithms of the bins of a window at most, and of the rows of a bin at least (`cl/msm_digits.cl`).
 const MAX_BIN_BITS: u32 = 8;
 const MIN_LOW_BITS: u32 = 7;
-/// Most points of a chunk of bases that come from the host: nothing hides the upload of the first one's third. Where somebody
+/// Most points of a chunk of bases that come from the host: nothing hides the upload of the first one's first part. Where somebody
 /// may abort, it bounds the wait after that.
 const MAX_STREAMED: usize = 1 << 23;
 const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
@@ -30,6 +30,8 @@ const ABORTABLE_UNITS: u32 = 132;
 const MIN_STREAMED: usize = 1 << 17;
 /// The same where nothing but scalars is uploaded.
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
+/// Parts that the first chunk of bases from the host is cut by, if they are long enough: of one part, two, four of them.
+const FIRST_PARTS: [usize; 2] = [7, 3];
 /// Chunks that an upload is cut into, so that all but the first hide behind kernels.
 const STREAMED_CHUNKS: usize = 4;
 /// Where memory is short, numbers of chunks are tried of which each is larger than the one before by this part.
@@ -268,12 +270,13 @@ impl Plan {
         // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
         let xyzz = (left + rounded + chunks * rows).saturating_sub(2 * rows.min(left));
-        let mean = self.mean_row() >> self.levels;
+        let mean = (entries / (chunks * rows).max(1)) >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
         let costs = Costs::of(self.problem.affine_bytes);
         costs.affine * (entries - left)
             + self.waits()
-            + (costs.xyzz * xyzz).max(costs.latency * longest * self.matrices())
+            + costs.xyzz * xyzz
+            + costs.tail * longest * self.matrices()
             + ENTRY * entries
             + OTHER_DIGIT * vectors * points * u64::from(others)
             + costs.row * rows
@@ -304,16 +307,18 @@ impl Plan {
         sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
     }
 
-    /// The chunks of the points. Where bases are uploaded the first of them is cut in two, since nothing hides the upload
-    /// of what comes first; it is cut so that the kernels of the shorter part take as long as the other's upload.
+    /// The chunks of the points. Where bases are uploaded the first of them is cut, since nothing hides the upload of what
+    /// comes first, into parts of which each is twice as long as the one before: its kernels take about as long as the
+    /// upload of the next.
     pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (points, chunk) = (self.problem.points, self.chunk);
-        let first = if !self.problem.resident && chunk < points { chunk / 3 } else { 0 };
-        let first = if first < MIN_STREAMED { 0 } else { first };
-        let starts = (0..points).step_by(chunk);
-        let cut = starts.map(move |start| start..points.min(start + chunk));
-        let early = (first > 0).then_some(0..first);
-        early.into_iter().chain(cut.map(move |range| if range.start == 0 { first..range.end } else { range }))
+        let (points, chunk) = (self.problem.points, self.chunk.max(1));
+        let is_cut = !self.problem.resident && chunk < points;
+        let parts = FIRST_PARTS.into_iter().find(|parts| is_cut && chunk / parts >= MIN_STREAMED).unwrap_or(1);
+        let early =
+            (0..).map(move |k| ((1 << k) - 1) * chunk / parts).take_while(move |start| *start < chunk.min(points));
+        let starts: Vec<usize> = early.chain((chunk..points).step_by(chunk)).collect();
+        let ends: Vec<usize> = starts.iter().copied().skip(1).chain([points]).collect();
+        starts.into_iter().zip(ends).map(|(start, end)| start..end)
     }
 
     /// Low bits of a row's number, by which entries are sorted within a bin.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::gpu::{Work, parts};
 use super::grid::{Split, Windows};
+use super::kept::plan_for;
 use super::options::Options;
-use super::pipeline::{Job, Pipeline, plan_for};
+use super::pipeline::{Job, Pipeline};
 use super::table::Need;
 use crate::backend::{Abort, Device, Traffic};
 use crate::curve::MsmCurve;

@@ -120,6 +120,19 @@ fn chunks_follow_one_another() {
     }
 }
 
+/// Nothing hides the upload of what comes first.
+#[test]
+fn the_first_chunk_from_the_host_comes_in_growing_parts() {
+    let lengths = |log_n: u32, resident: bool| {
+        let plan = Plan::new(problem(1 << log_n, resident));
+        plan.chunks().map(|range| range.len()).collect::<Vec<_>>()
+    };
+    let whole = 1 << 22;
+    let [first, second] = [whole / 7, whole * 3 / 7 - whole / 7];
+    assert_eq!(lengths(24, false), [first, second, whole - first - second, whole, whole, whole]);
+    assert_eq!((lengths(17, false).len(), lengths(24, true).len()), (1, 1));
+}
+
 #[test]
 fn what_may_be_aborted_comes_in_short_chunks() {
     for affine_bytes in [64, 96, 128, 192] {
