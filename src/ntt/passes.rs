@@ -1,7 +1,5 @@
 //! A transform's kernels in their order.
 
-use std::sync::Arc;
-
 use super::plan::{ColumnPass, Plan, SMALL_TILE, TILE};
 use super::tables::{Tables, has_one_table};
 use super::{Order, Transform};
@@ -168,24 +166,27 @@ impl Passes {
         let (state, offset) = state.map_or((from, 0), |(buffer, offset)| (buffer, offset));
         let mut args = vec![mem(from), mem(to), Arg::U64(layout.stride)];
         args.extend([rows as u32, plan.log_n, radix_log, plan.first_log()].map(Arg::U32));
-        args.extend([mem(&tables.plain), Arg::U32(plan.low_log), self.table(&tables.low), self.table(&tables.high)]);
-        args.extend([self.table(&tables.last), Arg::U32(flags), mem(state), Arg::U32(offset)]);
+        let [low, high, last] = self.factors();
+        args.extend([mem(&tables.plain), Arg::U32(plan.low_log), low, high]);
+        args.extend([last, Arg::U32(flags), mem(state), Arg::U32(offset)]);
         args.push(Arg::U32(plan.plane_log()));
         let tiles = rows.div_ceil(1 << (plan.tile.log - radix_log));
         // SAFETY: the arguments are those of `ntt_rows`; vectors are 2^log_n long and tables as planned.
         unsafe { self.launch(stream, "ntt_rows", tiles, &args, flags & IN_PLACE != 0) }
     }
 
-    /// A table, or anything else where the flags say that there is none.
-    fn table(&self, table: &Option<Arc<Buffer>>) -> Arg {
-        mem(table.as_ref().unwrap_or(&self.tables.plain))
+    /// The tables of factors, or anything else where the flags say that there is none: low, high, last.
+    fn factors(&self) -> [Arg; 3] {
+        let Tables { plain, low, high, last, .. } = &self.tables;
+        [low, high, last].map(|table| mem(table.as_ref().unwrap_or(plain)))
     }
 
     /// Transforms of fewer elements than a work-item of a tile has.
     fn queue_short(&self, stream: &mut Stream, from: &Buffer, to: &Buffer) -> Result<()> {
         let Layout { vectors, stride } = self.layout;
         let mut args = vec![mem(from), mem(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
-        args.extend([self.table(&self.tables.low), self.table(&self.tables.last), Arg::U32(self.flags)]);
+        let [low, _, last] = self.factors();
+        args.extend([low, last, Arg::U32(self.flags)]);
         // SAFETY: the arguments are those of `ntt_short`; vectors are 2^log_n long, with factors for each element.
         unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.group(), &args) }
     }
