@@ -145,7 +145,7 @@ fn batches_share_what_is_streamed() {
     }
 }
 
-/// Where memory is so short that the sums of a proof take turns with it, later proofs find what the first left: nothing
+/// Where memory is so short that the sums of a proof take turns with it, later proofs find what those before left: nothing
 /// much goes back to the driver to be asked for again.
 #[test]
 fn later_proofs_ask_for_no_memory() {
@@ -172,8 +172,10 @@ fn later_proofs_ask_for_no_memory() {
                 println!("left out: {} does not divide blocks: {first}, {second} and {third}", device.info().name);
                 continue;
             }
-            // More than a hundred, before free memory was shared.
-            assert!(first > 16 && second <= 8 && third <= 4, "{first}, {second} and {third} blocks in {limit} bytes");
+            // More than a hundred each, before free memory was shared. The second may lack some yet, by the plans of its sums;
+            // after that all are there.
+            let settled = second <= first / 3 && third <= 4;
+            assert!(first > 16 && settled, "{first}, {second} and {third} blocks in {limit} bytes");
         }
     }
 }
