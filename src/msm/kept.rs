@@ -12,8 +12,8 @@ use crate::{Error, Result};
 
 /// Most choices of a kind that are kept.
 const KEPT: usize = 64;
-/// Choices are made for free memory rounded down by at most one part in so many, so that what little others take does not bring
-/// new ones.
+/// How devices share a sum and vectors are joined is chosen for free memory rounded down by at most one part in so many, so
+/// that what little others take does not bring new choices. Plans are for all that there is.
 const ROUNDING: u64 = 16;
 
 /// Plans for as much memory as they like, and for so much free memory where they do not get that; or the bytes that are
