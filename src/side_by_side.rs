@@ -3,6 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use rayon::Yield;
 
 use crate::backend::lock;
 use crate::{Error, Result};
@@ -67,6 +70,9 @@ fn run_elsewhere(mut task: Task) {
     }
 }
 
+/// Pause between two looks for work of rayon's pool.
+const LOOK: Duration = Duration::from_micros(50);
+
 /// Tasks that have not ended.
 struct Pending {
     count: Mutex<usize>,
@@ -83,7 +89,17 @@ impl Pending {
         self.none.notify_all();
     }
 
+    /// A core of rayon's pool does the pool's work meanwhile: the tasks may wait for some of it.
     fn wait(&self) {
+        while let Some(last) = rayon::yield_now() {
+            let count = lock(&self.count);
+            if *count == 0 {
+                return;
+            }
+            if last == Yield::Idle {
+                drop(self.none.wait_timeout(count, LOOK));
+            }
+        }
         let mut count = lock(&self.count);
         while *count > 0 {
             count = self.none.wait(count).unwrap_or_else(PoisonError::into_inner);

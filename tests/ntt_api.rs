@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use common::ntt::{of_every_field, omega, ordered, power, random, reference};
 use common::{abort_after, accelerators, accelerators_and_cpu, accelerators_with_devices, alone};
 use proofwarp::backend::Stream;
@@ -249,33 +251,40 @@ fn streamed_vectors_are_all_or_nothing<F: NttField>() {
     }
 }
 
-/// A vector whose result comes in four parts: aborted between them, those that have come go back.
+/// A vector alone, and two on each device, whose results come in parts: aborted at any question, all are as they were.
 #[test]
 fn parts_go_back() {
     let transform = Transform::new(19, omega::<blstrs::Scalar>(19));
     let x = random(19, 11);
+    let expected = reference(&x, &transform);
     for accelerator in accelerators_with_devices() {
-        let mut aborted = 0;
-        // The last questions are those between parts; how many come before depends on how long kernels run.
-        let asked = std::sync::atomic::AtomicU32::new(0);
-        let count = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == u32::MAX;
-        transform_many(&accelerator, &mut [&mut x.clone()], &[transform], Some(&count)).expect("nobody aborts");
-        let most = asked.into_inner();
-        for questions in [0, 1, 2].into_iter().chain(most.saturating_sub(8)..most) {
-            let mut values = x.clone();
-            let hook = abort_after(questions);
-            match transform_many(&accelerator, &mut [&mut values], &[transform], Some(&hook)) {
-                Err(Error::Aborted) => {
-                    aborted += 1;
-                    assert!(values == x, "after {questions} questions, {accelerator:?}");
-                }
-                other => {
-                    other.expect("no other error");
-                    assert!(values == reference(&x, &transform), "{accelerator:?}");
+        for count in [1, 2 * accelerator.devices().len()] {
+            let run = |vectors: &mut [Vec<blstrs::Scalar>], hook: &(dyn Fn() -> bool + Send + Sync)| {
+                let mut slices: Vec<&mut [_]> = vectors.iter_mut().map(Vec::as_mut_slice).collect();
+                transform_many(&accelerator, &mut slices, &vec![transform; count], Some(hook))
+            };
+            let vectors = vec![x.clone(); count];
+            let asked = AtomicU32::new(0);
+            let never = || asked.fetch_add(1, Ordering::Relaxed) == u32::MAX;
+            run(&mut vectors.clone(), &never).expect("nobody aborts");
+            // The last questions are those between parts; how many come before depends on how long kernels run.
+            let most = asked.into_inner();
+            let mut aborted = 0;
+            for questions in [0, 1, 2].into_iter().chain(most.saturating_sub(8)..most) {
+                let mut values = vectors.clone();
+                match run(&mut values, &abort_after(questions)) {
+                    Err(Error::Aborted) => {
+                        aborted += 1;
+                        assert!(values == vectors, "after {questions} questions, {accelerator:?}");
+                    }
+                    other => {
+                        other.expect("no other error");
+                        assert!(values.iter().all(|values| *values == expected), "{accelerator:?}");
+                    }
                 }
             }
+            assert!(aborted > 2, "aborted only {aborted} times: {count} vectors, {accelerator:?}");
         }
-        assert!(aborted > 2, "aborted only {aborted} times: {accelerator:?}");
     }
 }
 

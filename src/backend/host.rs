@@ -1,19 +1,19 @@
 //! Page-locked host memory that goes back to its stream's pool.
 
-use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
-use rayon::prelude::*;
-
+use super::copies::{Copies, clear_all_past_cache, parallel_move};
 use super::core::StreamCore;
-use super::staging::{parallel_clear, parallel_move};
-use super::{Buffer, Pinned, Stream};
-use crate::Result;
+use super::past_cache::copy_past_cache;
+use super::staging::SLOT_BYTES;
+use super::{Abort, Buffer, Pinned, Stream, check_abort};
+use crate::{Error, Result};
 
-/// Bytes that one task of an exchange takes: large enough to pay for the task.
-const SWAP_GRAIN: usize = 128 << 10;
-/// Bytes up to which one core is done before others have woken up.
-const ALONE_BYTES: usize = 1 << 20;
+/// Bytes of a part of an upload, which is copied to the device once it is in the host buffer.
+const PART_BYTES: usize = SLOT_BYTES;
+/// Parts that tasks copy at a time, so that those of another stream get their turn.
+const PARTS: usize = 8;
 
 /// Page-locked host memory that results land in before the caller's memory is touched. Cleared when
 /// dropped: results may be secret.
@@ -44,16 +44,17 @@ impl HostBuffer {
         self.clean = bytes;
     }
 
-    /// Exchanges the contents from `offset` on with all of `other`, with all cores. The copies into that range must
-    /// have been waited for.
-    ///
-    /// # Panics
-    /// The range ends outside.
-    pub(crate) fn exchange(&mut self, offset: usize, other: &mut [u8]) {
-        assert!(offset <= self.bytes && other.len() <= self.bytes - offset, "an exchange outside of the buffer");
-        // SAFETY: as in `contents`, for a range that was checked: copies into others may be under way.
-        let range = unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer.add(offset), other.len()) };
-        parallel_swap(range, other);
+    /// The memory of its first `bytes` bytes, part by part.
+    fn parts(&mut self, bytes: usize) -> Result<impl Iterator<Item = Pinned>> {
+        if bytes > self.bytes {
+            return Err(Error::invalid("host buffer", "bytes", format!("at most {}", self.bytes), bytes));
+        }
+        let whole = self.pinned;
+        Ok((0..bytes).step_by(PART_BYTES).map(move |start| Pinned {
+            pointer: whole.pointer.wrapping_add(start),
+            bytes: PART_BYTES.min(bytes - start),
+            ..whole
+        }))
     }
 
     /// All bytes, to read. No copy into the buffer may be under way.
@@ -74,18 +75,9 @@ impl Drop for HostBuffer {
     fn drop(&mut self) {
         self.home.synchronize();
         let clean = self.clean;
-        parallel_clear(&mut self.contents()[clean..]);
+        clear_all_past_cache(vec![&mut self.contents()[clean..]]);
         self.home.give_back_pinned(self.pinned);
     }
-}
-
-/// Exchanges the contents of slices of equal length, with all cores.
-pub(crate) fn parallel_swap(ours: &mut [u8], theirs: &mut [u8]) {
-    if ours.len() <= ALONE_BYTES {
-        return ours.swap_with_slice(theirs);
-    }
-    let grains = ours.par_chunks_mut(SWAP_GRAIN).zip(theirs.par_chunks_mut(SWAP_GRAIN));
-    grains.for_each(|(ours, theirs)| ours.swap_with_slice(theirs));
 }
 
 impl Stream {
@@ -102,23 +94,42 @@ impl Stream {
         unsafe { driver.copy_in(self.core.handle, to.memory, 0, from.pinned.pointer, from.bytes) }
     }
 
-    /// Queues a copy of a range of a buffer to the same place of a host buffer; it is there once the stream has
-    /// passed a mark set after this.
+    /// Copies host memory into a host buffer of its length, and from there to the start of a buffer, part by part, asking
+    /// `abort` before each. Returns once `from` has been read; the last copies may still be under way on the stream. After
+    /// an error some parts are in neither.
     ///
     /// # Errors
-    /// The range is not inside both, or the driver failed.
-    pub(crate) fn fetch_range(&mut self, to: &HostBuffer, from: &Buffer, range: Range<usize>) -> Result<()> {
-        self.check_range("fetch", from, range.start, range.len())?;
-        if range.end > to.bytes {
-            let expected = format!("within {} bytes", to.bytes);
-            return Err(crate::Error::invalid("fetch", "range", expected, format!("{range:?}")));
-        }
-        self.traffic.bytes_down += range.len() as u64;
-        let driver = &*self.core.shared.driver;
-        // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
-        unsafe {
-            let to = to.pinned.pointer.add(range.start);
-            driver.copy_out(self.core.handle, to, from.memory, range.start, range.len())
-        }
+    /// [`Error::Aborted`], the buffer is smaller, or the driver failed.
+    pub(crate) fn upload_keeping(
+        &mut self,
+        to: &Buffer,
+        kept: &mut HostBuffer,
+        from: &[u8],
+        abort: Abort<'_>,
+    ) -> Result<()> {
+        self.check_range("upload", to, 0, from.len())?;
+        let start = Instant::now();
+        let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
+        let queue = |number: usize, part: Pinned| {
+            check_abort(abort)?;
+            // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
+            unsafe { driver.copy_in(stream, to.memory, number * PART_BYTES, part.pointer, part.bytes) }
+        };
+        let copies = Copies::new();
+        let result = rayon::in_place_scope(|scope| {
+            let parts = from.chunks(PART_BYTES).zip(kept.parts(from.len())?);
+            parts.enumerate().try_for_each(|(number, (part, kept))| {
+                if number >= PARTS {
+                    copies.next()??;
+                }
+                // SAFETY: nobody else has the part until the scope has ended.
+                let to = unsafe { std::slice::from_raw_parts_mut(kept.pointer, kept.bytes) };
+                copies.spawn(scope, (to, part, copy_past_cache), move || queue(number, kept));
+                Ok(())
+            })
+        });
+        self.traffic.bytes_up += from.len() as u64;
+        self.traffic.upload += start.elapsed();
+        copies.rest().fold(result, Result::and)
     }
 }

@@ -6,6 +6,7 @@
 
 mod buffer;
 mod cache;
+mod copies;
 mod core;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -26,11 +27,11 @@ mod wait;
 use std::fmt;
 
 pub use buffer::Buffer;
+pub(crate) use copies::{parallel_copy, parallel_move};
 pub use device::Device;
 pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
-pub(crate) use host::parallel_swap;
 pub(crate) use peers::PeerMemory;
 pub(crate) use pool::SLACK;
 pub use stream::{Launch, Mark, Stream, Traffic};

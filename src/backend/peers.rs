@@ -116,6 +116,6 @@ impl Stream {
     pub fn download_from_peers(&mut self, from: &PeerMemory, pieces: Vec<(&mut [u8], usize)>) -> Result<()> {
         pieces.iter().try_for_each(|(to, offset)| from.check(*offset, to.len()))?;
         // SAFETY: the ranges were checked.
-        unsafe { self.stage_down(pieces.into_iter(), from.memory, true) }
+        unsafe { self.stage_down(pieces.into_iter(), from.memory, true, None) }
     }
 }

@@ -1,13 +1,9 @@
 //! A ring of page-locked slots through which pageable host memory is copied.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::collections::VecDeque;
 
-use rayon::prelude::*;
-use rayon::{Scope, Yield};
-
-use super::past_cache::{clear_past_cache, copy_past_cache};
+use super::copies::{Copies, clear_all_past_cache};
+use super::past_cache::copy_past_cache;
 use super::{Driver, EventHandle, Pinned};
 use crate::Result;
 
@@ -15,26 +11,24 @@ use crate::Result;
 pub(super) const SLOT_BYTES: usize = 4 << 20;
 /// Slots: some being filled, one being sent, the rest to absorb unevenness.
 const SLOTS: usize = 8;
-/// Bytes that one task of a parallel host copy takes: large enough to pay for the task.
-const COPY_GRAIN: usize = 256 << 10;
-/// Bytes up to which one core is done before others have woken up.
-const ALONE_BYTES: usize = 2 << 20;
+/// Slots that the device fills before the first of them is emptied; the others are being emptied.
+const COMING: usize = 3;
 
 #[derive(Debug)]
 struct Slot {
     memory: Pinned,
     busy: Option<EventHandle>,
-    /// Tasks copy to it; its event is still to come.
-    filling: bool,
+    /// Tasks copy to it or from it; the event after that, if there is one, is still to come.
+    copied: bool,
     /// Leading bytes that hold a secret.
     dirty: usize,
 }
 
-/// A slot's number, and the event after which the device has read it.
-type Queued = (usize, Result<EventHandle>);
+/// A slot's number, and the event after which the device has read it, where tasks have filled it.
+type Copied = (usize, Result<Option<EventHandle>>);
 
-/// Queues the copy of a slot's first bytes to the device: the part of that number.
-pub(super) type QueueCopy<'a> = dyn Fn(usize, Pinned, usize) -> Result<EventHandle> + Sync + 'a;
+/// Queues a copy between memory of the host and, from that offset on, memory of the device.
+pub(super) type QueueCopy<'a> = dyn Fn(Pinned, usize) -> Result<EventHandle> + Sync + 'a;
 
 /// Page-locked slots used in turn; made at first use.
 #[derive(Debug, Default)]
@@ -44,65 +38,84 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The next slot, once the device is done with it; returns its index and memory.
-    pub(super) fn acquire(&mut self, driver: &dyn Driver) -> Result<(usize, Pinned)> {
-        if self.slots.len() < SLOTS {
-            let memory = driver.pinned_allocate(SLOT_BYTES)?;
-            self.slots.push(Slot { memory, busy: None, filling: false, dirty: 0 });
-            return Ok((self.slots.len() - 1, memory));
-        }
-        let index = self.next % SLOTS;
-        self.next += 1;
-        self.wait(driver, index)?;
-        Ok((index, self.slots[index].memory))
-    }
-
     /// Sends host memory through the slots, part by part. All cores copy to several slots at a time, without waiting
     /// for one another at the end of each; whoever fills a slot queues its copy. Parts may go out of order.
     pub(super) fn send(&mut self, driver: &dyn Driver, from: &[u8], secret: bool, queue: &QueueCopy) -> Result<()> {
-        let (sender, queued) = channel();
+        let copies = Copies::new();
         let result = rayon::in_place_scope(|scope| {
             from.chunks(SLOT_BYTES).enumerate().try_for_each(|(number, part)| {
-                let (index, memory) = self.acquire_filled(driver, &queued)?;
-                let slot = &mut self.slots[index];
-                slot.filling = true;
-                slot.dirty = slot.dirty.max(if secret { part.len() } else { 0 });
-                let sender = sender.clone();
+                let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
                 // SAFETY: the slot is at least a part long, and nobody else uses it until its event has passed.
-                let to = unsafe { std::slice::from_raw_parts_mut(memory.pointer, part.len()) };
-                fill(scope, to, part, move || {
-                    // The receiver outlives the scope.
-                    let _ = sender.send((index, queue(number, memory, part.len())));
-                });
+                let to = unsafe { std::slice::from_raw_parts_mut(slot.pointer, slot.bytes) };
+                let end = move || (index, queue(slot, number * SLOT_BYTES).map(Some));
+                self.slots[index].copied = true;
+                copies.spawn(scope, (to, part, copy_past_cache), end);
                 Ok(())
             })
         });
-        drop(sender);
-        queued.into_iter().map(|queued| self.note(queued)).fold(result, Result::and)
+        copies.rest().map(|copied| self.note(copied)).fold(result, Result::and)
     }
 
-    /// As [`Self::acquire`], where tasks may still be filling the slot.
-    fn acquire_filled(&mut self, driver: &dyn Driver, queued: &Receiver<Queued>) -> Result<(usize, Pinned)> {
-        while self.slots.len() == SLOTS && self.slots[self.next % SLOTS].filling {
-            if let Some(one) = receive(queued) {
-                self.note(one)?;
+    /// Receives parts of host memory, of at most a slot, from their offsets on, through the slots. All cores copy from
+    /// several slots at a time, while the device fills others. After an error some may be there.
+    pub(super) fn receive<'a>(
+        &mut self,
+        driver: &dyn Driver,
+        parts: impl Iterator<Item = (&'a mut [u8], usize)>,
+        secret: bool,
+        queue: &QueueCopy,
+    ) -> Result<()> {
+        let copies = Copies::new();
+        let result = rayon::in_place_scope(|scope| {
+            let mut coming = VecDeque::new();
+            let empty = |ring: &mut Self, (index, slot, part): (usize, Pinned, &'a mut [u8])| {
+                ring.wait(driver, index)?;
+                ring.slots[index].copied = true;
+                // SAFETY: the device has written the slot's first bytes, and nobody writes there until tasks have read them.
+                let from = unsafe { std::slice::from_raw_parts(slot.pointer, slot.bytes) };
+                copies.spawn(scope, (part, from, <[u8]>::copy_from_slice), move || (index, Ok(None)));
+                Ok(())
+            };
+            for (part, offset) in parts {
+                if coming.len() == COMING {
+                    coming.pop_front().map_or(Ok(()), |oldest| empty(self, oldest))?;
+                }
+                let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
+                self.slots[index].busy = Some(queue(slot, offset)?);
+                coming.push_back((index, slot, part));
             }
+            coming.into_iter().try_for_each(|one| empty(self, one))
+        });
+        copies.rest().map(|copied| self.note(copied)).fold(result, Result::and)
+    }
+
+    /// The next slot's number and first bytes, once tasks and the device are done with it.
+    fn acquire(
+        &mut self,
+        driver: &dyn Driver,
+        (bytes, secret): (usize, bool),
+        copies: &Copies<Copied>,
+    ) -> Result<(usize, Pinned)> {
+        let index = self.next % SLOTS;
+        if index == self.slots.len() {
+            let memory = driver.pinned_allocate(SLOT_BYTES)?;
+            self.slots.push(Slot { memory, busy: None, copied: false, dirty: 0 });
         }
-        self.acquire(driver)
+        self.next += 1;
+        while self.slots[index].copied {
+            self.note(copies.next()?)?;
+        }
+        self.wait(driver, index)?;
+        let slot = &mut self.slots[index];
+        slot.dirty = slot.dirty.max(if secret { bytes } else { 0 });
+        Ok((index, Pinned { bytes, ..slot.memory }))
     }
 
-    fn note(&mut self, (index, event): Queued) -> Result<()> {
+    fn note(&mut self, (index, event): Copied) -> Result<()> {
         let slot = &mut self.slots[index];
-        slot.filling = false;
-        slot.busy = Some(event?);
+        slot.copied = false;
+        slot.busy = event?;
         Ok(())
-    }
-
-    /// Notes the event after which the slot is free again, and how much of it is secret.
-    pub(super) fn busy_until(&mut self, index: usize, event: EventHandle, secret_bytes: usize) {
-        let slot = &mut self.slots[index];
-        slot.busy = Some(event);
-        slot.dirty = slot.dirty.max(secret_bytes);
     }
 
     /// Waits until the device is done with a slot.
@@ -128,11 +141,7 @@ impl Ring {
             // SAFETY: `dirty` is at most the slot's size, and the device is done with it.
             unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer, bytes) }
         });
-        let secrets: Vec<_> = secrets.filter(|bytes| !bytes.is_empty()).collect();
-        match secrets.iter().map(|bytes| bytes.len()).sum::<usize>() {
-            0..=ALONE_BYTES => secrets.into_iter().for_each(clear_past_cache),
-            _ => secrets.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN)).for_each(clear_past_cache),
-        }
+        clear_all_past_cache(secrets.collect());
     }
 
     /// Frees everything. The stream must have run empty.
@@ -143,65 +152,4 @@ impl Ring {
             unsafe { driver.pinned_free(slot.memory) };
         }
     }
-}
-
-/// Spawns tasks that copy a part; the last of them says that it is there. Few bytes are copied at once.
-fn fill<'s>(scope: &Scope<'s>, to: &'s mut [u8], from: &'s [u8], filled: impl Fn() + Send + Sync + 's) {
-    if to.len() <= ALONE_BYTES {
-        copy_past_cache(to, from);
-        return filled();
-    }
-    let last = Arc::new((AtomicUsize::new(to.len().div_ceil(COPY_GRAIN)), filled));
-    for (to, from) in to.chunks_mut(COPY_GRAIN).zip(from.chunks(COPY_GRAIN)) {
-        let last = last.clone();
-        scope.spawn(move |_| {
-            copy_past_cache(to, from);
-            let (left, filled) = &*last;
-            if left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                filled();
-            }
-        });
-    }
-}
-
-/// The next message. A core of the pool does other work meanwhile, which may be the sender's.
-fn receive<T>(from: &Receiver<T>) -> Option<T> {
-    match rayon::yield_now() {
-        None => from.recv().ok(),
-        Some(Yield::Executed) => from.try_recv().ok(),
-        Some(Yield::Idle) => {
-            std::thread::yield_now();
-            from.try_recv().ok()
-        }
-    }
-}
-
-/// Copies between host slices of equal length with all cores: one core cannot feed the host link.
-pub(super) fn parallel_copy(to: &mut [u8], from: &[u8]) {
-    debug_assert_eq!(to.len(), from.len());
-    if to.len() <= ALONE_BYTES {
-        return to.copy_from_slice(from);
-    }
-    to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks(COPY_GRAIN)).for_each(|(to, from)| to.copy_from_slice(from));
-}
-
-/// The same, and clears the source while it is in the cache.
-pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
-    debug_assert_eq!(to.len(), from.len());
-    let one = |(to, from): (&mut [u8], &mut [u8])| {
-        to.copy_from_slice(from);
-        from.fill(0);
-    };
-    if to.len() <= ALONE_BYTES {
-        return one((to, from));
-    }
-    to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one);
-}
-
-/// Clears with all cores.
-pub(super) fn parallel_clear(bytes: &mut [u8]) {
-    if bytes.len() <= ALONE_BYTES {
-        return bytes.fill(0);
-    }
-    bytes.par_chunks_mut(COPY_GRAIN).for_each(|chunk| chunk.fill(0));
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::core::{Contents, StreamCore};
 use super::device::lock;
-use super::staging::{Ring, SLOT_BYTES, parallel_copy};
-use super::{Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle};
+use super::staging::SLOT_BYTES;
+use super::{Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle, check_abort};
 use crate::{Error, Result};
 
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
@@ -159,10 +159,10 @@ impl Stream {
         let start = Instant::now();
         self.secrets |= secret;
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
-        lock(&self.core.ring).send(driver, from, secret, &|number, slot, bytes| {
+        lock(&self.core.ring).send(driver, from, secret, &|slot, offset| {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
-                driver.copy_in(stream, to.0, to.1 + number * SLOT_BYTES, slot.pointer, bytes)?;
+                driver.copy_in(stream, to.0, to.1 + offset, slot.pointer, slot.bytes)?;
                 driver.event_record(stream)
             }
         })?;
@@ -184,12 +184,20 @@ impl Stream {
     /// # Errors
     /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
     pub fn download(&mut self, to: &mut [u8], from: &Buffer) -> Result<()> {
-        self.check_range("download", from, 0, to.len())?;
-        // SAFETY: the range was checked.
-        unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret()) }
+        self.download_unless(to, from, None)
     }
 
-    /// Copies ranges of memory from their offsets on to host memory, and waits for them.
+    /// Like [`Self::download`], asking `abort` before every part.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or as [`Self::download`].
+    pub(crate) fn download_unless(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
+        self.check_range("download", from, 0, to.len())?;
+        // SAFETY: the range was checked.
+        unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
+    }
+
+    /// Copies ranges of memory from their offsets on to host memory, and waits for them, unless `abort` says stop.
     ///
     /// # Safety
     /// The ranges are inside the memory, which the stream's device may read.
@@ -198,32 +206,24 @@ impl Stream {
         pieces: impl Iterator<Item = (&'a mut [u8], usize)>,
         from: MemoryHandle,
         secret: bool,
+        abort: Abort<'_>,
     ) -> Result<()> {
         let start = Instant::now();
         self.secrets |= secret;
-        let mut ring = lock(&self.core.ring);
-        let driver = &*self.core.shared.driver;
-        let mut pending: std::collections::VecDeque<(usize, *const u8, &mut [u8])> = std::collections::VecDeque::new();
-        let slots = |(to, offset): (&'a mut [u8], usize)| {
-            to.chunks_mut(SLOT_BYTES).enumerate().map(move |(number, chunk)| (chunk, offset + number * SLOT_BYTES))
+        let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
+        let bytes_down = &mut self.traffic.bytes_down;
+        let parts = |(to, offset): (&'a mut [u8], usize)| {
+            to.chunks_mut(SLOT_BYTES).enumerate().map(move |(number, part)| (part, offset + number * SLOT_BYTES))
         };
-        for (chunk, offset) in pieces.flat_map(slots) {
-            if pending.len() == 3 {
-                finish_download(&mut ring, driver, &mut pending)?;
-            }
-            let (index, slot) = ring.acquire(driver)?;
+        let parts = pieces.flat_map(parts).inspect(|(part, _)| *bytes_down += part.len() as u64);
+        lock(&self.core.ring).receive(driver, parts, secret, &|slot, offset| {
+            check_abort(abort)?;
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
-            let event = unsafe {
-                driver.copy_out(self.core.handle, slot.pointer, from, offset, chunk.len())?;
-                driver.event_record(self.core.handle)?
-            };
-            ring.busy_until(index, event, if secret { chunk.len() } else { 0 });
-            self.traffic.bytes_down += chunk.len() as u64;
-            pending.push_back((index, slot.pointer, chunk));
-        }
-        while !pending.is_empty() {
-            finish_download(&mut ring, driver, &mut pending)?;
-        }
+            unsafe {
+                driver.copy_out(stream, slot.pointer, from, offset, slot.bytes)?;
+                driver.event_record(stream)
+            }
+        })?;
         self.traffic.download += start.elapsed();
         Ok(())
     }
@@ -410,17 +410,4 @@ impl Drop for Stream {
         self.wipe_staging();
         self.device.put_back(self.core.clone());
     }
-}
-
-fn finish_download(
-    ring: &mut Ring,
-    driver: &dyn super::Driver,
-    pending: &mut std::collections::VecDeque<(usize, *const u8, &mut [u8])>,
-) -> Result<()> {
-    if let Some((index, from, to)) = pending.pop_front() {
-        ring.wait(driver, index)?;
-        // SAFETY: the device has written the slot's first `to.len()` bytes, and nobody else uses it yet.
-        parallel_copy(to, unsafe { std::slice::from_raw_parts(from, to.len()) });
-    }
-    Ok(())
 }

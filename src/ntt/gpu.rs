@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rayon::prelude::*;
+
 use super::Transform;
 use super::lanes::transform_on;
-use crate::backend::{Abort, Device, HostBuffer, Traffic, parallel_swap};
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic, parallel_copy, parallel_move};
 use crate::field::{NttField, as_bytes_mut};
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
@@ -32,10 +34,10 @@ pub(super) fn transform_many<F: NttField>(
         failed.fetch_or(part.is_err(), Ordering::Relaxed);
         part
     });
-    // Dropped on an error, what has been exchanged goes back.
+    // Dropped on an error, vectors are as they were.
     let parts = collect(parts)?;
     let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
-    parts.into_iter().flat_map(|part| part.exchanged).for_each(Exchanged::commit);
+    parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit);
     Ok(traffic)
 }
 
@@ -49,63 +51,65 @@ fn collect<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
 
 /// What one device has done.
 pub(super) struct Part<'a, F: NttField> {
-    pub exchanged: Vec<Exchanged<'a, F>>,
+    pub done: Vec<Transformed<'a, F>>,
     pub traffic: Traffic,
 }
 
-/// Where a result lies before its vector gets it, and what the vector was lies afterwards.
-pub(super) enum Store<F: NttField> {
-    Pinned(HostBuffer),
-    Plain(Vec<F>),
+/// A vector that has been transformed. Dropped before [`Self::commit`], it is as it was.
+pub(super) enum Transformed<'a, F: NttField> {
+    /// It has the result, and the buffer what it was.
+    InPlace(Overwritten<'a, F>),
+    /// The result is still in the buffer.
+    Fetched(&'a mut [F], HostBuffer),
+    /// The result is still in the other vector.
+    Beside(&'a mut [F], Vec<F>),
 }
 
-/// A vector whose first `bytes` bytes have changed places with those of its result: so results go into vectors while
-/// later ones are still on their way, and all goes back if one of them fails. Undone when dropped.
-pub(super) struct Exchanged<'a, F: NttField> {
-    slice: &'a mut [F],
-    store: Store<F>,
-    bytes: usize,
-}
-
-impl<'a, F: NttField> Exchanged<'a, F> {
-    /// Nothing exchanged yet.
-    pub fn new(slice: &'a mut [F], store: Store<F>) -> Self {
-        Self { slice, store, bytes: 0 }
-    }
-
-    /// Exchanges up to `end`; what lies before it has arrived.
-    pub fn advance(&mut self, end: usize) {
-        self.exchange(self.bytes, end);
-        self.bytes = end;
-    }
-
-    /// Exchanges all that is left.
-    pub fn advance_to_the_end(&mut self) {
-        self.advance(size_of_val(self.slice));
-    }
-
+impl<F: NttField> Transformed<'_, F> {
     /// Leaves the result in the vector.
-    pub fn commit(mut self) {
-        self.bytes = 0;
-    }
-
-    fn exchange(&mut self, start: usize, end: usize) {
-        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form, and the other way go the vector's own.
-        let ours = unsafe { as_bytes_mut(self.slice) };
-        let ours = &mut ours[start..end];
-        match &mut self.store {
-            Store::Pinned(buffer) => buffer.exchange(start, ours),
-            Store::Plain(values) => {
-                // SAFETY: both sides are elements.
-                let theirs = unsafe { as_bytes_mut(values) };
-                parallel_swap(ours, &mut theirs[start..end]);
+    pub fn commit(self) {
+        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form, and zeros are elements.
+        unsafe {
+            match self {
+                Self::InPlace(vector) => vector.commit(),
+                Self::Fetched(slice, result) => result.move_to(as_bytes_mut(slice)),
+                Self::Beside(slice, mut result) => parallel_move(as_bytes_mut(slice), as_bytes_mut(&mut result)),
             }
         }
     }
 }
 
-impl<F: NttField> Drop for Exchanged<'_, F> {
+/// A vector that a result is fetched into, and what it was; it gets that back when dropped.
+pub(super) struct Overwritten<'a, F: NttField> {
+    slice: &'a mut [F],
+    kept: HostBuffer,
+    committed: bool,
+}
+
+impl<'a, F: NttField> Overwritten<'a, F> {
+    /// Fetches a result into the slice that `kept` is a copy of.
+    pub fn fetch(
+        stream: &mut Stream,
+        result: &Buffer,
+        (slice, kept): (&'a mut [F], HostBuffer),
+        stop: Abort<'_>,
+    ) -> Result<Self> {
+        let vector = Self { slice, kept, committed: false };
+        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
+        stream.download_unless(unsafe { as_bytes_mut(vector.slice) }, result, stop)?;
+        Ok(vector)
+    }
+
+    fn commit(mut self) {
+        self.committed = true;
+    }
+}
+
+impl<F: NttField> Drop for Overwritten<'_, F> {
     fn drop(&mut self) {
-        self.exchange(0, self.bytes);
+        if !self.committed {
+            // SAFETY: what comes back are the vector's own elements.
+            parallel_copy(unsafe { as_bytes_mut(self.slice) }, self.kept.bytes_of());
+        }
     }
 }

@@ -1,165 +1,171 @@
-//! Vectors in host memory on one device: two in flight, so that copies both ways and kernels overlap.
+//! Vectors in host memory on one device: two lanes that take turns, so that copies both ways and kernels overlap.
 
 use std::sync::Arc;
 
-use super::gpu::{Exchanged, Part, Store};
+use super::gpu::{Overwritten, Part, Transformed};
 use super::passes::Layout;
-use super::{Transform, streamed, vectors};
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic, check_abort};
+use super::vectors::Queue;
+use super::{Transform, streamed};
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic, check_abort};
 use crate::field::{NttField, as_bytes};
+use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// Bytes that are fetched between two marks: long against a mark, short against a whole vector.
-const CHUNK_BYTES: usize = 4 << 20;
-/// Vectors in flight.
+/// Vectors in flight: while one is on its way up the other comes down.
 const LANES: usize = 2;
 
-/// Transforms on one device. What has arrived is exchanged with its vector while others are on their way.
+/// Largest vector that is only written once all of its result has been fetched, where others are in flight meanwhile.
+const SMALL_BYTES: usize = 8 << 20;
+/// The same for one alone.
+const SMALL_BYTES_ALONE: usize = 32 << 20;
+
+/// A vector and its transform.
+type Job<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
+
+/// Transforms on one device. Where memory is short one vector waits for the others; one that does not fit alone is
+/// streamed.
 pub(super) fn transform_on<'a, F: NttField>(
     device: &Arc<Device>,
     values: &'a mut [&mut [F]],
     transforms: &[Transform<F>],
     stop: Abort<'_>,
 ) -> Result<Part<'a, F>> {
-    let mut lanes = Lanes::new(device, values.len().min(LANES), stop)?;
-    for (slice, transform) in values.iter_mut().zip(transforms) {
-        lanes.add(slice, transform)?;
+    let mut jobs: [Vec<Job<'a, '_, F>>; LANES] = Default::default();
+    for (number, (slice, transform)) in values.iter_mut().zip(transforms).enumerate() {
+        jobs[number % LANES].push((&mut **slice, transform));
     }
-    lanes.finish_all()?;
-    lanes.close();
-    Ok(Part { exchanged: lanes.done, traffic: lanes.traffic })
+    let small = if transforms.len() == 1 { SMALL_BYTES_ALONE } else { SMALL_BYTES };
+    let lanes = jobs.into_iter().filter(|jobs| !jobs.is_empty());
+    let lanes = side_by_side("ntt", lanes, |jobs| Lane::new(device, small)?.run(jobs, stop));
+    let mut whole = Part { done: Vec::new(), traffic: Traffic::default() };
+    let mut left = Vec::new();
+    for lane in lanes {
+        let (part, no_room) = lane?;
+        whole.add(part);
+        left.extend(no_room);
+    }
+    for job in left {
+        let (part, no_room) = Lane::new(device, small)?.run(vec![job], stop)?;
+        whole.add(part);
+        no_room.into_iter().try_for_each(|job| whole.stream_through(device, job, stop))?;
+    }
+    Ok(whole)
 }
 
-/// A vector on its way. Fields are dropped in this order: the vector gets back what it was, then the memory goes.
-struct Flight<'a, F: NttField> {
-    vector: Exchanged<'a, F>,
-    /// Set after each chunk but the last, with the chunk's end.
-    marks: Vec<(Mark, usize)>,
-    _buffer: Buffer,
-}
-
-struct Lane<'a, F: NttField> {
-    // Before the stream, which waits for it when dropped.
-    flight: Option<Flight<'a, F>>,
-    stream: Stream,
-}
-
-struct Lanes<'a, 'b, F: NttField> {
-    device: &'b Arc<Device>,
-    stop: Abort<'b>,
-    open: Vec<Lane<'a, F>>,
-    next: usize,
-    done: Vec<Exchanged<'a, F>>,
-    traffic: Traffic,
-}
-
-impl<'a, 'b, F: NttField> Lanes<'a, 'b, F> {
-    fn new(device: &'b Arc<Device>, count: usize, stop: Abort<'b>) -> Result<Self> {
-        let mut new = Self { device, stop, open: Vec::new(), next: 0, done: Vec::new(), traffic: Traffic::default() };
-        new.open(count)?;
-        Ok(new)
+impl<'a, F: NttField> Part<'a, F> {
+    fn add(&mut self, other: Self) {
+        self.done.extend(other.done);
+        self.traffic = self.traffic + other.traffic;
     }
 
-    fn open(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            self.open.push(Lane { flight: None, stream: self.device.stream()? });
-        }
-        Ok(())
-    }
-
-    /// Drops the streams, so that their pools are there for others.
-    fn close(&mut self) {
-        for lane in self.open.drain(..) {
-            self.traffic = self.traffic + lane.stream.traffic();
-        }
-    }
-
-    /// Sends a vector on its way. Where memory is short, others land first; one that does not fit alone is streamed.
-    fn add(&mut self, slice: &'a mut [F], transform: &Transform<F>) -> Result<()> {
-        let lane = self.next % self.open.len();
-        self.next += 1;
-        self.finish(lane)?;
-        let launched = match launch(&mut self.open[lane].stream, slice, transform) {
-            Err(Error::OutOfMemory { .. }) => {
-                self.finish_all()?;
-                self.close();
-                self.open(1)?;
-                self.next = 0;
-                launch(&mut self.open[0].stream, slice, transform).map(|launched| (0, launched))
-            }
-            other => other.map(|launched| (lane, launched)),
-        };
-        match launched {
-            Ok((lane, (result, marks, buffer))) => {
-                let vector = Exchanged::new(slice, Store::Pinned(result));
-                self.open[lane].flight = Some(Flight { vector, marks, _buffer: buffer });
-                Ok(())
-            }
-            Err(Error::OutOfMemory { .. }) => self.stream_through(slice, transform),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn stream_through(&mut self, slice: &'a mut [F], transform: &Transform<F>) -> Result<()> {
-        self.close();
-        let (result, traffic) = streamed::transform(self.device, slice, transform, self.stop)?;
+    fn stream_through(&mut self, device: &Arc<Device>, job: Job<'a, '_, F>, stop: Abort<'_>) -> Result<()> {
+        let (slice, transform) = job;
+        let (result, traffic) = streamed::transform(device, slice, transform, stop)?;
         self.traffic = self.traffic + traffic;
-        self.open(1)?;
-        self.next = 0;
-        let mut vector = Exchanged::new(slice, Store::Plain(result));
-        vector.advance_to_the_end();
-        self.done.push(vector);
+        self.done.push(Transformed::Beside(slice, result));
         Ok(())
     }
+}
 
-    /// Waits for a lane's vector, chunk by chunk.
-    fn finish(&mut self, lane: usize) -> Result<()> {
-        check_abort(self.stop)?;
-        let Lane { stream, flight } = &mut self.open[lane];
-        let Some(mut flight) = flight.take() else { return Ok(()) };
-        stream.wipe_staging();
-        for (mark, end) in flight.marks.drain(..) {
-            stream.wait_until(&mark, self.stop)?;
-            flight.vector.advance(end);
+/// What a lane has done, and the vectors that there was no room for.
+type Ran<'a, 'b, F> = (Part<'a, F>, Vec<Job<'a, 'b, F>>);
+
+/// One vector at a time: up, transformed, and down.
+struct Lane {
+    stream: Stream,
+    /// Bytes up to which a vector is only written once all of its result has been fetched.
+    small: usize,
+}
+
+/// What a vector needs on the device, and memory of its size on the host.
+struct Room {
+    queue: Queue,
+    data: Buffer,
+    other: Option<Buffer>,
+    host: HostBuffer,
+}
+
+impl Room {
+    fn queue(&self, stream: &mut Stream) -> Result<()> {
+        stream.mark_start()?;
+        self.queue.queue(stream, &self.data, self.other.as_ref())?;
+        stream.mark_end()
+    }
+}
+
+impl Lane {
+    fn new(device: &Arc<Device>, small: usize) -> Result<Self> {
+        Ok(Self { stream: device.stream()?, small })
+    }
+
+    /// All vectors, but for those that there is no room for.
+    fn run<'a, 'b, F: NttField>(mut self, jobs: Vec<Job<'a, 'b, F>>, stop: Abort<'_>) -> Result<Ran<'a, 'b, F>> {
+        let (mut done, mut no_room) = (Vec::new(), Vec::new());
+        for (slice, transform) in jobs {
+            check_abort(stop)?;
+            match self.room(slice, transform) {
+                Ok(room) => done.push(self.transform(slice, room, stop)?),
+                Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
+                Err(error) => return Err(error),
+            }
         }
-        stream.wait(self.stop)?;
-        flight.vector.advance_to_the_end();
-        self.done.push(flight.vector);
-        Ok(())
+        Ok((Part { done, traffic: self.stream.traffic() }, no_room))
     }
 
-    fn finish_all(&mut self) -> Result<()> {
-        (self.next..self.next + self.open.len()).try_for_each(|number| self.finish(number % self.open.len()))
+    fn room<F: NttField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<Room> {
+        let stream = &mut self.stream;
+        let layout = Layout { vectors: 1, stride: slice.len() as u64 };
+        let bytes = size_of_val(slice);
+        let queue = Queue::new(stream, transform, layout, 0)?;
+        let data = stream.allocate(bytes)?.secret();
+        let other = queue.other(stream, &data)?;
+        Ok(Room { queue, data, other, host: stream.host_buffer(bytes)? })
     }
-}
 
-/// What is on its way: the memory of the result, marks as [`fetch`] sets them, and device memory.
-type Launched = (HostBuffer, Vec<(Mark, usize)>, Buffer);
-
-fn launch<F: NttField>(stream: &mut Stream, input: &[F], transform: &Transform<F>) -> Result<Launched> {
-    let layout = Layout { vectors: 1, stride: input.len() as u64 };
-    let bytes = size_of_val(input);
-    let queue = vectors::Queue::new(stream, transform, layout, 0)?;
-    let data = stream.allocate(bytes)?.secret();
-    let other = queue.other(stream, &data)?;
-    let result = stream.host_buffer(bytes)?;
-    stream.upload(&data, as_bytes(input))?;
-    stream.mark_start()?;
-    queue.queue(stream, &data, other.as_ref())?;
-    stream.mark_end()?;
-    let marks = fetch(stream, &result, &data)?;
-    Ok((result, marks, data))
-}
-
-/// Queues the copies of a result; the marks are after all chunks but the last.
-fn fetch(stream: &mut Stream, to: &HostBuffer, from: &Buffer) -> Result<Vec<(Mark, usize)>> {
-    let last = to.bytes().saturating_sub(1) / CHUNK_BYTES;
-    let mut marks = Vec::with_capacity(last);
-    for chunk in 0..last {
-        let end = (chunk + 1) * CHUNK_BYTES;
-        stream.fetch_range(to, from, chunk * CHUNK_BYTES..end)?;
-        marks.push((stream.mark()?, end));
+    fn transform<'a, F: NttField>(
+        &mut self,
+        slice: &'a mut [F],
+        room: Room,
+        stop: Abort<'_>,
+    ) -> Result<Transformed<'a, F>> {
+        if size_of_val(slice) <= self.small {
+            self.at_once(slice, room, stop)
+        } else {
+            self.by_parts(slice, room, stop)
+        }
     }
-    stream.fetch_range(to, from, last * CHUNK_BYTES..to.bytes())?;
-    Ok(marks)
+
+    /// The slice stays as it is until its result is there, so that nothing need be kept.
+    fn at_once<'a, F: NttField>(
+        &mut self,
+        slice: &'a mut [F],
+        room: Room,
+        stop: Abort<'_>,
+    ) -> Result<Transformed<'a, F>> {
+        let stream = &mut self.stream;
+        stream.upload(&room.data, as_bytes(slice))?;
+        room.queue(stream)?;
+        stream.fetch(&room.host, &room.data)?;
+        stream.wipe_staging();
+        stream.wait(stop)?;
+        Ok(Transformed::Fetched(slice, room.host))
+    }
+
+    /// The slice gets what has been fetched while the rest is on its way.
+    fn by_parts<'a, F: NttField>(
+        &mut self,
+        slice: &'a mut [F],
+        mut room: Room,
+        stop: Abort<'_>,
+    ) -> Result<Transformed<'a, F>> {
+        let stream = &mut self.stream;
+        stream.upload_keeping(&room.data, &mut room.host, as_bytes(slice), stop)?;
+        room.queue(stream)?;
+        if stop.is_some() {
+            stream.wait(stop)?;
+        }
+        let vector = Overwritten::fetch(stream, &room.data, (slice, room.host), stop)?;
+        stream.wait(None)?;
+        Ok(Transformed::InPlace(vector))
+    }
 }
