@@ -58,11 +58,7 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif
     if (!exists) return;
-    u32 at = last_row(radix_log), apart_log = flags & REVERSED ? 0 : log_n - radix_log;
-    row_scale(rows, x, at, last);
-    out += row_store_index(rows, column, at);
-#pragma unroll
-    for (u32 j = 0; j < STEP; j++) out[(u64)register_bits(j, radix_log, flags) << apart_log] = F(reduce)(x[j]);
+    row_store(rows, x, column, out, last);
 }
 
 // Transforms of 1 and of 2 elements, a work-item each, with the factors of a single row. In natural order and

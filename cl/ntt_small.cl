@@ -67,9 +67,5 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     BARRIER();
     pass_levels(tile, x, tree, radix_log, 0);
     LET_NEXT_START();
-    u32 at = last_row(radix_log), apart_log = flags & REVERSED ? 0 : log_n - radix_log;
-    row_scale(rows, x, at, last);
-    out += row_store_index(rows, column, at);
-#pragma unroll
-    for (u32 j = 0; j < STEP; j++) out[(u64)register_bits(j, radix_log, flags) << apart_log] = F(reduce)(x[j]);
+    row_store(rows, x, column, out, last);
 }

@@ -239,3 +239,13 @@ DEVICE void row_scale(rows_t rows, F(t) *x, u32 at, GLOBAL const F(fixed) *last)
 #pragma unroll
     for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], last[register_bits(j, rows.radix_log, 0)]);
 }
+
+// Scales and stores a work-item's elements as the last step has left them.
+DEVICE void row_store(rows_t rows, F(t) *x, u32 column, GLOBAL F(t) *out, GLOBAL const F(fixed) *last) {
+    u32 at = last_row(rows.radix_log), apart_log = rows.flags & REVERSED ? 0 : rows.log_n - rows.radix_log;
+    row_scale(rows, x, at, last);
+    out += row_store_index(rows, column, at);
+#pragma unroll
+    for (u32 j = 0; j < STEP; j++)
+        out[(u64)register_bits(j, rows.radix_log, rows.flags) << apart_log] = F(reduce)(x[j]);
+}

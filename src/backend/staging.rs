@@ -24,6 +24,14 @@ struct Slot {
     dirty: usize,
 }
 
+impl Slot {
+    fn is_idle(&self, driver: &dyn Driver) -> bool {
+        // SAFETY: the event was recorded by this driver and is live. A failure shows at the wait for it.
+        let passed = |event| unsafe { driver.event_passed(event) }.unwrap_or(false);
+        !self.copied && self.busy.is_none_or(passed)
+    }
+}
+
 /// A slot's number, and the event after which the device has read it, where tasks have filled it.
 type Copied = (usize, Result<Option<EventHandle>>);
 
@@ -96,12 +104,7 @@ impl Ring {
         (bytes, secret): (usize, bool),
         copies: &Copies<Copied>,
     ) -> Result<(usize, Pinned)> {
-        let index = self.next % SLOTS;
-        if index == self.slots.len() {
-            let memory = driver.pinned_allocate(SLOT_BYTES)?;
-            self.slots.push(Slot { memory, busy: None, copied: false, dirty: 0 });
-        }
-        self.next += 1;
+        let index = self.next_slot(driver)?;
         while self.slots[index].copied {
             self.note(copies.next()?)?;
         }
@@ -109,6 +112,19 @@ impl Ring {
         let slot = &mut self.slots[index];
         slot.dirty = slot.dirty.max(if secret { bytes } else { 0 });
         Ok((index, Pinned { bytes, ..slot.memory }))
+    }
+
+    /// The one whose turn it is; where that is in use a new one, until there are enough. Page-locking takes longer than
+    /// small copies do, so that what manages with one slot gets no more.
+    fn next_slot(&mut self, driver: &dyn Driver) -> Result<usize> {
+        let index = self.next % self.slots.len().max(1);
+        if self.slots.len() == SLOTS || self.slots.get(index).is_some_and(|slot| slot.is_idle(driver)) {
+            self.next = index + 1;
+            return Ok(index);
+        }
+        let memory = driver.pinned_allocate(SLOT_BYTES)?;
+        self.slots.push(Slot { memory, busy: None, copied: false, dirty: 0 });
+        Ok(self.slots.len() - 1)
     }
 
     fn note(&mut self, (index, event): Copied) -> Result<()> {

@@ -166,7 +166,7 @@ impl Passes {
         let (state, offset) = state.map_or((from, 0), |(buffer, offset)| (buffer, offset));
         let mut args = vec![mem(from), mem(to), Arg::U64(layout.stride)];
         args.extend([rows as u32, plan.log_n, radix_log, plan.first_log()].map(Arg::U32));
-        let [low, high, last] = self.factors();
+        let [low, high, last] = tables.factors();
         args.extend([mem(&tables.plain), Arg::U32(plan.low_log), low, high]);
         args.extend([last, Arg::U32(flags), mem(state), Arg::U32(offset)]);
         args.push(Arg::U32(plan.plane_log()));
@@ -175,17 +175,11 @@ impl Passes {
         unsafe { self.launch(stream, "ntt_rows", tiles, &args, flags & IN_PLACE != 0) }
     }
 
-    /// The tables of factors, or anything else where the flags say that there is none: low, high, last.
-    fn factors(&self) -> [Arg; 3] {
-        let Tables { plain, low, high, last, .. } = &self.tables;
-        [low, high, last].map(|table| mem(table.as_ref().unwrap_or(plain)))
-    }
-
     /// Transforms of fewer elements than a work-item of a tile has.
     fn queue_short(&self, stream: &mut Stream, from: &Buffer, to: &Buffer) -> Result<()> {
         let Layout { vectors, stride } = self.layout;
         let mut args = vec![mem(from), mem(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
-        let [low, _, last] = self.factors();
+        let [low, _, last] = self.tables.factors();
         args.extend([low, last, Arg::U32(self.flags)]);
         // SAFETY: the arguments are those of `ntt_short`; vectors are 2^log_n long, with factors for each element.
         unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.group(), &args) }

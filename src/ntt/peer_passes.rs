@@ -13,7 +13,7 @@ use super::passes::flags;
 use super::plan::{ColumnPass, Plan, TILE};
 use super::tables::Tables;
 use super::{Order, Transform};
-use crate::backend::{Arg, Buffer, PeerMemory, Stream};
+use crate::backend::{Arg, PeerMemory, Stream};
 use crate::field::NttField;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -152,10 +152,9 @@ impl PeerPasses {
 
     fn rows(&self, args: &mut Vec<Arg>) -> &'static str {
         let Self { plan: PeerPlan { plan, .. }, tables, .. } = self;
-        let table = |table: &Option<std::sync::Arc<Buffer>>| mem(table.as_ref().unwrap_or(&tables.plain));
+        let [low, high, last] = tables.factors();
         args.extend([plan.last_radix_log(), plan.first_log()].map(Arg::U32));
-        args.extend([mem(&tables.plain), Arg::U32(plan.low_log), table(&tables.low), table(&tables.high)]);
-        args.extend([table(&tables.last), Arg::U32(self.flags)]);
+        args.extend([mem(&tables.plain), Arg::U32(plan.low_log), low, high, last, Arg::U32(self.flags)]);
         "ntt_peer_rows"
     }
 }

@@ -74,6 +74,11 @@ impl Tables {
         Ok(Self { nodes, plain, low, high, last })
     }
 
+    /// Those of factors, or anything else where the kernels' flags say that there is none: low, high, last.
+    pub fn factors(&self) -> [Arg; 3] {
+        [&self.low, &self.high, &self.last].map(|table| mem(table.as_ref().unwrap_or(&self.plain)))
+    }
+
     /// Keeps them until what is queued has run, whatever the device's cache lets go.
     pub fn keep(&self, stream: &mut Stream) {
         let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
