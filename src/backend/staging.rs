@@ -11,14 +11,15 @@ use crate::Result;
 pub(super) const SLOT_BYTES: usize = 4 << 20;
 /// Slots: some being filled, one being sent, the rest to absorb unevenness.
 const SLOTS: usize = 8;
-/// Slots that the device fills before the first of them is emptied; the others are being emptied.
+/// Slots that the device fills before the first of them is emptied; the others are being emptied. Less than [`SLOTS`], so
+/// that the slot whose turn it is is none of them.
 const COMING: usize = 3;
 
 #[derive(Debug)]
 struct Slot {
     memory: Pinned,
     busy: Option<EventHandle>,
-    /// Tasks copy to it or from it; the event after that, if there is one, is still to come.
+    /// Tasks copy to it or from it, or will; the event after that, if there is one, is still to come.
     copied: bool,
     /// Leading bytes that hold a secret.
     dirty: usize,
@@ -42,7 +43,8 @@ pub(super) type QueueCopy<'a> = dyn Fn(Pinned, usize) -> Result<EventHandle> + S
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     slots: Vec<Slot>,
-    next: usize,
+    /// The slots' numbers; the first was taken longest ago.
+    turns: VecDeque<usize>,
 }
 
 impl Ring {
@@ -61,7 +63,7 @@ impl Ring {
                 Ok(())
             })
         });
-        copies.rest().map(|copied| self.note(copied)).fold(result, Result::and)
+        self.settle(copies, result)
     }
 
     /// Receives parts of host memory, of at most a slot, from their offsets on, through the slots. All cores copy from
@@ -78,7 +80,6 @@ impl Ring {
             let mut coming = VecDeque::new();
             let empty = |ring: &mut Self, (index, slot, part): (usize, Pinned, &'a mut [u8])| {
                 ring.wait(driver, index)?;
-                ring.slots[index].copied = true;
                 // SAFETY: the device has written the slot's first bytes, and nobody writes there until tasks have read them.
                 let from = unsafe { std::slice::from_raw_parts(slot.pointer, slot.bytes) };
                 copies.spawn(scope, (part, from, <[u8]>::copy_from_slice), move || (index, Ok(None)));
@@ -90,11 +91,12 @@ impl Ring {
                 }
                 let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
                 self.slots[index].busy = Some(queue(slot, offset)?);
+                self.slots[index].copied = true;
                 coming.push_back((index, slot, part));
             }
             coming.into_iter().try_for_each(|one| empty(self, one))
         });
-        copies.rest().map(|copied| self.note(copied)).fold(result, Result::and)
+        self.settle(copies, result)
     }
 
     /// The next slot's number and first bytes, once tasks and the device are done with it.
@@ -117,14 +119,24 @@ impl Ring {
     /// The one whose turn it is; where that is in use a new one, until there are enough. Page-locking takes longer than
     /// small copies do, so that what manages with one slot gets no more.
     fn next_slot(&mut self, driver: &dyn Driver) -> Result<usize> {
-        let index = self.next % self.slots.len().max(1);
-        if self.slots.len() == SLOTS || self.slots.get(index).is_some_and(|slot| slot.is_idle(driver)) {
-            self.next = index + 1;
-            return Ok(index);
-        }
-        let memory = driver.pinned_allocate(SLOT_BYTES)?;
-        self.slots.push(Slot { memory, busy: None, copied: false, dirty: 0 });
-        Ok(self.slots.len() - 1)
+        let oldest = self.turns.front().filter(|oldest| self.slots[**oldest].is_idle(driver));
+        let index = if oldest.is_some() || self.slots.len() == SLOTS {
+            self.turns.pop_front().unwrap_or(0)
+        } else {
+            let memory = driver.pinned_allocate(SLOT_BYTES)?;
+            self.slots.push(Slot { memory, busy: None, copied: false, dirty: 0 });
+            self.slots.len() - 1
+        };
+        self.turns.push_back(index);
+        Ok(index)
+    }
+
+    /// After the last task; the result, or else what failed.
+    fn settle(&mut self, copies: Copies<Copied>, result: Result<()>) -> Result<()> {
+        let result = copies.rest().map(|copied| self.note(copied)).fold(result, Result::and);
+        // After an error there may be some that no task has been spawned for.
+        self.slots.iter_mut().for_each(|slot| slot.copied = false);
+        result
     }
 
     fn note(&mut self, (index, event): Copied) -> Result<()> {
@@ -163,6 +175,7 @@ impl Ring {
     /// Frees everything. The stream must have run empty.
     pub(super) fn free(&mut self, driver: &dyn Driver) {
         self.wipe(driver);
+        self.turns.clear();
         for slot in self.slots.drain(..) {
             // SAFETY: the device is done with the slot (wipe waited) and it is not used again.
             unsafe { driver.pinned_free(slot.memory) };
