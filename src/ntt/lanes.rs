@@ -86,7 +86,7 @@ struct Room {
 }
 
 impl Room {
-    fn queue(&self, stream: &mut Stream) -> Result<()> {
+    fn launch(&self, stream: &mut Stream) -> Result<()> {
         stream.mark_start()?;
         self.queue.queue(stream, &self.data, self.other.as_ref())?;
         stream.mark_end()
@@ -144,7 +144,7 @@ impl Lane {
     ) -> Result<Transformed<'a, F>> {
         let stream = &mut self.stream;
         stream.upload(&room.data, as_bytes(slice))?;
-        room.queue(stream)?;
+        room.launch(stream)?;
         stream.fetch(&room.host, &room.data)?;
         stream.wipe_staging();
         stream.wait(stop)?;
@@ -160,7 +160,7 @@ impl Lane {
     ) -> Result<Transformed<'a, F>> {
         let stream = &mut self.stream;
         stream.upload_keeping(&room.data, &mut room.host, as_bytes(slice), stop)?;
-        room.queue(stream)?;
+        room.launch(stream)?;
         if stop.is_some() {
             stream.wait(stop)?;
         }
