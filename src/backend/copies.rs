@@ -93,7 +93,7 @@ pub(crate) fn parallel_copy(to: &mut [u8], from: &[u8]) {
 }
 
 /// The same, and clears the source while it is in the cache.
-pub(crate) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
+pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
     debug_assert_eq!(to.len(), from.len());
     let one = |(to, from): (&mut [u8], &mut [u8])| {
         to.copy_from_slice(from);

@@ -1,7 +1,9 @@
-//! Field elements in page-locked host memory.
+//! Field elements in host memory that is cleared.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+
+use rayon::prelude::*;
 
 use super::NttField;
 use crate::Result;
@@ -49,5 +51,35 @@ impl<F: NttField> DerefMut for HostVector<F> {
         let bytes = self.buffer.contents();
         // SAFETY: as in `deref`.
         unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+/// Elements that one task clears.
+const CLEAR_GRAIN: usize = 1 << 13;
+
+/// Elements in ordinary memory that may be secret. Cleared when dropped.
+pub(crate) struct SecretVec<F: NttField>(pub Vec<F>);
+
+impl<F: NttField> Deref for SecretVec<F> {
+    type Target = [F];
+
+    fn deref(&self) -> &[F] {
+        &self.0
+    }
+}
+
+impl<F: NttField> DerefMut for SecretVec<F> {
+    fn deref_mut(&mut self) -> &mut [F] {
+        &mut self.0
+    }
+}
+
+impl<F: NttField> Drop for SecretVec<F> {
+    fn drop(&mut self) {
+        self.0.par_chunks_mut(CLEAR_GRAIN).for_each(|elements| {
+            elements.fill(F::ZERO);
+            // Nobody reads them any more, but they are to be stored.
+            std::hint::black_box(elements);
+        });
     }
 }

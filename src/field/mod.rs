@@ -9,6 +9,7 @@ mod host;
 pub use device::DeviceVector;
 use ff::PrimeField;
 pub use host::HostVector;
+pub(crate) use host::SecretVec;
 
 use crate::kernels::name;
 

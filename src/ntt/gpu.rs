@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::Transform;
 use super::lanes::transform_on;
-use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic, parallel_copy, parallel_move};
-use crate::field::{NttField, as_bytes_mut};
+use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic, parallel_copy};
+use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
@@ -62,18 +62,18 @@ pub(super) enum Transformed<'a, F: NttField> {
     /// The result is still in the buffer.
     Fetched(&'a mut [F], HostBuffer),
     /// The result is still in the other vector.
-    Beside(&'a mut [F], Vec<F>),
+    Beside(&'a mut [F], SecretVec<F>),
 }
 
 impl<F: NttField> Transformed<'_, F> {
     /// Leaves the result in the vector.
     pub fn commit(self) {
-        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form, and zeros are elements.
+        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
         unsafe {
             match self {
                 Self::InPlace(vector) => vector.commit(),
                 Self::Fetched(slice, result) => result.move_to(as_bytes_mut(slice)),
-                Self::Beside(slice, mut result) => parallel_move(as_bytes_mut(slice), as_bytes_mut(&mut result)),
+                Self::Beside(slice, result) => parallel_copy(as_bytes_mut(slice), as_bytes(&result)),
             }
         }
     }

@@ -19,7 +19,7 @@ use super::passes::Layout;
 use super::vectors::{Queue, launch, multiply_by_powers};
 use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
-use crate::field::{HostVector, NttField};
+use crate::field::{HostVector, NttField, SecretVec};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
@@ -38,13 +38,13 @@ pub(super) fn transform<F: NttField>(
     values: &[F],
     transform: &Transform<F>,
     stop: Abort<'_>,
-) -> Result<(Vec<F>, Traffic)> {
-    let copy = (transform.input == Order::BitReversed).then(|| permuted(values));
+) -> Result<(SecretVec<F>, Traffic)> {
+    let copy = (transform.input == Order::BitReversed).then(|| SecretVec(permuted(values)));
     let [first, second] = Pass::both(transform);
-    let mut result = vec![F::ZERO; values.len()];
+    let mut result = SecretVec(vec![F::ZERO; values.len()]);
     let up = first.run(device, Some(copy.as_deref().unwrap_or(values)), &mut result, stop)?;
     let down = second.run(device, None, &mut result, stop)?;
-    let result = if transform.order == Order::BitReversed { permuted(&result) } else { result };
+    let result = if transform.order == Order::BitReversed { SecretVec(permuted(&result)) } else { result };
     Ok((result, up + down))
 }
 
