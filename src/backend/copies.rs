@@ -16,7 +16,7 @@ const COPY_GRAIN: usize = 256 << 10;
 const ALONE_BYTES: usize = 512 << 10;
 
 /// A copy between slices of equal length.
-pub(super) type Copy = fn(&mut [u8], &[u8]);
+pub(super) type CopyFn = fn(&mut [u8], &[u8]);
 
 /// What comes of parts that tasks copy while others are on their way.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl<T: Send> Copies<T> {
     pub fn spawn<'s>(
         &self,
         scope: &Scope<'s>,
-        (to, from, copy): (&'s mut [u8], &'s [u8], Copy),
+        (to, from, copy): (&'s mut [u8], &'s [u8], CopyFn),
         end: impl Fn() -> T + Send + Sync + 's,
     ) where
         T: 's,
@@ -106,7 +106,7 @@ pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
 }
 
 /// Clears slices with all cores, past their caches.
-pub(super) fn clear_all_past_cache(slices: Vec<&mut [u8]>) {
+pub(crate) fn clear_all_past_cache(slices: Vec<&mut [u8]>) {
     match slices.iter().map(|bytes| bytes.len()).sum::<usize>() {
         0..=ALONE_BYTES => slices.into_iter().for_each(clear_past_cache),
         _ => slices.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN)).for_each(clear_past_cache),

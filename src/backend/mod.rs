@@ -27,7 +27,7 @@ mod wait;
 use std::fmt;
 
 pub use buffer::Buffer;
-pub(crate) use copies::parallel_copy;
+pub(crate) use copies::{clear_all_past_cache, parallel_copy};
 pub use device::Device;
 pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};

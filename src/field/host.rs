@@ -3,11 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use rayon::prelude::*;
-
-use super::NttField;
+use super::{NttField, as_bytes_mut};
 use crate::Result;
-use crate::backend::{HostBuffer, Stream};
+use crate::backend::{HostBuffer, Stream, clear_all_past_cache};
 
 /// Elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
 ///
@@ -54,9 +52,6 @@ impl<F: NttField> DerefMut for HostVector<F> {
     }
 }
 
-/// Elements that one task clears.
-const CLEAR_GRAIN: usize = 1 << 13;
-
 /// Elements in ordinary memory that may be secret. Cleared when dropped.
 pub(crate) struct SecretVec<F: NttField>(pub Vec<F>);
 
@@ -76,10 +71,9 @@ impl<F: NttField> DerefMut for SecretVec<F> {
 
 impl<F: NttField> Drop for SecretVec<F> {
     fn drop(&mut self) {
-        self.0.par_chunks_mut(CLEAR_GRAIN).for_each(|elements| {
-            elements.fill(F::ZERO);
-            // Nobody reads them any more, but they are to be stored.
-            std::hint::black_box(elements);
-        });
+        // SAFETY: zeros are elements.
+        clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
     }
 }
