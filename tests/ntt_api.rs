@@ -251,7 +251,8 @@ fn streamed_vectors_are_all_or_nothing<F: NttField>() {
     }
 }
 
-/// A vector alone, and two on each device, whose results come in parts: aborted at any question, all are as they were.
+/// A vector alone, whose result comes at once, and two on each device, by parts: aborted at any question, all are as they
+/// were.
 #[test]
 fn parts_go_back() {
     let transform = Transform::new(19, omega::<blstrs::Scalar>(19));

@@ -147,7 +147,7 @@ impl Ring {
     }
 
     /// Waits until the device is done with a slot.
-    pub(super) fn wait(&mut self, driver: &dyn Driver, index: usize) -> Result<()> {
+    fn wait(&mut self, driver: &dyn Driver, index: usize) -> Result<()> {
         match self.slots[index].busy.take() {
             // SAFETY: the event was recorded by this driver and is freed only here.
             Some(event) => unsafe {

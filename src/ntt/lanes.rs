@@ -104,7 +104,8 @@ impl Lane {
         for (slice, transform) in jobs {
             check_abort(stop)?;
             match self.room(slice, transform) {
-                Ok(room) => done.push(self.transform(slice, room, stop)?),
+                Ok(room) if size_of_val(slice) <= self.small => done.push(self.at_once(slice, room, stop)?),
+                Ok(room) => done.push(self.by_parts(slice, room, stop)?),
                 Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
                 Err(error) => return Err(error),
             }
@@ -120,19 +121,6 @@ impl Lane {
         let data = stream.allocate(bytes)?.secret();
         let other = queue.other(stream, &data)?;
         Ok(Room { queue, data, other, host: stream.host_buffer(bytes)? })
-    }
-
-    fn transform<'a, F: NttField>(
-        &mut self,
-        slice: &'a mut [F],
-        room: Room,
-        stop: Abort<'_>,
-    ) -> Result<Transformed<'a, F>> {
-        if size_of_val(slice) <= self.small {
-            self.at_once(slice, room, stop)
-        } else {
-            self.by_parts(slice, room, stop)
-        }
     }
 
     /// The slice stays as it is until its result is there, so that nothing need be kept.
