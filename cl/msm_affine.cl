@@ -2,50 +2,42 @@
 // inversion for as many as a group takes at a time (Montgomery's trick), against 8M + 2S in XYZZ.
 //
 // Slot i of level 0 is entry i of the matrix; slot i of level l + 1 is the sum of slots 2i and 2i + 1 of level
-// l. Rows start at multiples of 2^levels and are filled from their start, so no pair spans two rows, and slot i
-// of level l is live if and only if entry i·2^l is: 0 marks an entry that there is none of.
+// l. Rows start at multiples of 2^levels and are filled from their start, so no pair spans two rows. Each level has an entry
+// for every slot, 0 where there is none: at level 0 the number of a base and its sign, above that of a sum in one store, in which
+// nothing is padded. The first round puts its sums there in the order of its list, and lone bases at the end; later ones put
+// theirs where their operands were, and leave lone ones alone.
 //
-// A round lists the pairs with two live slots (a lone one is copied), and then gives every group, a warp, an even
+// A round lists the pairs with two live slots and then gives every group, a warp, an even
 // share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
 // products, inverts the product of all, and goes back through the list. Groups are that small so that they
 // drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
 // in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
 
 #define AFFINE_GROUP INVERSE_GROUP
-// Most pairs of a work-item for one inversion.
-#define AFFINE_ITEMS 128u
-#define AFFINE_TILE (AFFINE_GROUP * AFFINE_ITEMS)
 // Work-items of a group that lists pairs, and pairs that it looks at.
 #define LIST_GROUP 256u
 #define LIST_BLOCK 2048u
 
-// Where the operands of a round are.
-typedef struct {
-    u32 level;
-    GLOBAL const u32 *entries;
-    // The bases at level 0, the sums of the round before above.
-    GLOBAL const affine_t *points;
-} operands_t;
+// Two slots side by side, by their entries: one more than the number of a point each, with SIGN_BIT where it is to be
+// negated; 0 where there is none. Nothing is computed with them when they are loaded, so that nobody waits for that before a point's
+// address is needed.
+typedef struct ALIGNED(8) {
+    u32 p, q;
+} pair_t;
 
-// One more than the number of a slot's point, with SIGN_BIT where it is to be negated. Nothing is computed with it
-// here, so that nobody waits for the load before the point's address is needed.
-DEVICE u32 slot_entry(operands_t from, u32 slot) {
-    return from.level == 0 ? from.entries[slot] : slot + 1;
+DEVICE GLOBAL const affine_t *entry_place(GLOBAL const affine_t *points, u32 entry) {
+    return points + ((entry & ~SIGN_BIT) - 1);
 }
 
-DEVICE GLOBAL const affine_t *entry_place(operands_t from, u32 entry) {
-    return from.points + ((entry & ~SIGN_BIT) - 1);
-}
-
-DEVICE affine_t entry_point(operands_t from, u32 entry) {
-    affine_t point = *entry_place(from, entry);
+DEVICE affine_t entry_point(GLOBAL const affine_t *points, u32 entry) {
+    affine_t point = *entry_place(points, entry);
     if (entry & SIGN_BIT) point.y = F(neg)(point.y);
     return point;
 }
 
 // The same with a y that is loose.
-DEVICE affine_t entry_point_loose(operands_t from, u32 entry) {
-    affine_t point = *entry_place(from, entry);
+DEVICE affine_t entry_point_loose(GLOBAL const affine_t *points, u32 entry) {
+    affine_t point = *entry_place(points, entry);
     if (entry & SIGN_BIT) point.y = F(loose_negative)(point.y);
     return point;
 }
@@ -71,53 +63,57 @@ DEVICE F(t) doubtful_denominator(affine_t p, affine_t q, u32 kind) {
     return kind == TANGENT ? F(dbl)(p.y) : F(one)();
 }
 
-// Appends the pairs of two live slots among those of `level` to the list, and copies lone ones to their place
-// in the level above. Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0. What slots are live
-// is told from level to level by a byte each: odd levels' are the first `room` of `live`, those of even ones behind; at
-// level 0 entries tell.
-STARTS_EARLY(msm_list_pairs)
-KERNEL(LIST_GROUP)
-void msm_list_pairs(u32 rows, u32 level, GLOBAL const u32 *offsets, GLOBAL const u32 *entries,
-                    GLOBAL const affine_t *in, GLOBAL affine_t *out, GLOBAL u32 *counters, GLOBAL u32 *list,
-                    GLOBAL u8 *live, u32 room) {
-    LOCAL u32 found[LIST_BLOCK], count, place;
-    operands_t from;
-    from.level = level;
-    from.entries = entries;
-    from.points = in;
-    AWAIT_STREAM();
-    u32 pairs = offsets[rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
-    if (start >= pairs) return;
-    u32 end = start + LIST_BLOCK < pairs ? start + LIST_BLOCK : pairs;
-    GLOBAL const u8 *live_here = live + (level & 1 ? 0 : room);
-    GLOBAL u8 *live_above = live + (level & 1 ? room : 0);
-    if (LOCAL_ID == 0) count = 0;
+// What a group finds among LIST_BLOCK pairs: those of two live slots from the start, at level 0 those of a lone one from the end.
+typedef struct {
+    u32 pair[LIST_BLOCK];
+    // Of both kinds, and where they go in the list and, from its end, in the store.
+    u32 pairs, lone, place, lone_place;
+} found_t;
+
+// Sorts out the pairs from `start` to `end` − 1. Where there is nothing to add the level above has the first slot's entry, which may be
+// none; but for lone bases.
+DEVICE void find_pairs(LOCAL_POINTER found_t *found, u32 level, GLOBAL const pair_t *pairs, GLOBAL u32 *above, u32 start,
+                       u32 end) {
+    if (LOCAL_ID == 0) found->pairs = found->lone = 0;
     BARRIER();
-    for (u32 pair = start + LOCAL_ID; pair < end; pair += LIST_GROUP) {
-        bool first = level == 0 ? entries[2 * pair] != 0 : live_here[2 * pair] != 0;
-        bool second = level == 0 ? entries[2 * pair + 1] != 0 : live_here[2 * pair + 1] != 0;
-        live_above[pair] = first;
-        if (!first) continue;
-        if (second) found[ATOMIC_ADD(&count, 1u)] = pair;
-        else out[pair] = entry_point(from, slot_entry(from, 2 * pair));
+    for (u32 number = start + LOCAL_ID; number < end; number += LIST_GROUP) {
+        pair_t pair = pairs[number];
+        if (pair.q == 0) above[number] = pair.p;
+        if (pair.q != 0) found->pair[ATOMIC_ADD(&found->pairs, 1u)] = number;
+        else if (level == 0 && pair.p != 0) found->pair[LIST_BLOCK - 1 - ATOMIC_ADD(&found->lone, 1u)] = number;
     }
     BARRIER();
-    if (LOCAL_ID == 0) place = ATOMIC_ADD(&counters[LIST_COUNTS + level], count);
-    BARRIER();
-    for (u32 i = LOCAL_ID; i < count; i += LIST_GROUP) list[place + i] = found[i];
 }
 
-// Two live slots of which the sum is wanted, by the entries of their points.
-typedef struct {
-    u32 number, p, q;
-} pair_t;
+// Copies the lone bases of a group's pairs to the end of the store, which has room for `room` points.
+DEVICE void keep_lone(LOCAL_POINTER const found_t *found, GLOBAL const pair_t *pairs, GLOBAL const affine_t *bases,
+                      GLOBAL u32 *above, GLOBAL affine_t *store, u32 room) {
+    for (u32 i = LOCAL_ID; i < found->lone; i += LIST_GROUP) {
+        u32 number = found->pair[LIST_BLOCK - 1 - i], place = room - 1 - (found->lone_place + i);
+        store[place] = entry_point(bases, pairs[number].p);
+        above[number] = place + 1;
+    }
+}
 
-DEVICE pair_t pair_of(operands_t from, u32 number) {
-    pair_t pair;
-    pair.number = number;
-    pair.p = slot_entry(from, 2 * number);
-    pair.q = slot_entry(from, 2 * number + 1);
-    return pair;
+// Appends the pairs of two live slots among those of `level` to the list, and gives the level above the entries of lone ones.
+// Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0.
+STARTS_EARLY(msm_list_pairs)
+KERNEL(LIST_GROUP)
+void msm_list_pairs(u32 rows, u32 level, u32 room, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs,
+                    GLOBAL u32 *above, GLOBAL const affine_t *bases, GLOBAL affine_t *store, GLOBAL u32 *counters,
+                    GLOBAL u32 *list) {
+    LOCAL found_t found;
+    AWAIT_STREAM();
+    u32 all = offsets[rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
+    if (start >= all) return;
+    find_pairs(&found, level, pairs, above, start, start + LIST_BLOCK < all ? start + LIST_BLOCK : all);
+    if (LOCAL_ID == 0) {
+        found.place = ATOMIC_ADD(&counters[LIST_COUNTS + level], found.pairs);
+        if (found.lone != 0) found.lone_place = ATOMIC_ADD(&counters[LONE_COUNT], found.lone);
+    }
+    BARRIER();
+    for (u32 i = LOCAL_ID; i < found.pairs; i += LIST_GROUP) list[found.place + i] = found.pair[i];
+    keep_lone(&found, pairs, bases, above, store, room);
 }
 
 // Operands of a work-item's pair, and what the next pairs need, on their way to local memory: copied behind the
@@ -126,12 +122,20 @@ DEVICE pair_t pair_of(operands_t from, u32 number) {
 typedef struct ALIGNED(16) {
     affine_t p, q;
     F(t) prefix;
-    // Of the next pair, and the number of the one after.
-    u32 number, p_entry, q_entry, after;
+    // The next pair, and the numbers of this one, the next, and two more: of the pair at a place by its step's number modulo 4.
+    pair_t next;
+    u32 numbers[4];
 #if FIELD_WORDS == 12
-    u32 padding[4];
+    u32 padding[2];
+#else
+    u32 padding[6];
 #endif
 } staged_t;
+
+// So many pairs in whole steps of a group.
+DEVICE u32 whole_steps(u32 pairs) {
+    return (pairs + AFFINE_GROUP - 1) / AFFINE_GROUP * AFFINE_GROUP;
+}
 
 // What a group keeps in local memory: what its inversion needs, or the staged operands.
 typedef union {
@@ -139,75 +143,75 @@ typedef union {
     staged_t slot[AFFINE_GROUP];
 } affine_locals_t;
 
-// A walk through the list in steps of a group, forwards or backwards, three pairs ahead: an address that waits for
-// a load would stall the warp. Past the end it stays in range: the values there are not used.
+// Places `start` to `end` − 1 of a round's list, pairs of `pairs` by their numbers, and the points that these number. It starts at a
+// multiple of a group's size, which is a step.
+typedef struct {
+    GLOBAL const u32 *list;
+    GLOBAL const pair_t *pairs;
+    GLOBAL const affine_t *points;
+    u32 start, end;
+} tile_t;
+
+// A walk through a tile in steps, forwards or backwards, three pairs ahead: an address that waits for a load would stall the
+// warp. Past the end it stays in range: the values there are not used.
 //
-// Backwards, a step below zero wraps and is past the end too.
-DEVICE u32 walk_clamp(u32 place, u32 count) {
-    return place < count ? place : count - 1;
+// Backwards, a step below the start is in another tile, and one below zero wraps and is past the end too.
+DEVICE u32 walk_number(tile_t tile, u32 place) {
+    return tile.list[place < tile.end ? place : tile.end - 1];
 }
 
-// The pair at place `first` of the list of `count` pairs, at least one; *place is where the walk goes on.
-DEVICE pair_t walk_from(LOCAL_POINTER staged_t *slot, operands_t from, GLOBAL const u32 *list, u32 count, u32 first,
-                        u32 step, u32 *place) {
-    u32 second = walk_clamp(first + step, count), third = walk_clamp(second + step, count);
-    pair_t next = pair_of(from, list[second]);
-    slot->number = next.number;
-    slot->p_entry = next.p;
-    slot->q_entry = next.q;
-    slot->after = list[third];
-    *place = walk_clamp(third + step, count);
-    return pair_of(from, list[first]);
+DEVICE LOCAL_POINTER u32 *walk_slot(LOCAL_POINTER staged_t *slot, u32 place) {
+    return &slot->numbers[place / AFFINE_GROUP % 4];
 }
 
-// The next pair; what was copied for it has been waited for.
-DEVICE pair_t walk_on(LOCAL_POINTER staged_t *slot, operands_t from, GLOBAL const u32 *list, u32 count, u32 step,
-                      u32 *place) {
-    pair_t next;
-    next.number = slot->number;
-    next.p = from.level == 0 ? slot->p_entry : 2 * next.number + 1;
-    next.q = from.level == 0 ? slot->q_entry : 2 * next.number + 2;
-    u32 after = slot->after;
-    slot->number = after;
-    if (from.level == 0) {
-        ASYNC_COPY(slot->p_entry, from.entries[2 * after]);
-        ASYNC_COPY(slot->q_entry, from.entries[2 * after + 1]);
-    }
-    ASYNC_COPY(slot->after, list[*place]);
-    *place = walk_clamp(*place + step, count);
+// The pair at the place `first`.
+DEVICE pair_t walk_from(LOCAL_POINTER staged_t *slot, tile_t tile, u32 first, u32 step) {
+    u32 number = walk_number(tile, first), next = walk_number(tile, first + step);
+    *walk_slot(slot, first) = number;
+    *walk_slot(slot, first + step) = next;
+    *walk_slot(slot, first + 2 * step) = walk_number(tile, first + 2 * step);
+    slot->next = tile.pairs[next];
+    return tile.pairs[number];
+}
+
+// The pair a step after the one at `place`; what was copied for it has been waited for.
+DEVICE pair_t walk_on(LOCAL_POINTER staged_t *slot, tile_t tile, u32 place, u32 step) {
+    pair_t next = slot->next;
+    u32 after = *walk_slot(slot, place + 2 * step), last = place + 3 * step;
+    ASYNC_COPY(slot->next, tile.pairs[after]);
+    ASYNC_COPY(*walk_slot(slot, last), tile.list[last < tile.end ? last : tile.end - 1]);
     return next;
 }
 
-DEVICE void stage_x(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair) {
-    ASYNC_COPY(slot->p.x, entry_place(from, pair.p)->x);
-    ASYNC_COPY(slot->q.x, entry_place(from, pair.q)->x);
+DEVICE void stage_x(LOCAL_POINTER staged_t *slot, tile_t tile, pair_t pair) {
+    ASYNC_COPY(slot->p.x, entry_place(tile.points, pair.p)->x);
+    ASYNC_COPY(slot->q.x, entry_place(tile.points, pair.q)->x);
 }
 
-DEVICE void stage(LOCAL_POINTER staged_t *slot, operands_t from, pair_t pair, GLOBAL const F(t) *prefix) {
-    ASYNC_COPY(slot->p, *entry_place(from, pair.p));
-    ASYNC_COPY(slot->q, *entry_place(from, pair.q));
+DEVICE void stage(LOCAL_POINTER staged_t *slot, tile_t tile, pair_t pair, GLOBAL const F(t) *prefix) {
+    ASYNC_COPY(slot->p, *entry_place(tile.points, pair.p));
+    ASYNC_COPY(slot->q, *entry_place(tile.points, pair.q));
     ASYNC_COPY(slot->prefix, *prefix);
 }
 
-// Product of the denominators of the work-item's pairs; prefix[k·AFFINE_GROUP] is that of its first k. These
+// Product of the denominators of the work-item's pairs; prefixes[place + shift] is that of those before the one there. These
 // products are in [0, 2p) for any field: whatever they are multiplied by is loose at most.
-DEVICE F(t) multiply_denominators(operands_t from, GLOBAL const u32 *list, u32 count, GLOBAL F(t) *prefix,
-                                  LOCAL_POINTER staged_t *slot) {
+DEVICE F(t) multiply_denominators(tile_t tile, GLOBAL F(t) *prefixes, u32 shift, LOCAL_POINTER staged_t *slot) {
     F(t) product = F(one)();
-    if (LOCAL_ID >= count) return product;
-    u32 place;
-    pair_t pair = walk_from(slot, from, list, count, LOCAL_ID, AFFINE_GROUP, &place);
-    stage_x(slot, from, pair);
-    for (u32 k = LOCAL_ID; k < count; k += AFFINE_GROUP, prefix += AFFINE_GROUP) {
+    u32 place = tile.start + LOCAL_ID;
+    if (place >= tile.end) return product;
+    pair_t pair = walk_from(slot, tile, place, AFFINE_GROUP);
+    stage_x(slot, tile, pair);
+    for (; place < tile.end; place += AFFINE_GROUP) {
         ASYNC_WAIT();
         F(t) px = slot->p.x, qx = slot->q.x, denominator = F(loose_difference)(qx, px);
         if (pair_is_doubtful(px, qx)) {
-            affine_t p = entry_point(from, pair.p), q = entry_point(from, pair.q);
+            affine_t p = entry_point(tile.points, pair.p), q = entry_point(tile.points, pair.q);
             denominator = doubtful_denominator(p, q, pair_kind(p, q));
         }
-        pair = walk_on(slot, from, list, count, AFFINE_GROUP, &place);
-        stage_x(slot, from, pair);
-        *prefix = product;
+        pair = walk_on(slot, tile, place, AFFINE_GROUP);
+        stage_x(slot, tile, pair);
+        prefixes[place + shift] = product;
         product = F(mul_lazy)(product, denominator);
     }
     ASYNC_WAIT();
@@ -235,65 +239,80 @@ DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse
     return add_by_slope(p, q, kind == CHORD ? F(sub)(q.y, p.y) : F(add)(F(dbl)(square), square), inverse);
 }
 
-// Adds the work-item's pairs, last first; `inverse` is that of the product of their denominators.
-DEVICE void add_listed(operands_t from, GLOBAL const u32 *list, u32 count, F(t) inverse, GLOBAL const F(t) *prefix,
-                       GLOBAL affine_t *out, LOCAL_POINTER staged_t *slot) {
-    if (LOCAL_ID >= count) return;
-    u32 left = (count - 1 - LOCAL_ID) / AFFINE_GROUP * AFFINE_GROUP, place;
-    pair_t next = walk_from(slot, from, list, count, left + LOCAL_ID, 0u - AFFINE_GROUP, &place);
-    stage(slot, from, next, prefix + left);
+// A sum's place in the store, and its entry in the level above. In the first round that is the pair's in the list. In others the
+// 32 sums of a step go where its first 16 pairs had their operands, from which they follow one another for the next round as
+// these did: memory is read by lines of two points or so.
+DEVICE u32 place_sum(LOCAL_POINTER u32 *freed, pair_t pair, u32 place, bool in_place) {
+    // No operands of this step are on their way any more, and all have their places of the one before.
+    WARP_BARRIER();
+    freed[2 * LOCAL_ID] = pair.p;
+    freed[2 * LOCAL_ID + 1] = pair.q;
+    WARP_BARRIER();
+    return in_place ? freed[LOCAL_ID] : place + 1;
+}
+
+// The sum of two points whose slope is to be divided by what `inverse` inverts; with the loose denominator itself.
+DEVICE affine_t add_pair(affine_t p, affine_t q, F(t) inverse, F(t) *denominator) {
+    *denominator = F(loose_difference)(q.x, p.x);
+    if (!pair_is_doubtful(p.x, q.x)) return add_by_slope(p, q, F(loose_difference)(q.y, p.y), inverse);
+    p.y = F(tight)(p.y);
+    q.y = F(tight)(q.y);
+    u32 kind = pair_kind(p, q);
+    *denominator = doubtful_denominator(p, q, kind);
+    return doubtful_sum(p, q, kind, inverse);
+}
+
+// Adds a tile's pairs, last first; `inverse` is that of the product of the denominators of the work-item's. The last step may have
+// none for it.
+DEVICE void add_listed(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u32 shift, GLOBAL affine_t *store,
+                       GLOBAL u32 *above, bool in_place, LOCAL_POINTER staged_t *slot, LOCAL_POINTER u32 *freed) {
+    u32 place = (tile.end - 1) / AFFINE_GROUP * AFFINE_GROUP + LOCAL_ID;
+    pair_t next = walk_from(slot, tile, place, 0u - AFFINE_GROUP);
+    stage(slot, tile, next, prefixes + (place + shift));
     while (true) {
         pair_t pair = next;
+        bool is_live = place < tile.end, is_last = place == tile.start + LOCAL_ID;
         ASYNC_WAIT();
+        u32 entry = place_sum(freed, pair, place, in_place);
         affine_t p = slot->p, q = slot->q;
+        if (is_live) above[*walk_slot(slot, place)] = entry;
         F(t) own = F(mul_lazy)(inverse, slot->prefix);
-        if (left > 0) {
-            next = walk_on(slot, from, list, count, 0u - AFFINE_GROUP, &place);
-            stage(slot, from, next, prefix + left - AFFINE_GROUP);
+        if (!is_last) {
+            next = walk_on(slot, tile, place, 0u - AFFINE_GROUP);
+            stage(slot, tile, next, prefixes + (place - AFFINE_GROUP + shift));
         }
-        if (pair.p & SIGN_BIT) p.y = F(loose_negative)(p.y);
-        if (pair.q & SIGN_BIT) q.y = F(loose_negative)(q.y);
-        F(t) denominator = F(loose_difference)(q.x, p.x);
-        affine_t sum;
-        if (pair_is_doubtful(p.x, q.x)) {
-            p.y = F(tight)(p.y);
-            q.y = F(tight)(q.y);
-            u32 kind = pair_kind(p, q);
-            denominator = doubtful_denominator(p, q, kind);
-            sum = doubtful_sum(p, q, kind, own);
-        } else {
-            sum = add_by_slope(p, q, F(loose_difference)(q.y, p.y), own);
+        if (is_live) {
+            if (pair.p & SIGN_BIT) p.y = F(loose_negative)(p.y);
+            if (pair.q & SIGN_BIT) q.y = F(loose_negative)(q.y);
+            F(t) denominator;
+            store[entry - 1] = add_pair(p, q, own, &denominator);
+            if (!is_last) inverse = F(mul_loose)(inverse, denominator);
         }
-        out[pair.number] = sum;
-        if (left == 0) return;
-        left -= AFFINE_GROUP;
-        inverse = F(mul_loose)(inverse, denominator);
+        if (is_last) return;
+        place -= AFFINE_GROUP;
     }
 }
 
-// Adds the listed pairs: out[i] = in[2i] + in[2i + 1]. `scratch` has as many elements for each group as the
-// largest tile has pairs, in whole steps. Grid: any number of groups. It does not start early: where it did, beside the last
+// Adds the listed pairs of `points`, bases at level 0, the store's sums above, in tiles of at most so many. `scratch` has as many
+// elements for each group as the largest tile has pairs, in whole steps. Grid: any number of groups. It does not start early: where it did, beside the last
 // groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
-void msm_add_pairs(u32 level, GLOBAL const u32 *entries, GLOBAL const affine_t *in, GLOBAL affine_t *out,
-                   GLOBAL const u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
+void msm_add_pairs(u32 level, u32 most, GLOBAL const pair_t *pairs, GLOBAL u32 *above, GLOBAL const affine_t *points,
+                   GLOBAL affine_t *store, GLOBAL const u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
     LOCAL affine_locals_t locals;
-    operands_t from;
-    from.level = level;
-    from.entries = entries;
-    from.points = in;
-    u32 pairs = counters[LIST_COUNTS + level], share = (pairs + GROUPS - 1) / GROUPS;
-    u32 start = GROUP_ID * share, last = start + share < pairs ? start + share : pairs;
-    u32 turns = (share + AFFINE_TILE - 1) / AFFINE_TILE, tile = turns == 0 ? 1 : (share + turns - 1) / turns;
-    u32 steps = (tile + AFFINE_GROUP - 1) / AFFINE_GROUP;
-    GLOBAL F(t) *prefix = scratch + GROUP_ID * steps * AFFINE_GROUP + LOCAL_ID;
-    for (; start < last; start += tile) {
-        u32 count = start + tile < last ? tile : last - start;
-        F(t) product = multiply_denominators(from, list + start, count, prefix, &locals.slot[LOCAL_ID]);
+    LOCAL u32 freed[2 * AFFINE_GROUP];
+    u32 all = counters[LIST_COUNTS + level], share = whole_steps((all + GROUPS - 1) / GROUPS);
+    u32 first = GROUP_ID * share, last = first + share < all ? first + share : all;
+    u32 turns = (share + most - 1) / most, length = turns == 0 ? AFFINE_GROUP : whole_steps((share + turns - 1) / turns);
+    for (; first < last; first += length) {
+        tile_t tile = {list, pairs, points, first, first + length < last ? first + length : last};
+        // Prefix products of the pair at a place are as many further on as this.
+        u32 shift = GROUP_ID * length - first;
+        F(t) product = multiply_denominators(tile, scratch, shift, &locals.slot[LOCAL_ID]);
         BARRIER();
         F(t) inverse = invert_in_group(&locals.inverse, product);
         BARRIER();
-        add_listed(from, list + start, count, inverse, prefix, out, &locals.slot[LOCAL_ID]);
+        add_listed(tile, inverse, scratch, shift, store, above, level > 0, &locals.slot[LOCAL_ID], freed);
         BARRIER();
     }
 }

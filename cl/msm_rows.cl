@@ -4,8 +4,8 @@
 // multiples of 2^level, are shifted by it. Rows are cut into pieces of at most `limit` entries, pieces are ordered by length, longest first, and
 // each work-item sums one piece: neighbours work equally long whatever the scalars are. A row's first
 // piece starts from what its bucket holds already, so that chunks of points follow one another into the
-// same buckets. A row of one piece writes its bucket at once; pieces of other rows stand side by side in
-// `partial` and are merged in two steps by groups of quads.
+// same buckets. A row of one piece writes its bucket at once; the sums of other rows' pieces go to `partial` and are merged in two steps by groups of
+// quads.
 // Every row of a kernel's grid is bounded on the device by piece_offsets[rows]: the host knows a bound
 // only, and never waits to learn the number.
 
@@ -15,6 +15,12 @@
 typedef struct {
     u32 start, length, row;
 } piece_t;
+
+// Where the sum of piece k of a row of several is that starts at a slot. All but the last of these have `limit` slots: the last
+// one of a row may be in the same `limit` slots as the first of the next, but no other two.
+DEVICE u32 partial_place(u32 row_start, u32 limit, u32 k) {
+    return 2 * (row_start / limit + k) + (k != 0);
+}
 
 // The row of a piece: the last one whose first piece is not after it and that is not empty.
 DEVICE u32 row_of_piece(u32 piece, u32 rows, GLOBAL const u32 *piece_offsets) {
@@ -85,43 +91,45 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     if (live) order[local_bins[bin] + rank] = p;
 }
 
-// The piece's sum Σ ±base over its slots, with what the bucket holds if it is the row's first: to the bucket
-// if it is the row's only piece, to partial[p] else. Row 0 has bucket `first_bucket`.
+// The piece's sum Σ ±point over its slots, whose entries these are, with what the bucket holds if it is the row's first: to the bucket
+// if it is the row's only piece, to its place in `partial` else. Row 0 has bucket `first_bucket`.
 STARTS_EARLY(msm_accumulate)
 KERNEL_BOUNDED(128, ACCUMULATE_OCCUPANCY)
-void msm_accumulate(u32 rows, u32 level, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
+void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
                     GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
                     GLOBAL point_t *partial) {
-    operands_t from;
-    from.level = level;
-    from.entries = entries;
-    from.points = points;
     buckets += first_bucket;
-    u32 slot = GLOBAL_ID;
     AWAIT_STREAM();
-    if (slot >= piece_offsets[rows]) return;
-    u32 p = order[slot];
+    if (GLOBAL_ID >= piece_offsets[rows]) return;
+    u32 p = order[GLOBAL_ID];
     piece_t piece = pieces[p];
-    u32 first = piece_offsets[piece.row], end = piece_offsets[piece.row + 1];
     point_t sum = point_infinity();
-    if (p == first) sum = buckets[piece.row];
-    for (u32 i = 0; i < piece.length; i++)
-        sum = point_add_affine_loose(sum, entry_point_loose(from, slot_entry(from, piece.start + i)));
+    if (p == piece_offsets[piece.row]) sum = buckets[piece.row];
+    u32 end = piece.start + piece.length, entry = entries[piece.start];
+    for (u32 slot = piece.start; slot < end; slot++) {
+        affine_t point = entry_point_loose(points, entry);
+        // The next point's address is there when it is needed.
+        if (slot + 1 < end) entry = entries[slot + 1];
+        sum = point_add_affine_loose(sum, point);
+    }
     LET_NEXT_START();
     sum = point_tight(sum);
-    if (end - first == 1) buckets[piece.row] = sum;
-    else partial[p] = sum;
+    NOT_BEFORE(p);
+    piece = pieces[p];
+    u32 k = p - piece_offsets[piece.row], count = piece_offsets[piece.row + 1] - piece_offsets[piece.row];
+    if (count == 1) buckets[piece.row] = sum;
+    else partial[partial_place(piece.start - k * limit, limit, k)] = sum;
 }
 
-// Leaves in the first quad's slots the sum of partial[first], partial[first + stride] … before `end`.
+// Leaves in the first quad's slots the sum of a row's pieces k, k + stride … before `end`.
 DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCAL_POINTER F(t) *scratch,
-                      GLOBAL const point_t *partial, u32 first, u32 end, u32 stride) {
+                      GLOBAL const point_t *partial, u32 row_start, u32 limit, u32 k, u32 end, u32 stride) {
     u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
     quad_set_infinity(sum + at);
-    for (u32 start = first; start < end; start += SUM_QUADS * stride) {
-        u32 p = start + quad * stride;
-        if (p < end) operand[at + LANE] = point_coordinate(partial, p);
-        quad_add(sum + at, operand + at, scratch + at, p < end);
+    for (; k < end; k += SUM_QUADS * stride) {
+        u32 own = k + quad * stride;
+        if (own < end) operand[at + LANE] = point_coordinate(partial, partial_place(row_start, limit, own));
+        quad_add(sum + at, operand + at, scratch + at, own < end);
     }
     quad_sum_group(sum, operand, scratch, SUM_QUADS);
 }
@@ -131,17 +139,21 @@ DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCA
 // take units in turn.
 STARTS_EARLY(msm_merge_units)
 KERNEL(SUM_GROUP)
-void msm_merge_units(u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *units, GLOBAL const u32 *piece_offsets,
-                     GLOBAL const piece_t *pieces, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
+void msm_merge_units(u32 limit, u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *units,
+                     GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL point_t *buckets,
+                     GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     AWAIT_STREAM();
     // There is little to do, as a rule.
     LET_NEXT_START();
     for (u32 u = GROUP_ID; u < counters[MERGE_COUNTS]; u += GROUPS) {
-        u32 first = units[u], row = pieces[first].row, end = piece_offsets[row + 1];
-        merge_run(sum, operand, scratch, partial, first, end < first + MERGE ? end : first + MERGE, 1);
-        bool whole = first == piece_offsets[row] && end <= first + MERGE;
-        if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, whole ? first_bucket + row : first, sum[LANE]);
+        piece_t piece = pieces[units[u]];
+        u32 k = units[u] - piece_offsets[piece.row], count = piece_offsets[piece.row + 1] - piece_offsets[piece.row];
+        u32 start = piece.start - k * limit;
+        merge_run(sum, operand, scratch, partial, start, limit, k, count < k + MERGE ? count : k + MERGE, 1);
+        bool whole = count <= MERGE;
+        u32 place = whole ? first_bucket + piece.row : partial_place(start, limit, k);
+        if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, place, sum[LANE]);
         BARRIER();
     }
 }
@@ -149,13 +161,14 @@ void msm_merge_units(u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const 
 // Step 2: a group sums what step 1 left of a row that has more than MERGE pieces. Grid: as in step 1.
 STARTS_EARLY(msm_merge_rows)
 KERNEL(SUM_GROUP)
-void msm_merge_rows(u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *long_rows, GLOBAL const u32 *piece_offsets,
-                    GLOBAL point_t *buckets, GLOBAL const point_t *partial) {
+void msm_merge_rows(u32 limit, u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *long_rows,
+                    GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL point_t *buckets,
+                    GLOBAL const point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     AWAIT_STREAM();
     for (u32 r = GROUP_ID; r < counters[MERGE_COUNTS + 1]; r += GROUPS) {
-        u32 row = long_rows[r];
-        merge_run(sum, operand, scratch, partial, piece_offsets[row], piece_offsets[row + 1], MERGE);
+        u32 row = long_rows[r], first = piece_offsets[row], count = piece_offsets[row + 1] - first;
+        merge_run(sum, operand, scratch, partial, pieces[first].start, limit, 0, count, MERGE);
         if (LOCAL_ID < QUAD) point_set_coordinate(buckets, first_bucket + row, sum[LANE]);
         BARRIER();
     }

@@ -33,7 +33,7 @@ typedef long long i64;
 #define SORT_ROOM 4096u
 // Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
 // work-item (PTX ISA, cp.async).
-#define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : 4>(&(to), &(from), sizeof(to))
+#define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : sizeof(to) % 8 == 0 ? 8 : 4>(&(to), &(from), sizeof(to))
 #define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 template <int step> DEVICE void async_copy(void *to, const void *from, int bytes) {
     u32 address = (u32)__cvta_generic_to_shared(to);

@@ -33,7 +33,7 @@ pub(crate) use device::lock;
 pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
 pub use host::HostBuffer;
 pub(crate) use peers::PeerMemory;
-pub(crate) use pool::SLACK;
+pub(crate) use pool::usable;
 pub use stream::{Launch, Mark, Stream, Traffic};
 pub use wait::Abort;
 pub(crate) use wait::{UPLOAD_PIECE, check_abort};

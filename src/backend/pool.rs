@@ -2,8 +2,23 @@
 
 use super::MemoryHandle;
 
-/// A block is larger than asked for by at most one in so many bytes, where there is memory enough.
-pub(crate) const SLACK: usize = 8;
+/// A block is larger than asked for by at most one in so many bytes, where there is memory enough; a large one by one in more.
+const SLACK: usize = 8;
+const LARGE: usize = 8 << 20;
+const LARGE_SLACK: usize = 32;
+/// Blocks that are not large and may be larger than asked for, as many as anything takes at once.
+const SMALL_BLOCKS: u64 = 24;
+
+/// How large a block may be of which so many bytes are asked for.
+fn most(bytes: usize) -> usize {
+    bytes + if bytes < LARGE { bytes / SLACK } else { (bytes / LARGE_SLACK).max(LARGE / SLACK) }
+}
+
+/// So much of free memory can be planned with, for blocks may be larger than asked for.
+pub(crate) fn usable(free: u64) -> u64 {
+    let large = free / (1 + LARGE_SLACK as u64) + SMALL_BLOCKS * (LARGE / SLACK) as u64;
+    free - large.min(free / (1 + SLACK as u64))
+}
 
 /// A part of a block that the driver gave, or all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,10 +89,10 @@ impl Pool {
         self.0.iter().map(|free| free.place.bytes as u64).sum()
     }
 
-    /// What a stream had before, of at least so many bytes and not more than an eighth larger: rather such as needs no
+    /// What a stream had before, of at least so many bytes and not much larger: rather such as needs no
     /// clearing or, for scratch memory, is not worth clearing; then the smallest, then what was given back last.
     pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<Free> {
-        let fits = |free: &Free| (bytes..=bytes + bytes / SLACK).contains(&free.place.bytes) && free.is_of(stream);
+        let fits = |free: &Free| (bytes..=most(bytes)).contains(&free.place.bytes) && free.is_of(stream);
         let found = self.0.iter().enumerate().rev().filter(|(_, free)| fits(free));
         let (at, _) = found.min_by_key(|(_, free)| (free.dirty != scratch, free.place.bytes))?;
         Some(self.0.remove(at))

@@ -2,8 +2,7 @@
 
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
-/// Pairs of a tile of `msm_add_pairs` (`cl/msm_affine.cl`), and work-items of a group there.
-const AFFINE_TILE: u64 = 4096;
+/// Work-items of a group of `msm_add_pairs` (`cl/msm_affine.cl`).
 const AFFINE_STEP: u64 = 32;
 /// Pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
@@ -29,6 +28,8 @@ pub(super) struct Cut {
     pub levels: u32,
     /// Most groups of a round of batched affine additions.
     pub affine_groups: u32,
+    /// Most pairs that such a group has an inversion for.
+    pub affine_tile: u32,
     pub affine_bytes: u64,
     /// Longest piece of a row that one work-item sums.
     pub piece: u32,
@@ -52,51 +53,46 @@ impl Cut {
         (self.entries() + padding) >> level
     }
 
+    /// At most this many pairs of two entries in a row, and as many in any round.
+    pub fn pairs(&self) -> u64 {
+        self.entries() / 2
+    }
+
+    /// At most this many sums, and lone bases, that the first round leaves: half of every row, rounded up.
+    pub fn sums(&self) -> u64 {
+        if self.levels == 0 { 0 } else { (self.entries() + u64::from(self.rows).min(self.entries())) / 2 }
+    }
+
     /// Groups of a round of batched affine additions: no more than have an inversion's worth of pairs.
     pub fn affine_groups(&self) -> u64 {
-        self.slots(1).div_ceil(MIN_TILE).min(u64::from(self.affine_groups))
+        self.pairs().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
     }
 
-    /// Prefix products of those groups in a round: each has as many as pairs in its largest tile, in whole steps.
-    pub fn prefixes(&self, round: u32) -> u64 {
-        let share = self.slots(round + 1).div_ceil(self.affine_groups().max(1));
-        self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(AFFINE_TILE)
-    }
-
-    /// Bytes of the prefix products of all rounds but the first, which has them in the buffer that it leaves empty.
-    pub fn prefix_bytes(&self) -> u64 {
-        if self.levels == 0 { 0 } else { self.affine_bytes / 2 * self.prefixes(1) }
-    }
-
-    /// Bytes of the two large buffers of a band. First they hold the entries on their way to their rows (6 bytes each)
-    /// and the digits (4 bytes), then what the rounds of halving leave, which they do in turns; the second one the first
-    /// round's prefix products before.
-    pub fn first_bytes(&self) -> u64 {
-        let halved = if self.levels == 0 { 0 } else { self.affine_bytes * self.slots(1) };
-        halved.max(6 * self.entries())
-    }
-
-    /// See [`Self::first_bytes`].
-    pub fn second_bytes(&self) -> u64 {
+    /// Prefix products of those groups: each has as many as pairs in its largest tile, in whole steps. The first round has most.
+    fn prefixes(&self) -> u64 {
+        let share = self.pairs().div_ceil(self.affine_groups());
         if self.levels == 0 {
-            return 4 * self.entries();
+            0
+        } else {
+            self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(self.affine_tile.into())
         }
-        (self.affine_bytes * self.slots(2)).max(self.affine_bytes / 2 * self.prefixes(0)).max(4 * self.entries())
     }
 
-    /// Bytes that say which slots are live: those of a round, and of the next.
-    pub fn live_bytes(&self) -> u64 {
-        self.slots(1) + self.slots(2)
+    /// Bytes of the two large buffers of a band. The first holds the entries on their way to their rows (6 bytes each), then
+    /// the sums of the rounds of halving.
+    pub fn first_bytes(&self) -> u64 {
+        (self.affine_bytes * self.sums()).max(6 * self.entries())
     }
 
-    /// Bytes of that one of them which is free when pieces are summed.
-    pub fn spare_bytes(&self) -> u64 {
-        if self.levels.is_multiple_of(2) { self.first_bytes() } else { self.second_bytes() }
+    /// The second holds the digits (4 bytes each), then the rounds' prefix products, then the pieces' sums.
+    pub fn second_bytes(&self) -> u64 {
+        let (prefixes, pieces) = (self.affine_bytes / 2 * self.prefixes(), 2 * self.affine_bytes * self.partial_sums());
+        prefixes.max(pieces).max(4 * self.entries())
     }
 
-    /// Bytes of the pieces' sums, or of the buffer which is free then and holds them.
-    pub fn partial_bytes(&self) -> u64 {
-        (2 * self.affine_bytes * self.pieces()).max(self.spare_bytes())
+    /// At most this many places of pieces' sums, `partial_place` of `cl/msm_rows.cl`.
+    fn partial_sums(&self) -> u64 {
+        2 * (self.slots(self.levels) / u64::from(self.piece) + 1)
     }
 
     /// At most this many pieces: one for every row that is not empty, and one more per full piece.
@@ -113,5 +109,73 @@ impl Cut {
     /// At most this many rows of several runs.
     pub fn long_rows(&self) -> u64 {
         self.pieces() / MERGE + 1
+    }
+}
+
+/// Sizes of a band's buffers that do for every chunk and band: each finds the blocks of the one before then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    pub entries: u64,
+    /// Slots of the matrix, and of the level above.
+    pub slots: [u64; 2],
+    pub pairs: u64,
+    pub sums: u64,
+    pub rows: u64,
+    pub bins: u64,
+    pub pieces: u64,
+    pub units: u64,
+    pub long_rows: u64,
+    pub first_bytes: u64,
+    pub second_bytes: u64,
+}
+
+impl Room {
+    /// What one cut takes.
+    pub fn of(cut: &Cut) -> Self {
+        let rounds = cut.levels > 0;
+        Self {
+            entries: cut.entries(),
+            slots: [cut.slots(0), if rounds { cut.slots(1) } else { 0 }],
+            pairs: if rounds { cut.pairs() } else { 0 },
+            sums: cut.sums(),
+            rows: cut.rows.into(),
+            bins: cut.bins.into(),
+            pieces: cut.pieces(),
+            units: cut.units(),
+            long_rows: cut.long_rows(),
+            first_bytes: cut.first_bytes(),
+            second_bytes: cut.second_bytes(),
+        }
+    }
+
+    /// Whether what has a size for each entry or slot is as large as this cut needs it.
+    pub fn has_slots_for(&self, cut: &Cut) -> bool {
+        let other = Self::of(cut);
+        let sizes = |room: &Self| [room.slots[0], room.slots[1], room.pairs, room.first_bytes, room.second_bytes];
+        sizes(self).iter().zip(sizes(&other)).all(|(own, other)| *own >= other)
+    }
+
+    /// Room for both.
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            entries: self.entries.max(other.entries),
+            slots: [0, 1].map(|level| self.slots[level].max(other.slots[level])),
+            pairs: self.pairs.max(other.pairs),
+            sums: self.sums.max(other.sums),
+            rows: self.rows.max(other.rows),
+            bins: self.bins.max(other.bins),
+            pieces: self.pieces.max(other.pieces),
+            units: self.units.max(other.units),
+            long_rows: self.long_rows.max(other.long_rows),
+            first_bytes: self.first_bytes.max(other.first_bytes),
+            second_bytes: self.second_bytes.max(other.second_bytes),
+        }
+    }
+
+    /// Bytes of all that.
+    pub fn bytes(&self) -> u64 {
+        // A row has its counter, its first slot and its first piece, a piece its description of three words and its place.
+        let words = self.slots[0] + self.slots[1] + self.pairs + 3 * self.rows + 4 * self.pieces;
+        self.first_bytes + self.second_bytes + 4 * (words + self.units + self.long_rows)
     }
 }

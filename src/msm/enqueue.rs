@@ -56,6 +56,23 @@ struct Binned {
     entries: Buffer,
 }
 
+/// What the rounds leave: points, and their entries in rows where these are not in the place of the matrix's.
+struct Halved {
+    sums: Buffer,
+    entries: Option<Buffer>,
+}
+
+/// A round of batched affine additions: the entries of its slots and of those of the level above, the points that they number at
+/// level 0 and above, and the list of its pairs.
+struct Round<'a> {
+    level: u32,
+    entries: &'a Buffer,
+    above: &'a Buffer,
+    bases: &'a Buffer,
+    sums: &'a Buffer,
+    list: &'a Buffer,
+}
+
 /// The matrix's rows cut for balance.
 struct Pieces {
     descriptions: Buffer,
@@ -126,8 +143,8 @@ impl Enqueue<'_> {
     pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
         let cut = self.plan.cut(digits.count, band);
         let room = self.plan.room();
-        let (counters, entries) = (self.counters()?, self.words(room.slots(0))?);
-        if self.plan.levels > 0 {
+        let (counters, entries) = (self.counters()?, self.words(room.slots[0])?);
+        if cut.levels > 0 {
             self.stream.zero(&entries)?;
         }
         let binned = self.sort_into_bins(digits, band, cut, &counters)?;
@@ -135,7 +152,7 @@ impl Enqueue<'_> {
         let numbers = [cut.bins, self.plan.low_bits(), tile].map(Arg::U32);
         let tiles = cut.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
         let found = [&binned.bins, &binned.tile_bins, &binned.entries].map(mem);
-        let found = [&numbers[..], &found, &[Arg::U32(room.entries() as u32), mem(&counters)]].concat();
+        let found = [&numbers[..], &found, &[Arg::U32(room.entries as u32), mem(&counters)]].concat();
         self.launch("msm_count_rows", tiles, SORT_GROUP, &found)?;
         let (offsets, piece_offsets) = self.row_offsets(cut, &counters)?;
         self.launch("msm_place", tiles, SORT_GROUP, &[&found[..], &[mem(&entries)]].concat())?;
@@ -146,7 +163,7 @@ impl Enqueue<'_> {
     /// A band's counters, all zero.
     fn counters(&mut self) -> Result<Buffer> {
         let room = self.plan.room();
-        let counters = self.words(OTHER_COUNTERS + u64::from(room.bins) + u64::from(room.rows))?;
+        let counters = self.words(OTHER_COUNTERS + room.bins + room.rows)?;
         self.stream.zero(&counters)?;
         Ok(counters)
     }
@@ -155,14 +172,14 @@ impl Enqueue<'_> {
     fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut, counters: &Buffer) -> Result<Binned> {
         let (plan, low) = (self.plan, self.plan.low_bits());
         let room = plan.room();
-        let found = self.bytes(room.second_bytes())?;
+        let found = self.bytes(room.second_bytes)?;
         let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
         self.make_digits(digits, band, &windows, [&found, counters])?;
         let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
-        let entries = self.bytes(room.first_bytes())?;
+        let entries = self.bytes(room.first_bytes)?;
         let tile = self.sort_tile(cut);
         let numbers = [low, tile, digits.stride, digits.base, cut.places()].map(Arg::U32);
-        let buffers = [mem(&found), mem(&cursors), mem(&entries), Arg::U32(room.entries() as u32)];
+        let buffers = [mem(&found), mem(&cursors), mem(&entries), Arg::U32(room.entries as u32)];
         let args = [&windows[..], &numbers, &buffers].concat();
         let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.vectors * cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
@@ -197,9 +214,9 @@ impl Enqueue<'_> {
     /// Where each bin starts, the same to be used up, and the bin of each tile's first entry.
     fn scan_bins(&mut self, cut: Cut, counters: &Buffer) -> Result<(Buffer, Buffer, Buffer)> {
         let room = self.plan.room();
-        let [bins, cursors] = [1, 0].map(|more| self.words(u64::from(room.bins) + more));
+        let [bins, cursors] = [1, 0].map(|more| self.words(room.bins + more));
         let (bins, cursors) = (bins?, cursors?);
-        let tile_bins = self.words(room.entries().div_ceil(SORT_TILE.into()))?;
+        let tile_bins = self.words(room.entries.div_ceil(SORT_TILE.into()))?;
         let tile = self.sort_tile(cut);
         let tiles = cut.entries().div_ceil(tile.into());
         let numbers = [cut.bins, tile, tiles as u32].map(Arg::U32);
@@ -211,11 +228,11 @@ impl Enqueue<'_> {
 
     /// Where rows start, and the first piece of each; their counters become cursors.
     fn row_offsets(&mut self, cut: Cut, counters: &Buffer) -> Result<(Buffer, Buffer)> {
-        let [offsets, piece_offsets] = [(); 2].map(|()| self.words(u64::from(self.plan.room().rows) + 1));
+        let [offsets, piece_offsets] = [(); 2].map(|()| self.words(self.plan.room().rows + 1));
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
         let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
         let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
-        let numbers = [cut.bins, cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
+        let numbers = [cut.bins, cut.rows, cut.levels, cut.piece].map(Arg::U32);
         let args = [&numbers[..], &[counters, &sums].map(mem)].concat();
         self.launch("msm_sum_rows", items, SORT_GROUP, &args)?;
         let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(mem)].concat();
@@ -228,58 +245,65 @@ impl Enqueue<'_> {
         let halved = self.halve(matrix, bases)?;
         let pieces = self.cut(matrix)?;
         let cut = matrix.cut;
-        let partial = self.bytes(self.plan.room().partial_bytes())?;
-        let points = halved.as_ref().unwrap_or(bases);
-        let numbers = [cut.rows, self.plan.levels, matrix.first_bucket].map(Arg::U32);
-        let first_bucket = numbers[2];
+        let partial = self.bytes(self.plan.room().second_bytes)?;
+        let (points, above) = halved.as_ref().map_or((bases, None), |halved| (&halved.sums, halved.entries.as_ref()));
+        let entries = above.unwrap_or(&matrix.entries);
+        let numbers = [cut.rows, cut.piece, matrix.first_bucket].map(Arg::U32);
         let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
-        let summed =
-            [offsets, &pieces.descriptions, &pieces.order, &matrix.entries, points, buckets, &partial].map(mem);
+        let summed = [offsets, &pieces.descriptions, &pieces.order, entries, points, buckets, &partial].map(mem);
         self.launch("msm_accumulate", cut.pieces(), 128, &[&numbers[..], &summed].concat())?;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
-        let args = [counters, &pieces.units, offsets, &pieces.descriptions, buckets, &partial];
-        let args = [&[first_bucket], &args.map(mem)[..]].concat();
-        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &args)?;
-        let args = [counters, &pieces.long_rows, offsets, buckets, &partial];
-        let args = [&[first_bucket], &args.map(mem)[..]].concat();
-        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &args)
+        let merge = |lists| {
+            [&numbers[1..], &[counters, lists, offsets, &pieces.descriptions, buckets, &partial].map(mem)].concat()
+        };
+        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &merge(&pieces.units))?;
+        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &merge(&pieces.long_rows))
     }
 
     /// Rounds of batched affine additions: what they leave of every row, or nothing if there are none.
-    fn halve(&mut self, matrix: &Matrix, bases: &Buffer) -> Result<Option<Buffer>> {
-        let (plan, cut) = (self.plan, matrix.cut);
-        if plan.levels == 0 {
+    fn halve(&mut self, matrix: &Matrix, bases: &Buffer) -> Result<Option<Halved>> {
+        let (levels, room) = (matrix.cut.levels, self.plan.room());
+        if levels == 0 {
             return Ok(None);
         }
-        let room = plan.room();
-        let later = self.bytes(room.prefix_bytes())?;
-        let list = self.words(room.slots(1))?;
-        let live = self.bytes(room.live_bytes())?;
-        // Two buffers take turns as input and output: those of the transposition, given back since.
-        let (mut output, mut input) = (self.bytes(room.first_bytes())?, self.bytes(room.second_bytes())?);
-        for level in 0..plan.levels {
-            let from = if level == 0 { bases } else { &input };
-            let numbers = [cut.rows, level].map(Arg::U32);
-            let buffers = [&matrix.offsets, &matrix.entries, from, &output, &matrix.counters, &list, &live].map(mem);
-            let args = [&numbers[..], &buffers, &[Arg::U32(room.slots(1) as u32)]].concat();
-            let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
-            self.launch("msm_list_pairs", items, LIST_GROUP, &args)?;
-            // The first round reads bases, so that the other buffer is free.
-            let prefixes = if level == 0 { &input } else { &later };
-            let buffers = [&matrix.entries, from, &output, &matrix.counters, &list, prefixes].map(mem);
-            let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
-            self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&[Arg::U32(level)], &buffers[..]].concat())?;
-            std::mem::swap(&mut input, &mut output);
+        let (above, list) = (self.words(room.slots[1])?, self.words(room.pairs)?);
+        let (sums, prefixes) = (self.bytes(room.first_bytes)?, self.bytes(room.second_bytes)?);
+        // The levels have these two in turns.
+        let entries = [&matrix.entries, &above];
+        for level in 0..levels {
+            let of = |level: u32| entries[level as usize % 2];
+            let round = Round { level, entries: of(level), above: of(level + 1), bases, sums: &sums, list: &list };
+            self.add_round(matrix, round, &prefixes)?;
         }
-        Ok(Some(input))
+        let entries = (levels % 2 == 1).then_some(above);
+        Ok(Some(Halved { sums, entries }))
+    }
+
+    /// Lists a round's pairs and adds them.
+    fn add_round(&mut self, matrix: &Matrix, round: Round<'_>, prefixes: &Buffer) -> Result<()> {
+        let (cut, room) = (matrix.cut, self.plan.room());
+        let Round { level, entries, above, bases, sums, list } = round;
+        let numbers = [cut.rows, level, room.sums as u32].map(Arg::U32);
+        let buffers = [&matrix.offsets, entries, above, bases, sums, &matrix.counters, list].map(mem);
+        let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
+        self.launch("msm_list_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
+        let points = if level == 0 { bases } else { sums };
+        let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(mem);
+        let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
+        self.launch(
+            "msm_add_pairs",
+            items,
+            AFFINE_GROUP,
+            &[&[numbers[1], Arg::U32(cut.affine_tile)], &buffers[..]].concat(),
+        )
     }
 
     /// Pieces of rows, ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
         let (cut, room) = (matrix.cut, self.plan.room());
-        let [rows, level, limit] = [cut.rows, self.plan.levels, cut.piece].map(Arg::U32);
-        let (descriptions, order) = (self.words(3 * room.pieces())?, self.words(room.pieces())?);
-        let (units, long_rows) = (self.words(room.units())?, self.words(room.long_rows())?);
+        let [rows, level, limit] = [cut.rows, cut.levels, cut.piece].map(Arg::U32);
+        let (descriptions, order) = (self.words(3 * room.pieces)?, self.words(room.pieces)?);
+        let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
         let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
         let outputs = [&matrix.offsets, offsets, &descriptions, counters, &units, &long_rows].map(mem);
         self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, level, limit], &outputs[..]].concat())?;

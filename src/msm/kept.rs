@@ -6,7 +6,7 @@ use super::gpu::Bases;
 use super::options::Options;
 use super::plan::{Plan, Problem};
 use super::table::{Need, problem};
-use crate::backend::{Device, SLACK, lock};
+use crate::backend::{Device, lock, usable};
 use crate::curve::MsmCurve;
 use crate::{Error, Result};
 
@@ -79,9 +79,7 @@ pub(super) fn plan_for<C: MsmCurve>(
 
 /// Bytes of a device for each of so many multiplications at a time, within the caller's cap.
 pub(super) fn available(device: &Device, at_once: u32, options: &Options) -> Result<u64> {
-    let free = device.free_memory()? / u64::from(at_once);
-    // Blocks from pools may be larger than asked for.
-    let free = free - free / (1 + SLACK as u64);
+    let free = usable(device.free_memory()? / u64::from(at_once));
     Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }
 

@@ -350,7 +350,7 @@ impl Pipeline {
         let (count, first, too_long) = (range.len(), range.start, &total.too_long);
         let digits = Digits { vectors, count, first, base, stride, too_long };
         compute.stream.mark_start()?;
-        for band in plan.bands() {
+        for band in plan.bands(range.len()) {
             let matrix = compute.enqueue().transpose(&digits, band)?;
             if band.from == 0 {
                 slot.send_bases(number, job, range, upload.as_mut(), &mut compute.stream)?;

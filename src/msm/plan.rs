@@ -1,13 +1,14 @@
 //! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication: sizes only, no device.
 
+mod chunks;
 mod segments;
 #[cfg(test)]
 pub(super) mod tests;
 mod windows;
 
-use std::ops::Range;
 use std::time::Duration;
 
+use self::chunks::MIN_STREAMED;
 use super::costs::{BAND, Costs, ENTRY, OTHER_DIGIT};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
@@ -26,14 +27,12 @@ const MAX_RESIDENT: usize = 1 << 24;
 /// The same where somebody may abort, times the bytes of a point and for so many compute units: some 25 ms of BLS12-381.
 const MAX_ABORTABLE: usize = 96 << 22;
 const ABORTABLE_UNITS: u32 = 132;
-/// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
-const MIN_STREAMED: usize = 1 << 17;
-/// The same where nothing but scalars is uploaded.
+/// Smallest chunk where nothing but scalars is uploaded: smaller ones cost more in launches than overlap gains.
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
-/// Parts that the first chunk of bases from the host is cut by, if they are long enough: of one part, two, four of them.
-const FIRST_PARTS: [usize; 2] = [7, 3];
-/// Chunks that an upload is cut into, so that all but the first hide behind kernels.
-const STREAMED_CHUNKS: usize = 4;
+/// Chunks that an upload of scalars is cut into, so that all but the first hide behind kernels.
+const SCALARS_CHUNKS: usize = 4;
+/// Whole chunks that one of bases is cut into, after shorter ones.
+const STREAMED_CHUNKS: usize = 2;
 /// Where memory is short, numbers of chunks are tried of which each is larger than the one before by this part.
 const CHUNK_STEPS: usize = 8;
 /// Smallest chunk that is tried then.
@@ -48,6 +47,12 @@ pub(super) const MAX_WINDOW: u32 = 20;
 const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
 const AFFINE_GROUPS: u32 = 16;
+/// Most pairs of such a group for an inversion, which it waits 26 µs for: as many as there is memory for their prefix products,
+/// the fewest where that would do for longer chunks.
+const AFFINE_TILES: [u32; 2] = [8192, 4096];
+const LEAST_TILE: u32 = 2048;
+/// Visits of a bucket by a chunk that take as long as an addition.
+const VISITS: u64 = 3;
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 4;
 
@@ -108,6 +113,8 @@ pub(super) struct Plan {
     pub band: u32,
     /// Rounds of batched affine additions before the rest is added in XYZZ.
     pub levels: u32,
+    /// Most pairs for an inversion in those.
+    affine_tile: u32,
     /// Buckets of a segment in the reduction; half as many in narrow windows.
     pub segment: u32,
     /// Four work-items reduce a segment, not one.
@@ -117,8 +124,8 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan that is fastest with as much memory as it likes.
     pub fn new(problem: Problem) -> Self {
-        Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX, None)
-            .unwrap_or_else(|| Self::smallest(problem))
+        let plan = Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX, None);
+        plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan).with_largest_tile(u64::MAX)
     }
 
     /// The fastest plan if it fits into `free` bytes, else the one that the model likes best of those that fit. The
@@ -128,25 +135,24 @@ impl Plan {
         if best.bytes() <= free {
             return Ok(best);
         }
-        // Chunks of equal size: a short one at the end has all the bands of a full one.
-        let of = |count: usize| problem.points.div_ceil(count);
+        let of = |count: usize| Self::chunk_of(&problem, count);
         let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
-        let counts = std::iter::successors(Some(of(best.chunk.max(1)).max(1)), more);
-        let plan = counts.fold(None, |best, count| Self::with_chunk(problem, of(count).max(1), free, best));
-        plan.ok_or_else(|| Self::smallest(problem).bytes())
+        let counts = std::iter::successors(Some(best.whole_chunks()), more);
+        let plan = counts.fold(None, |best, count| Self::with_chunk(problem, of(count), free, best));
+        plan.map(|(_, plan)| plan.with_largest_tile(free)).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
     fn largest_chunk(problem: Problem) -> usize {
-        let parts = (problem.points / STREAMED_CHUNKS).max(MIN_STREAMED);
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take but a part of the time.
         let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
         let resident = resident / problem.joined as usize;
+        let streamed = Self::chunk_of(&problem, STREAMED_CHUNKS).max(MIN_STREAMED);
         let (wanted, most) = match (problem.resident, problem.scalars_resident) {
             (true, true) => (problem.points, resident),
-            (true, false) => (parts.max(MIN_STREAMED_SCALARS), resident),
-            (false, _) => (parts, if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED }),
+            (true, false) => ((problem.points / SCALARS_CHUNKS).max(MIN_STREAMED_SCALARS), resident),
+            (false, _) => (streamed, if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED }),
         };
         wanted.min(problem.points).clamp(1, most)
     }
@@ -158,10 +164,10 @@ impl Plan {
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
-    /// The fastest plan with chunks of that size that fits, or `best`, where none is faster.
-    fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<Self>) -> Option<Self> {
+    /// The fastest plan with chunks of that size that fits, or `best`, where none is faster; with its cost.
+    fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
         let least = BAND * problem.points.div_ceil(chunk) as u64;
-        if best.is_some_and(|best| best.cost() <= least) {
+        if best.is_some_and(|(cost, _)| cost <= least) {
             return best;
         }
         let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
@@ -175,10 +181,18 @@ impl Plan {
     }
 
     /// This plan in bands that fit, or `best`, where that is as fast. Narrower bands only take longer.
-    fn if_faster(self, best: Option<Self>, free: u64) -> Option<Self> {
-        let is_slower = |plan: &Self| best.is_some_and(|best| best.cost() <= plan.cost());
-        let fitting = if is_slower(&self) { None } else { self.in_bands_that_fit(free) };
-        fitting.filter(|plan| !is_slower(plan)).or(best)
+    fn if_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
+        let faster = |plan: Self| {
+            let cost = plan.cost();
+            best.is_none_or(|(least, _)| cost < least).then_some((cost, plan))
+        };
+        faster(self).and_then(|_| self.in_bands_that_fit(free)).and_then(faster).or(best)
+    }
+
+    /// The same with the largest tiles of affine additions whose prefix products fit.
+    fn with_largest_tile(self, free: u64) -> Self {
+        let larger = AFFINE_TILES.into_iter().map(|affine_tile| Self { affine_tile, ..self });
+        larger.into_iter().find(|plan| plan.bytes() <= free).unwrap_or(self)
     }
 
     /// The same in as few bands as fit, of as many sets each, if any do.
@@ -222,6 +236,7 @@ impl Plan {
             until,
             band: 1,
             levels,
+            affine_tile: LEAST_TILE,
             segment,
             quads: true,
         };
@@ -238,7 +253,7 @@ impl Plan {
 
     /// Whether a band's slots are numbered by 31 bits.
     fn counts_in_32_bits(&self) -> bool {
-        self.room().slots(0) < 1 << 31
+        self.room().slots[0] < 1 << 31
     }
 
     /// Vectors of one matrix.
@@ -246,34 +261,22 @@ impl Plan {
         self.problem.joined
     }
 
-    /// Chunks and bands, each of which has a matrix.
-    fn matrices(&self) -> u64 {
-        let chunks = self.problem.points.div_ceil(self.chunk).max(1) as u64;
-        chunks * u64::from(self.own_sets().div_ceil(self.band))
-    }
-
-    /// What the model says that kernels wait for however little there is to do.
-    fn waits(&self) -> u64 {
-        let costs = Costs::of(self.problem.affine_bytes);
-        self.matrices() * (BAND + costs.round * u64::from(self.levels))
-    }
-
     /// What the model says that all chunks take together, of all vectors that are joined.
     pub fn cost(&self) -> u64 {
         let vectors = u64::from(self.joined());
         let points = self.problem.points as u64;
-        let chunks = points.div_ceil(self.chunk as u64).max(1);
+        let chunks = self.chunk_count();
         let others = self.sets - self.own_sets();
         let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
         let entries = vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
-        // What is left of a row is rounded up; its first addition is none, but in chunks after the first.
+        // What is left of a row of a chunk is rounded up; the bucket's first addition is none, but every chunk looks at it.
         let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
-        let xyzz = (left + rounded + chunks * rows).saturating_sub(2 * rows.min(left));
+        let xyzz = (left + rounded + rows + (chunks - 1) * rows / VISITS).saturating_sub(2 * rows.min(left));
         let mean = (entries / (chunks * rows).max(1)) >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
         let costs = Costs::of(self.problem.affine_bytes);
-        costs.affine * (entries - left)
+        costs.affine * (entries - left).saturating_sub(rounded - rounded / chunks)
             + self.waits()
             + costs.xyzz * xyzz
             + costs.tail * longest * self.matrices()
@@ -301,26 +304,6 @@ impl Plan {
         self.windows.div_ceil(self.sets)
     }
 
-    /// The bands of sets, one after the other.
-    pub fn bands(&self) -> impl Iterator<Item = Band> + use<> {
-        let (sets, band) = (self.first_set..self.end_set, self.band);
-        sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
-    }
-
-    /// The chunks of the points. Where bases are uploaded the first of them is cut, since nothing hides the upload of what
-    /// comes first, into parts of which each is twice as long as the one before: its kernels take about as long as the
-    /// upload of the next.
-    pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (points, chunk) = (self.problem.points, self.chunk.max(1));
-        let is_cut = !self.problem.resident && chunk < points;
-        let parts = FIRST_PARTS.into_iter().find(|parts| is_cut && chunk / parts >= MIN_STREAMED).unwrap_or(1);
-        let early =
-            (0..).map(move |k| ((1 << k) - 1) * chunk / parts).take_while(move |start| *start < chunk.min(points));
-        let starts: Vec<usize> = early.chain((chunk..points).step_by(chunk)).collect();
-        let ends: Vec<usize> = starts.iter().copied().skip(1).chain([points]).collect();
-        starts.into_iter().zip(ends).map(|(start, end)| start..end)
-    }
-
     /// Low bits of a row's number, by which entries are sorted within a bin.
     pub fn low_bits(&self) -> u32 {
         low_bits(self.c)
@@ -328,6 +311,10 @@ impl Plan {
 
     /// How a band of a chunk is cut.
     pub fn cut(&self, points: usize, band: Band) -> Cut {
+        self.cut_in(points, band, self.shape(points).levels)
+    }
+
+    fn cut_in(&self, points: usize, band: Band, levels: u32) -> Cut {
         let (sets, copies) = (band.to - band.from, self.copies());
         let points = points as u32;
         // Twice the mean length in the largest chunk, so that rows of random scalars are one piece each.
@@ -337,37 +324,25 @@ impl Plan {
         // their rounds, hide behind the other half's additions. Joined vectors have less to hide than that costs.
         let beside = if self.joined() > 1 { 1 } else { self.problem.at_once.max(self.problem.lanes).clamp(1, 2) };
         let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
+        let affine_tile = self.affine_tile;
         let vectors = self.joined();
         let rows = vectors * (self.first_row(band.to) - self.first_row(band.from));
-        let (bins, levels, affine_bytes) = (rows >> self.low_bits(), self.levels, self.problem.affine_bytes);
-        Cut { points, vectors, sets, copies, rows, bins, levels, affine_groups, affine_bytes, piece }
-    }
-
-    /// The largest cut, by which memory is allocated: as many sets as a band has, of which as many are wide as can be
-    /// among so many, as among the first.
-    pub fn room(&self) -> Cut {
-        self.cut(self.chunk.min(self.problem.points), Band { from: 0, to: self.band })
+        let (bins, affine_bytes) = (rows >> self.low_bits(), self.problem.affine_bytes);
+        Cut { points, vectors, sets, copies, rows, bins, levels, affine_groups, affine_tile, affine_bytes, piece }
     }
 
     /// Device bytes that it needs beside resident bases.
     pub fn bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
-        let cut = self.room();
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let bases = if self.problem.resident { 0 } else { affine };
         let scalars = if self.problem.scalars_resident { 0 } else { 32 };
         let vectors = u64::from(self.problem.vectors);
         let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
-        let matrix = cut.first_bytes() + cut.second_bytes() + 4 * cut.slots(0) + 12 * u64::from(cut.rows);
-        let halved = if self.levels == 0 { 0 } else { cut.prefix_bytes() + 4 * cut.slots(1) + cut.live_bytes() };
-        // A piece has its description (12 bytes), its place (4) and its sum.
-        let reused = cut.partial_bytes() == cut.spare_bytes();
-        let pieces = 16 * cut.pieces() + if reused { 0 } else { cut.partial_bytes() };
-        let merges = 4 * (cut.units() + cut.long_rows());
         let buckets = u64::from(self.rows());
         let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
-        let scratch = matrix + halved + pieces + merges + 2 * affine * sums + (1 << 20);
+        let scratch = self.room().bytes() + 2 * affine * sums + (1 << 20);
         inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }
 }

@@ -31,7 +31,7 @@ fn plans_hold_what_they_promise() {
         for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
             let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
             assert!(plan.first_bit(plan.windows) >= scalar_bits.min(255), "the carry of the top digit has room");
-            for band in plan.bands() {
+            for band in plan.bands(plan.chunk) {
                 let cut = plan.cut(plan.chunk.min(points), band);
                 assert!(cut.piece <= MAX_PIECE && plan.buckets(0).is_multiple_of(plan.segment));
                 assert!(u32::try_from(cut.slots(0)).is_ok(), "entries are counted with 32 bits");
@@ -81,7 +81,7 @@ fn rows_and_bits_of_windows_follow_one_another() {
             assert_eq!((rows.start >> low << low, rows.len()), (rows.start, plan.buckets(set) as usize), "{plan:?}");
             assert_eq!(plan.first_bit(set + 1), plan.first_bit(set) + plan.bits(set), "{plan:?}");
         }
-        assert_eq!(plan.bands().map(|band| plan.cut(1, band).rows).sum::<u32>(), plan.rows());
+        assert_eq!(plan.bands(plan.chunk).map(|band| plan.cut(1, band).rows).sum::<u32>(), plan.rows());
     }
 }
 
@@ -122,15 +122,28 @@ fn chunks_follow_one_another() {
 
 /// Nothing hides the upload of what comes first.
 #[test]
-fn the_first_chunk_from_the_host_comes_in_growing_parts() {
-    let lengths = |log_n: u32, resident: bool| {
-        let plan = Plan::new(problem(1 << log_n, resident));
-        plan.chunks().map(|range| range.len()).collect::<Vec<_>>()
-    };
-    let whole = 1 << 22;
-    let [first, second] = [whole / 7, whole * 3 / 7 - whole / 7];
-    assert_eq!(lengths(24, false), [first, second, whole - first - second, whole, whole, whole]);
-    assert_eq!((lengths(17, false).len(), lengths(24, true).len()), (1, 1));
+fn bases_from_the_host_come_in_growing_chunks() {
+    let plan = |log_n: u32, resident: bool| Plan::new(problem(1 << log_n, resident));
+    for log_n in [20, 22, 24, 26] {
+        let lengths: Vec<usize> = plan(log_n, false).chunks().map(|range| range.len()).collect();
+        assert!(log_n == 20 || lengths[0] < (1 << log_n) / 16, "{lengths:?}");
+        assert!(lengths.windows(2).all(|two| 2 * two[1] <= 3 * two[0] + 4), "{lengths:?}");
+    }
+    assert_eq!((plan(17, false).chunks().count(), plan(24, true).chunks().count()), (1, 1));
+}
+
+/// Rows of a short chunk are short, so that it does with fewer rounds; its bands fit into the memory of the others'.
+#[test]
+fn short_chunks_take_fewer_rounds_and_bands() {
+    let all = Plan::new(problem(1 << 24, false));
+    for part in [1, 2, 3, 4] {
+        let plan = Plan::fit(problem(1 << 24, false), all.bytes() / part).expect("chunks fit");
+        let shapes: Vec<_> = plan.chunks().map(|range| plan.shape(range.len())).collect();
+        assert!(shapes.is_sorted_by_key(|shape| shape.levels) && shapes[0].levels < plan.levels, "{shapes:?}");
+        assert!(shapes.iter().all(|shape| shape.band >= plan.band), "{shapes:?} of {plan:?}");
+        let whole = plan.cut(plan.chunk, Band { from: 0, to: plan.band });
+        assert!(plan.room().first_bytes == whole.first_bytes(), "{:?} for {whole:?}", plan.room());
+    }
 }
 
 #[test]
@@ -169,9 +182,13 @@ fn chunks_and_bands_are_even() {
         let all = Plan::new(problem(1 << log_n, resident));
         for part in [2, 3, 4, 6, 8] {
             let Ok(plan) = Plan::fit(problem(1 << log_n, resident), all.bytes() / part) else { continue };
-            let (bands, chunks) = (plan.own_sets().div_ceil(plan.band), (1usize << log_n).div_ceil(plan.chunk));
+            let bands = plan.own_sets().div_ceil(plan.band);
             assert!(plan.own_sets() > (plan.band - 1) * bands, "even bands: {plan:?}");
-            assert!((1 << log_n) > (plan.chunk - 1) * chunks, "even chunks: {plan:?}");
+            let last: Vec<_> = plan.chunks().skip(plan.chunks().count() - plan.whole_chunks()).collect();
+            assert!(
+                last.iter().all(|range| last[0].len() - range.len() < last.len()),
+                "even chunks: {last:?} of {plan:?}"
+            );
             let wider = Plan { band: plan.own_sets().div_ceil((bands - 1).max(1)), ..plan };
             assert!(bands == 1 || wider.bytes() > all.bytes() / part, "a band too many: {plan:?}");
         }
@@ -190,10 +207,10 @@ fn joined_vectors_are_one_matrix() {
         let plan = Plan::new(joined(vectors, Problem { copies, ..problem(1 << log_n, true) }));
         assert_eq!((plan.band, plan.all_rows()), (plan.own_sets(), vectors * plan.rows()), "{plan:?}");
         let (room, one) = (plan.room(), Plan { problem: Problem { joined: 1, ..plan.problem }, ..plan }.room());
-        assert_eq!((room.rows, room.bins), (vectors * one.rows, vectors * one.bins));
-        assert_eq!((room.entries(), room.places()), (u64::from(vectors) * one.entries(), one.places()));
+        assert_eq!((room.rows, room.bins), (u64::from(vectors) * one.rows, u64::from(vectors) * one.bins));
+        assert_eq!(room.entries, u64::from(vectors) * one.entries);
         assert_eq!(room.bins << plan.low_bits(), room.rows, "a vector starts with a bin: {plan:?}");
-        assert!(room.slots(0) < 1 << 31 && one.bins <= 4096, "{plan:?}");
+        assert!(room.slots[0] < 1 << 31 && one.bins <= 4096, "{plan:?}");
         assert!(plan.buckets(0).is_multiple_of(plan.segment) && plan.bits(plan.sets - 1) > 1, "{plan:?}");
     }
 }

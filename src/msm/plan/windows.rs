@@ -179,9 +179,12 @@ mod tests {
                 let sets = part.first_set..part.end_set;
                 assert_eq!((part.first_bucket(sets.start), part.first_bucket(sets.end)), (0, part.rows()));
                 assert_eq!(part.rows(), sets.clone().map(|set| part.buckets(set)).sum::<u32>(), "{part:?}");
-                assert!(part.bands().flat_map(|band| band.from..band.to).eq(sets), "{part:?}");
+                assert!(part.bands(part.chunk).flat_map(|band| band.from..band.to).eq(sets), "{part:?}");
                 let room = part.room();
-                assert!(part.bands().all(|band| part.cut(part.chunk, band).rows <= room.rows), "{part:?}");
+                assert!(
+                    part.bands(part.chunk).all(|band| u64::from(part.cut(part.chunk, band).rows) <= room.rows),
+                    "{part:?}"
+                );
                 let weights: Vec<_> = (0..part.sums()).map(|sum| part.weight(sum)).collect();
                 let bits = part.first_bit(part.first_set)..part.first_bit(part.end_set);
                 assert!(weights.iter().all(|weight| bits.contains(weight)), "{weights:?} of {part:?}");

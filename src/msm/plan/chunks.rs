@@ -1,0 +1,135 @@
+//! Chunks of the points: how long they are, and in how many bands and rounds each is done.
+
+use std::ops::Range;
+
+use super::super::costs::{BAND, Costs};
+use super::super::cut::{Band, Cut, Room};
+use super::{MAX_BINS, Plan, Problem};
+
+/// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
+pub(super) const MIN_STREAMED: usize = 1 << 17;
+/// Most shorter chunks that bases from the host begin with.
+const RAMP: u32 = 4;
+
+/// How a chunk of some length is done: sets at a time, and rounds of batched affine additions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub band: u32,
+    pub levels: u32,
+}
+
+/// The k-th chunk before the first whole one. Nothing hides the upload of what comes first, so it is short; kernels take one and
+/// a half times as long as uploads, so each chunk is that much longer than the one before.
+fn early(chunk: usize, k: u32) -> usize {
+    chunk * 2usize.pow(k) / 3usize.pow(k)
+}
+
+/// How many such chunks there are before so many whole ones.
+fn ramp(problem: &Problem, chunk: usize, whole: usize) -> u32 {
+    let streamed = !problem.resident && chunk < problem.points;
+    let long = |k: u32| early(chunk, k) >= MIN_STREAMED;
+    let most = if streamed { (1..=RAMP).take_while(|k| long(*k)).count() as u32 } else { 0 };
+    let fits = |most: u32| whole * chunk + (1..=most).map(|k| early(chunk, k)).sum::<usize>() <= problem.points;
+    (1..=most).rev().find(|most| fits(*most)).unwrap_or(0)
+}
+
+impl Plan {
+    /// The length of chunks of which there are so many, all of one length but for the first ones where bases come from the host:
+    /// a short one at the end has all the bands of a whole one.
+    pub(super) fn chunk_of(problem: &Problem, whole: usize) -> usize {
+        let even = problem.points.div_ceil(whole).max(1);
+        let most = ramp(problem, even, 0);
+        let with = |early: u32| {
+            let all = whole as f64 + (1..=early).map(|k| (2.0 / 3.0f64).powi(k as i32)).sum::<f64>();
+            (problem.points as f64 / all).ceil() as usize
+        };
+        (1..=most).rev().find(|k| early(with(*k), *k) >= MIN_STREAMED).map_or(even, with)
+    }
+
+    /// Chunks after the first, shorter ones.
+    pub(super) fn whole_chunks(&self) -> usize {
+        let early: usize = (1..=self.ramp()).map(|k| early(self.chunk, k)).sum();
+        (self.problem.points - early).div_ceil(self.chunk.max(1)).max(1)
+    }
+
+    fn ramp(&self) -> u32 {
+        ramp(&self.problem, self.chunk, 1)
+    }
+
+    /// Lengths of the chunks, in order, and how many follow one another that have it; the last one may be shorter.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let (chunk, ramp, whole) = (self.chunk, self.ramp(), self.whole_chunks());
+        let before: usize = (1..=ramp).map(|k| early(chunk, k)).sum();
+        let rest = (self.problem.points - before).div_ceil(whole);
+        (1..=ramp).rev().map(move |k| (early(chunk, k), 1)).chain([(rest, whole as u64)])
+    }
+
+    /// The chunks of the points.
+    pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let points = self.problem.points;
+        let each = self.lengths().flat_map(|(length, count)| (0..count).map(move |_| length));
+        let next = move |start: &mut usize, length: usize| {
+            let range = *start..(*start + length).min(points);
+            *start = range.end;
+            Some(range)
+        };
+        each.scan(0, next).filter(|range| !range.is_empty())
+    }
+
+    /// How many chunks there are.
+    pub(super) fn chunk_count(&self) -> u64 {
+        self.lengths().map(|(_, count)| count).sum()
+    }
+
+    /// Chunks and their bands, each of which has a matrix.
+    pub(super) fn matrices(&self) -> u64 {
+        self.lengths().map(|(points, count)| count * self.band_count(self.shape(points))).sum()
+    }
+
+    /// What the model says that kernels wait for however little there is to do.
+    pub(super) fn waits(&self) -> u64 {
+        let round = Costs::of(self.problem.affine_bytes).round;
+        let of = |shape: Shape| self.band_count(shape) * (BAND + round * u64::from(shape.levels));
+        self.lengths().map(|(points, count)| count * of(self.shape(points))).sum()
+    }
+
+    fn band_count(&self, shape: Shape) -> u64 {
+        self.own_sets().div_ceil(shape.band).into()
+    }
+
+    /// How a chunk of so many points is done. A shorter one has shorter rows and does without a round for each time that it is
+    /// half as long, and in as few bands as the others' memory does for.
+    pub(super) fn shape(&self, points: usize) -> Shape {
+        let whole = Shape { band: self.band, levels: self.levels };
+        let shorter = (self.chunk / points.max(1)).max(1).ilog2();
+        if points >= self.chunk || self.joined() > 1 {
+            return whole;
+        }
+        let levels = self.levels.saturating_sub(shorter);
+        let room = Room::of(&self.widest_cut(self.chunk, whole));
+        let fits = |cut: Cut| room.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS;
+        let bands =
+            (1..self.band_count(whole) as u32).map(|bands| Shape { band: self.own_sets().div_ceil(bands), levels });
+        let fewer = bands.into_iter().find(|shape| fits(self.widest_cut(points, *shape)));
+        fewer.unwrap_or(Shape { levels, ..whole })
+    }
+
+    /// The bands of sets of a chunk of so many points, one after the other.
+    pub fn bands(&self, points: usize) -> impl Iterator<Item = Band> + use<> {
+        let (sets, band) = (self.first_set..self.end_set, self.shape(points).band);
+        sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
+    }
+
+    /// The largest cut of chunks of so many points: as many sets as a band has, of which as many are wide as can be among so
+    /// many, as among the first.
+    fn widest_cut(&self, points: usize, Shape { band, levels }: Shape) -> Cut {
+        self.cut_in(points.min(self.problem.points), Band { from: 0, to: band }, levels)
+    }
+
+    /// By what memory is allocated.
+    pub fn room(&self) -> Room {
+        let whole = Room::of(&self.widest_cut(self.chunk, Shape { band: self.band, levels: self.levels }));
+        let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));
+        cuts.fold(whole, |room, cut| room.max(Room::of(&cut)))
+    }
+}
