@@ -29,6 +29,10 @@ pub(super) const UNITS: u64 = 132;
 pub(super) const ENTRY: u64 = 27;
 /// What a band of a chunk takes however few its entries are, in ps: some twenty kernels that fill the device unevenly.
 pub(super) const BAND: u64 = 120_000_000;
+/// A scalar of which digits are made again, for the next band.
+pub(super) const DIGITS: u64 = 58;
+/// A byte on its way from the host's memory, at 45 GB/s.
+pub(super) const UPLOAD: u64 = 22;
 /// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
 /// instructions of 14 T/s, and its part of the scalar's way from memory.
 pub(super) const OTHER_DIGIT: u64 = 2;

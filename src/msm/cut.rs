@@ -60,7 +60,8 @@ impl Cut {
 
     /// At most this many sums, and lone bases, that the first round leaves: half of every row, rounded up.
     pub fn sums(&self) -> u64 {
-        if self.levels == 0 { 0 } else { (self.entries() + u64::from(self.rows).min(self.entries())) / 2 }
+        let odd = u64::from(self.rows).min(self.entries());
+        if self.levels == 0 { 0 } else { self.entries().midpoint(odd) }
     }
 
     /// Groups of a round of batched affine additions: no more than have an inversion's worth of pairs.

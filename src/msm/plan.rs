@@ -9,7 +9,7 @@ mod windows;
 use std::time::Duration;
 
 use self::chunks::MIN_STREAMED;
-use super::costs::{BAND, Costs, ENTRY, OTHER_DIGIT};
+use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, UNITS, UPLOAD};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
 
@@ -47,10 +47,10 @@ pub(super) const MAX_WINDOW: u32 = 20;
 const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
 const AFFINE_GROUPS: u32 = 16;
-/// Most pairs of such a group for an inversion, which it waits 26 µs for: as many as there is memory for their prefix products,
-/// the fewest where that would do for longer chunks.
-const AFFINE_TILES: [u32; 2] = [8192, 4096];
-const LEAST_TILE: u32 = 2048;
+/// Most pairs of such a group for an inversion, by what memory there is for their prefix products.
+const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
+/// Inversions of all groups that take as long as a round that has hardly any pairs.
+const INVERSIONS: u64 = 3;
 /// Visits of a bucket by a chunk that take as long as an addition.
 const VISITS: u64 = 3;
 /// Most rounds of halving.
@@ -125,7 +125,7 @@ impl Plan {
     /// The plan that is fastest with as much memory as it likes.
     pub fn new(problem: Problem) -> Self {
         let plan = Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX, None);
-        plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan).with_largest_tile(u64::MAX)
+        plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
     }
 
     /// The fastest plan if it fits into `free` bytes, else the one that the model likes best of those that fit. The
@@ -139,7 +139,7 @@ impl Plan {
         let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
         let counts = std::iter::successors(Some(best.whole_chunks()), more);
         let plan = counts.fold(None, |best, count| Self::with_chunk(problem, of(count), free, best));
-        plan.map(|(_, plan)| plan.with_largest_tile(free)).ok_or_else(|| Self::smallest(problem).bytes())
+        plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
     fn largest_chunk(problem: Problem) -> usize {
@@ -180,19 +180,14 @@ impl Plan {
         plans.fold(best, |best, plan| plan.if_faster(best, free))
     }
 
-    /// This plan in bands that fit, or `best`, where that is as fast. Narrower bands only take longer.
+    /// This plan in bands and tiles that fit, or `best`, where that is as fast. Narrower bands and smaller tiles only take longer.
     fn if_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
-        let faster = |plan: Self| {
-            let cost = plan.cost();
-            best.is_none_or(|(least, _)| cost < least).then_some((cost, plan))
-        };
-        faster(self).and_then(|_| self.in_bands_that_fit(free)).and_then(faster).or(best)
-    }
-
-    /// The same with the largest tiles of affine additions whose prefix products fit.
-    fn with_largest_tile(self, free: u64) -> Self {
-        let larger = AFFINE_TILES.into_iter().map(|affine_tile| Self { affine_tile, ..self });
-        larger.into_iter().find(|plan| plan.bytes() <= free).unwrap_or(self)
+        if best.is_some_and(|(least, _)| least <= self.cost()) {
+            return best;
+        }
+        let tiles = AFFINE_TILES.into_iter().map(|affine_tile| Self { affine_tile, ..self });
+        let fitting = tiles.filter_map(|plan| plan.in_bands_that_fit(free)).map(|plan| (plan.cost(), plan));
+        best.into_iter().chain(fitting).min_by_key(|(cost, _)| *cost)
     }
 
     /// The same in as few bands as fit, of as many sets each, if any do.
@@ -236,7 +231,7 @@ impl Plan {
             until,
             band: 1,
             levels,
-            affine_tile: LEAST_TILE,
+            affine_tile: AFFINE_TILES[0],
             segment,
             quads: true,
         };
@@ -280,7 +275,11 @@ impl Plan {
             + self.waits()
             + costs.xyzz * xyzz
             + costs.tail * longest * self.matrices()
+            + costs.round * (entries - left)
+                / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
             + ENTRY * entries
+            + DIGITS * vectors * self.more_passes()
+            + UPLOAD * self.first_upload()
             + OTHER_DIGIT * vectors * points * u64::from(others)
             + costs.row * rows
             + self.reduction()
@@ -331,15 +330,20 @@ impl Plan {
         Cut { points, vectors, sets, copies, rows, bins, levels, affine_groups, affine_tile, affine_bytes, piece }
     }
 
+    /// Bytes that are uploaded for so many points.
+    fn input_bytes(&self, points: usize) -> u64 {
+        let bases = if self.problem.resident { 0 } else { self.problem.affine_bytes };
+        let scalars = if self.problem.scalars_resident { 0 } else { 32 };
+        points as u64 * (bases + u64::from(self.problem.vectors) * scalars)
+    }
+
     /// Device bytes that it needs beside resident bases.
     pub fn bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
-        let bases = if self.problem.resident { 0 } else { affine };
-        let scalars = if self.problem.scalars_resident { 0 } else { 32 };
         let vectors = u64::from(self.problem.vectors);
-        let inputs = slots * self.chunk as u64 * (bases + vectors * scalars);
+        let inputs = slots * self.input_bytes(self.chunk);
         let buckets = u64::from(self.rows());
         let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
         let scratch = self.room().bytes() + 2 * affine * sums + (1 << 20);

@@ -39,9 +39,11 @@ impl Plan {
     pub(super) fn chunk_of(problem: &Problem, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);
         let most = ramp(problem, even, 0);
-        let with = |early: u32| {
-            let all = whole as f64 + (1..=early).map(|k| (2.0 / 3.0f64).powi(k as i32)).sum::<f64>();
-            (problem.points as f64 / all).ceil() as usize
+        // In 3^RAMP-ths of a whole one.
+        let of = |k: u32| 2usize.pow(k) * 3usize.pow(RAMP - k);
+        let with = |most: u32| {
+            let all = whole * 3usize.pow(RAMP) + (1..=most).map(of).sum::<usize>();
+            (problem.points * 3usize.pow(RAMP)).div_ceil(all)
         };
         (1..=most).rev().find(|k| early(with(*k), *k) >= MIN_STREAMED).map_or(even, with)
     }
@@ -91,6 +93,17 @@ impl Plan {
         let round = Costs::of(self.problem.affine_bytes).round;
         let of = |shape: Shape| self.band_count(shape) * (BAND + round * u64::from(shape.levels));
         self.lengths().map(|(points, count)| count * of(self.shape(points))).sum()
+    }
+
+    /// Scalars that are looked at again, in bands after their chunk's first.
+    pub(super) fn more_passes(&self) -> u64 {
+        let again = |points: usize| points as u64 * (self.band_count(self.shape(points)) - 1);
+        self.lengths().map(|(points, count)| count * again(points)).sum()
+    }
+
+    /// Bytes that kernels wait for before they start.
+    pub(super) fn first_upload(&self) -> u64 {
+        self.lengths().next().map_or(0, |(points, _)| self.input_bytes(points.min(self.problem.points)))
     }
 
     fn band_count(&self, shape: Shape) -> u64 {
