@@ -1,11 +1,11 @@
 // Bucket accumulation: the product of the transposed matrix with the vector of bases, balanced by length.
 //
 // Here a row is what the rounds of msm_affine.cl have left of it, slots of level `level`: offsets, which are
-// multiples of 2^level, are shifted by it. Rows are cut into pieces of at most `limit` entries, pieces are ordered by length, longest first, and
-// each work-item sums one piece: neighbours work equally long whatever the scalars are. A row's first
-// piece starts from what its bucket holds already, so that chunks of points follow one another into the
-// same buckets. A row of one piece writes its bucket at once; the sums of other rows' pieces go to `partial` and are merged in two steps by groups of
-// quads.
+// multiples of 2^level, are shifted by it. Rows are cut into pieces of at most `limit` entries, pieces are ordered by
+// length, longest first, and each work-item sums one piece: neighbours work equally long whatever the scalars are. A
+// row's first piece starts from what its bucket holds already, so that chunks of points follow one another into the
+// same buckets. A row of one piece writes its bucket at once; the sums of other rows' pieces go to `partial` and are
+// merged in two steps by groups of quads.
 // Every row of a kernel's grid is bounded on the device by piece_offsets[rows]: the host knows a bound
 // only, and never waits to learn the number.
 

@@ -72,11 +72,8 @@ impl Cut {
     /// Prefix products of those groups: each has as many as pairs in its largest tile, in whole steps. The first round has most.
     fn prefixes(&self) -> u64 {
         let share = self.pairs().div_ceil(self.affine_groups());
-        if self.levels == 0 {
-            0
-        } else {
-            self.affine_groups() * share.next_multiple_of(AFFINE_STEP).min(self.affine_tile.into())
-        }
+        let tile = share.next_multiple_of(AFFINE_STEP).min(self.affine_tile.into());
+        if self.levels == 0 { 0 } else { self.affine_groups() * tile }
     }
 
     /// Bytes of the two large buffers of a band. The first holds the entries on their way to their rows (6 bytes each), then

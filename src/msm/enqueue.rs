@@ -290,12 +290,8 @@ impl Enqueue<'_> {
         let points = if level == 0 { bases } else { sums };
         let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(mem);
         let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
-        self.launch(
-            "msm_add_pairs",
-            items,
-            AFFINE_GROUP,
-            &[&[numbers[1], Arg::U32(cut.affine_tile)], &buffers[..]].concat(),
-        )
+        let numbers = [level, cut.affine_tile].map(Arg::U32);
+        self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
     }
 
     /// Pieces of rows, ordered by length.
