@@ -192,8 +192,8 @@ fn plans_are_for_people() {
         ] {
             assert!(text.contains(&part), "no '{part}' in:\n{text}");
         }
-        let half = Options { memory: plan.bytes.0 / 2, ..options };
-        let plan = Msm::with_options(&accelerator, &bases.points, half).expect("bases").explain(None).expect("plan");
+        let less = Options { memory: plan.bytes.0 / 4 * 3, ..options };
+        let plan = Msm::with_options(&accelerator, &bases.points, less).expect("bases").explain(None).expect("plan");
         let chunks = 300usize.div_ceil(plan.chunk);
         assert!(plan.to_string().contains(&format!("chunks    {chunks} of {} points", plan.chunk)), "{plan}");
     }
