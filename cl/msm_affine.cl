@@ -2,13 +2,12 @@
 // inversion for as many as a group takes at a time (Montgomery's trick), against 8M + 2S in XYZZ.
 //
 // Slot i of level 0 is entry i of the matrix; slot i of level l + 1 is the sum of slots 2i and 2i + 1 of level
-// l. Rows start at multiples of 2^levels and are filled from their start, so no pair spans two rows. Each level has an entry
-// for every slot, 0 where there is none: at level 0 the number of a base and its sign, above that of a sum in one store, in which
-// nothing is padded. The first round puts its sums there in the order of its list, and lone bases at the end; later ones put
-// theirs where their operands were, and leave lone ones alone.
+// l. Rows start at multiples of 2^levels and are filled from their start, so no pair spans two rows. Each level has an
+// entry for every slot, 0 where there is none: at level 0 the number of a base and its sign, above that of a sum in one
+// store, in which nothing is padded. The first round puts its sums there in the order of its list, and lone bases at the
+// end; later ones put theirs where their operands were, and leave lone ones alone.
 //
-// A round lists the pairs with two live slots and then gives every group, a warp, an even
-// share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
+// A round lists the pairs with two live slots and then gives every group, a warp, an even share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
 // products, inverts the product of all, and goes back through the list. Groups are that small so that they
 // drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
 // in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
@@ -63,15 +62,16 @@ DEVICE F(t) doubtful_denominator(affine_t p, affine_t q, u32 kind) {
     return kind == TANGENT ? F(dbl)(p.y) : F(one)();
 }
 
-// What a group finds among LIST_BLOCK pairs: those of two live slots from the start, at level 0 those of a lone one from the end.
+// What a group finds among LIST_BLOCK pairs: those of two live slots from the start, at level 0 those of a lone one from
+// the end.
 typedef struct {
     u32 pair[LIST_BLOCK];
     // Of both kinds, and where they go in the list and, from its end, in the store.
     u32 pairs, lone, place, lone_place;
 } found_t;
 
-// Sorts out the pairs from `start` to `end` − 1. Where there is nothing to add the level above has the first slot's entry, which may be
-// none; but for lone bases.
+// Sorts out the pairs from `start` to `end` − 1. Where there is nothing to add the level above has the first slot's entry,
+// which may be none; lone bases get theirs later.
 DEVICE void find_pairs(LOCAL_POINTER found_t *found, u32 level, GLOBAL const pair_t *pairs, GLOBAL u32 *above, u32 start,
                        u32 end) {
     if (LOCAL_ID == 0) found->pairs = found->lone = 0;
@@ -293,9 +293,9 @@ DEVICE void add_listed(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u
     }
 }
 
-// Adds the listed pairs of `points`, bases at level 0, the store's sums above, in tiles of at most so many. `scratch` has as many
-// elements for each group as the largest tile has pairs, in whole steps. Grid: any number of groups. It does not start early: where it did, beside the last
-// groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
+// Adds the listed pairs of `points`, bases at level 0, the store's sums above, in tiles of at most so many. `scratch` has
+// as many elements for each group as the largest tile has pairs, in whole steps. Grid: any number of groups. It does not
+// start early: where it did, beside the last groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, u32 most, GLOBAL const pair_t *pairs, GLOBAL u32 *above, GLOBAL const affine_t *points,
                    GLOBAL affine_t *store, GLOBAL const u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
