@@ -8,7 +8,7 @@ mod windows;
 
 use std::time::Duration;
 
-use self::chunks::MIN_STREAMED;
+use self::chunks::{MIN_STREAMED, Passes};
 use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, UNITS, UPLOAD};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
@@ -185,23 +185,26 @@ impl Plan {
         if best.is_some_and(|(least, _)| least <= self.cost()) {
             return best;
         }
-        let tiles = AFFINE_TILES.into_iter().map(|affine_tile| Self { affine_tile, ..self });
-        let fitting = tiles.filter_map(|plan| plan.in_bands_that_fit(free)).map(|plan| (plan.cost(), plan));
-        best.into_iter().chain(fitting).min_by_key(|(cost, _)| *cost)
+        let of = |affine_tile: u32| Self { affine_tile, ..self };
+        if (Self { band: 1, ..of(AFFINE_TILES[AFFINE_TILES.len() - 1]) }).bytes() > free {
+            return best;
+        }
+        let fits = AFFINE_TILES.iter().position(|tile| of(*tile).is_possible(free)).unwrap_or(AFFINE_TILES.len() - 1);
+        let fitting = AFFINE_TILES[..=fits].iter().filter_map(|tile| of(*tile).in_bands_that_fit(free));
+        best.into_iter().chain(fitting.map(|plan| (plan.cost(), plan))).min_by_key(|(cost, _)| *cost)
+    }
+
+    fn is_possible(&self, free: u64) -> bool {
+        self.bytes() <= free && self.counts_in_32_bits() && self.joins_whole_vectors()
     }
 
     /// The same in as few bands as fit, of as many sets each, if any do.
     fn in_bands_that_fit(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
-        let fits = |plan: &Self| plan.bytes() <= free && plan.counts_in_32_bits() && plan.joins_whole_vectors();
-        if fits(&self) {
+        if self.is_possible(free) {
             return Some(self);
         }
-        let (mut widest, mut too_wide) = (0, self.band);
-        while too_wide - widest > 1 {
-            let band = widest.midpoint(too_wide);
-            if fits(&of(band)) { widest = band } else { too_wide = band }
-        }
+        let widest = largest_below(self.band, |band| of(band).is_possible(free));
         let bands = self.own_sets().checked_div(widest).map(|_| self.own_sets().div_ceil(widest));
         bands.map(|bands| of(self.own_sets().div_ceil(bands)))
     }
@@ -260,7 +263,7 @@ impl Plan {
     pub fn cost(&self) -> u64 {
         let vectors = u64::from(self.joined());
         let points = self.problem.points as u64;
-        let chunks = self.chunk_count();
+        let Passes { chunks, matrices, waits, again } = self.passes();
         let others = self.sets - self.own_sets();
         let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
         let entries = vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
@@ -272,13 +275,13 @@ impl Plan {
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
         let costs = Costs::of(self.problem.affine_bytes);
         costs.affine * (entries - left).saturating_sub(rounded - rounded / chunks)
-            + self.waits()
+            + waits
             + costs.xyzz * xyzz
-            + costs.tail * longest * self.matrices()
+            + costs.tail * longest * matrices
             + costs.round * (entries - left)
                 / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
             + ENTRY * entries
-            + DIGITS * vectors * self.more_passes()
+            + DIGITS * vectors * again
             + UPLOAD * self.first_upload()
             + OTHER_DIGIT * vectors * points * u64::from(others)
             + costs.row * rows
@@ -349,6 +352,16 @@ impl Plan {
         let scratch = self.room().bytes() + 2 * affine * sums + (1 << 20);
         inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }
+}
+
+/// The largest number below `end` that fits, where all smaller ones do too; 0 if none does.
+fn largest_below(end: u32, fits: impl Fn(u32) -> bool) -> u32 {
+    let (mut largest, mut too_large) = (0, end);
+    while too_large - largest > 1 {
+        let middle = largest.midpoint(too_large);
+        if fits(middle) { largest = middle } else { too_large = middle }
+    }
+    largest
 }
 
 /// Low bits of a row's number in windows of c bits and c − 1, all of which start with a bin.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::costs::{BAND, Costs};
 use super::super::cut::{Band, Cut, Room};
-use super::{MAX_BINS, Plan, Problem};
+use super::{MAX_BINS, Plan, Problem, largest_below};
 
 /// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
 pub(super) const MIN_STREAMED: usize = 1 << 17;
@@ -16,6 +16,16 @@ const RAMP: u32 = 4;
 pub(super) struct Shape {
     pub band: u32,
     pub levels: u32,
+}
+
+/// What all chunks are together: their number, that of their bands, each of which has a matrix, what the model says that kernels
+/// wait for however little there is to do, and scalars that are looked at again, in bands after their chunk's first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Passes {
+    pub chunks: u64,
+    pub matrices: u64,
+    pub waits: u64,
+    pub again: u64,
 }
 
 /// The k-th chunk before the first whole one. Nothing hides the upload of what comes first, so it is short; kernels take one and
@@ -78,27 +88,19 @@ impl Plan {
         each.scan(0, next).filter(|range| !range.is_empty())
     }
 
-    /// How many chunks there are.
-    pub(super) fn chunk_count(&self) -> u64 {
-        self.lengths().map(|(_, count)| count).sum()
-    }
-
-    /// Chunks and their bands, each of which has a matrix.
-    pub(super) fn matrices(&self) -> u64 {
-        self.lengths().map(|(points, count)| count * self.band_count(self.shape(points))).sum()
-    }
-
-    /// What the model says that kernels wait for however little there is to do.
-    pub(super) fn waits(&self) -> u64 {
+    /// All chunks together.
+    pub(super) fn passes(&self) -> Passes {
         let round = Costs::of(self.problem.affine_bytes).round;
-        let of = |shape: Shape| self.band_count(shape) * (BAND + round * u64::from(shape.levels));
-        self.lengths().map(|(points, count)| count * of(self.shape(points))).sum()
-    }
-
-    /// Scalars that are looked at again, in bands after their chunk's first.
-    pub(super) fn more_passes(&self) -> u64 {
-        let again = |points: usize| points as u64 * (self.band_count(self.shape(points)) - 1);
-        self.lengths().map(|(points, count)| count * again(points)).sum()
+        self.lengths().fold(Passes::default(), |all, (points, count)| {
+            let shape = self.shape(points);
+            let bands = u64::from(self.own_sets().div_ceil(shape.band));
+            Passes {
+                chunks: all.chunks + count,
+                matrices: all.matrices + count * bands,
+                waits: all.waits + count * bands * (BAND + round * u64::from(shape.levels)),
+                again: all.again + count * (bands - 1) * points as u64,
+            }
+        })
     }
 
     /// Bytes that kernels wait for before they start.
@@ -106,25 +108,24 @@ impl Plan {
         self.lengths().next().map_or(0, |(points, _)| self.input_bytes(points.min(self.problem.points)))
     }
 
-    fn band_count(&self, shape: Shape) -> u64 {
-        self.own_sets().div_ceil(shape.band).into()
-    }
-
     /// How a chunk of so many points is done. A shorter one has shorter rows and does without a round for each time that it is
     /// half as long, and in as few bands as the others' memory does for.
     pub(super) fn shape(&self, points: usize) -> Shape {
         let whole = Shape { band: self.band, levels: self.levels };
-        let shorter = (self.chunk / points.max(1)).max(1).ilog2();
         if points >= self.chunk || self.joined() > 1 {
             return whole;
         }
-        let levels = self.levels.saturating_sub(shorter);
+        let levels = self.levels.saturating_sub((self.chunk / points.max(1)).ilog2());
+        if self.band == self.own_sets() {
+            return Shape { levels, ..whole };
+        }
         let room = Room::of(&self.widest_cut(self.chunk, whole));
-        let fits = |cut: Cut| room.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS;
-        let bands =
-            (1..self.band_count(whole) as u32).map(|bands| Shape { band: self.own_sets().div_ceil(bands), levels });
-        let fewer = bands.into_iter().find(|shape| fits(self.widest_cut(points, *shape)));
-        fewer.unwrap_or(Shape { levels, ..whole })
+        let fits = |band: u32| {
+            let cut = self.widest_cut(points, Shape { band, levels });
+            band <= self.band || (room.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS)
+        };
+        let bands = self.own_sets().div_ceil(largest_below(self.own_sets() + 1, fits));
+        Shape { band: self.own_sets().div_ceil(bands), levels }
     }
 
     /// The bands of sets of a chunk of so many points, one after the other.

@@ -224,7 +224,7 @@ fn joined_vectors_wait_once() {
         for vectors in [2, 4, 8] {
             let plan = Plan::new(joined(vectors, problem(1 << log_n, true)));
             let same = Plan { problem: Problem { vectors: 1, joined: 1, ..plan.problem }, ..plan };
-            assert_eq!(plan.waits(), same.waits());
+            assert_eq!(plan.passes(), same.passes());
             assert!(plan.cost() < u64::from(vectors) * alone.cost(), "{plan:?}");
             assert!(plan.cost() / u64::from(vectors) < least, "{plan:?}");
             least = plan.cost() / u64::from(vectors);
