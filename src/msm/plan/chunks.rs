@@ -34,12 +34,17 @@ fn early(chunk: usize, k: u32) -> usize {
     chunk * 2usize.pow(k) / 3usize.pow(k)
 }
 
+/// The points of the last so many of these.
+fn all_early(chunk: usize, count: u32) -> usize {
+    (1..=count).map(|k| early(chunk, k)).sum()
+}
+
 /// How many such chunks there are before so many whole ones.
 fn ramp(problem: &Problem, chunk: usize, whole: usize) -> u32 {
     let streamed = !problem.resident && chunk < problem.points;
     let long = |k: u32| early(chunk, k) >= MIN_STREAMED;
     let most = if streamed { (1..=RAMP).take_while(|k| long(*k)).count() as u32 } else { 0 };
-    let fits = |most: u32| whole * chunk + (1..=most).map(|k| early(chunk, k)).sum::<usize>() <= problem.points;
+    let fits = |most: u32| whole * chunk + all_early(chunk, most) <= problem.points;
     (1..=most).rev().find(|most| fits(*most)).unwrap_or(0)
 }
 
@@ -60,7 +65,7 @@ impl Plan {
 
     /// Chunks after the first, shorter ones.
     pub(super) fn whole_chunks(&self) -> usize {
-        let early: usize = (1..=self.ramp()).map(|k| early(self.chunk, k)).sum();
+        let early = all_early(self.chunk, self.ramp());
         (self.problem.points - early).div_ceil(self.chunk.max(1)).max(1)
     }
 
@@ -71,8 +76,7 @@ impl Plan {
     /// Lengths of the chunks, in order, and how many follow one another that have it; the last one may be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
         let (chunk, ramp, whole) = (self.chunk, self.ramp(), self.whole_chunks());
-        let before: usize = (1..=ramp).map(|k| early(chunk, k)).sum();
-        let rest = (self.problem.points - before).div_ceil(whole);
+        let rest = (self.problem.points - all_early(chunk, ramp)).div_ceil(whole);
         (1..=ramp).rev().map(move |k| (early(chunk, k), 1)).chain([(rest, whole as u64)])
     }
 
@@ -98,7 +102,8 @@ impl Plan {
                 chunks: all.chunks + count,
                 matrices: all.matrices + count * bands,
                 waits: all.waits + count * bands * (BAND + round * u64::from(shape.levels)),
-                again: all.again + count * (bands - 1) * points as u64,
+                // A device may be left without windows.
+                again: all.again + count * bands.saturating_sub(1) * points as u64,
             }
         })
     }
