@@ -20,7 +20,7 @@ DEVICE F(t) invert_in_group(LOCAL_POINTER inverse_locals_t *locals, F(t) value) 
     for (u32 width = pairs; width > 0; width >>= 1) {
         bool climbs = id >= pairs && id - pairs < width;
         if (climbs || (id < pairs && width < pairs)) {
-            u32 i = width + id - pairs, sibling = (pairs + id) / (pairs / 2 / width) ^ 1;
+            u32 i = width + id - pairs, sibling = (pairs + id) * 2 * width / pairs ^ 1;
             F(t) product = F(mul)(climbs ? node[2 * i] : beside, node[climbs ? 2 * i + 1 : sibling]);
             if (climbs) node[i] = product;
             else beside = product;

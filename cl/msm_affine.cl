@@ -7,15 +7,21 @@
 // store, in which nothing is padded. The first round puts its sums there in the order of its list, and lone bases at the
 // end; later ones put theirs where their operands were, and leave lone ones alone.
 //
-// A round lists the pairs with two live slots and then gives every group, a warp, an even share of the list. A group multiplies its pairs' denominators in each work-item's order, keeping the prefix
-// products, inverts the product of all, and goes back through the list. Groups are that small so that they
-// drift apart: while one inverts, others on the multiprocessor multiply. Registers: 128. Coordinates in memory are
+// A round lists the pairs with two live slots; groups, a warp each, take tiles of the list in turns. A group multiplies its pairs'
+// denominators in each work-item's order, keeping the prefix products, inverts the product of all, and goes back through the list.
+// Groups are that small so that they drift apart: while one inverts, others on the multiprocessor multiply. The first round's prefix
+// products are in the place of the tile's sums, half as long as these, so that going back none is overwritten before it has been
+// read; other rounds have memory of their own for them. Registers: 128. Coordinates in memory are
 // in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
 
 #define AFFINE_GROUP INVERSE_GROUP
 // Work-items of a group that lists pairs, and pairs that it looks at.
 #define LIST_GROUP 256u
 #define LIST_BLOCK 2048u
+// Most pairs of a tile of the first round; least of any while there are as many; of fewer than these each group has one tile.
+#define FIRST_TILE 8192u
+#define MIN_TILE 512u
+#define FEW_PAIRS 4096u
 
 // Two slots side by side, by their entries: one more than the number of a point each, with SIGN_BIT where it is to be
 // negated; 0 where there is none. Nothing is computed with them when they are loaded, so that nobody waits for that before a point's
@@ -293,26 +299,43 @@ DEVICE void add_listed(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u
     }
 }
 
-// Adds the listed pairs of `points`, bases at level 0, the store's sums above, in tiles of at most so many. `scratch` has
-// as many elements for each group as the largest tile has pairs, in whole steps. Grid: any number of groups. It does not
-// start early: where it did, beside the last groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
+// The next pairs of a list of `all`, from the returned place on: at most `most`, shared[1], in whole steps. `taken` counts those that
+// have been taken. Multiprocessors differ in speed, so the last tiles are smaller: a group's share of what is left, but as many
+// pairs as pay for an inversion. Few pairs are one tile for each group.
+DEVICE u32 take_tile(GLOBAL u32 *taken, u32 all, u32 most, LOCAL_POINTER u32 *shared) {
+    if (LOCAL_ID == 0) {
+        u32 before = ATOMIC_ADD(taken, 0u), left = before < all ? all - before : 0;
+        u32 share = (all + GROUPS - 1) / GROUPS, least = share < FEW_PAIRS ? share : MIN_TILE;
+        u32 wanted = left / GROUPS < least ? least : left / GROUPS;
+        shared[1] = whole_steps(wanted < most ? wanted : most);
+        shared[0] = ATOMIC_ADD(taken, shared[1]);
+    }
+    BARRIER();
+    return shared[0];
+}
+
+// Adds the listed pairs of `points`, bases at level 0, the store's sums above, in tiles of at most `room` but at level 0, for
+// which `scratch` has so many elements for each group, whole steps. Grid: any number of groups. It does not start early: where it
+// did, beside the last groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
-void msm_add_pairs(u32 level, u32 most, GLOBAL const pair_t *pairs, GLOBAL u32 *above, GLOBAL const affine_t *points,
-                   GLOBAL affine_t *store, GLOBAL const u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
+void msm_add_pairs(u32 level, u32 room, GLOBAL const pair_t *pairs, GLOBAL u32 *above, GLOBAL const affine_t *points,
+                   GLOBAL affine_t *store, GLOBAL u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
     LOCAL affine_locals_t locals;
     LOCAL u32 freed[2 * AFFINE_GROUP];
-    u32 all = counters[LIST_COUNTS + level], share = whole_steps((all + GROUPS - 1) / GROUPS);
-    u32 first = GROUP_ID * share, last = first + share < all ? first + share : all;
-    u32 turns = (share + most - 1) / most, length = turns == 0 ? AFFINE_GROUP : whole_steps((share + turns - 1) / turns);
-    for (; first < last; first += length) {
-        tile_t tile = {list, pairs, points, first, first + length < last ? first + length : last};
+    u32 all = counters[LIST_COUNTS + level], most = level == 0 ? FIRST_TILE : room;
+    GLOBAL F(t) *prefixes = level == 0 ? (GLOBAL F(t) *)store : scratch;
+    while (true) {
+        u32 first = take_tile(&counters[TAKEN_COUNTS + level], all, most, freed), length = freed[1];
+        BARRIER();
+        if (first >= all) return;
+        tile_t tile = {list, pairs, points, first, all - first < length ? all : first + length};
         // Prefix products of the pair at a place are as many further on as this.
-        u32 shift = GROUP_ID * length - first;
-        F(t) product = multiply_denominators(tile, scratch, shift, &locals.slot[LOCAL_ID]);
+        u32 shift = level == 0 ? first : GROUP_ID * room - first;
+        F(t) product = multiply_denominators(tile, prefixes, shift, &locals.slot[LOCAL_ID]);
         BARRIER();
         F(t) inverse = invert_in_group(&locals.inverse, product);
         BARRIER();
-        add_listed(tile, inverse, scratch, shift, store, above, level > 0, &locals.slot[LOCAL_ID], freed);
+        add_listed(tile, inverse, prefixes, shift, store, above, level > 0, &locals.slot[LOCAL_ID], freed);
         BARRIER();
     }
 }

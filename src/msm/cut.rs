@@ -69,11 +69,11 @@ impl Cut {
         self.pairs().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
     }
 
-    /// Prefix products of those groups: each has as many as pairs in its largest tile, in whole steps. The first round has most.
-    fn prefixes(&self) -> u64 {
-        let share = self.pairs().div_ceil(self.affine_groups());
-        let tile = share.next_multiple_of(AFFINE_STEP).min(self.affine_tile.into());
-        if self.levels == 0 { 0 } else { self.affine_groups() * tile }
+    /// Pairs of the largest tile of such a group that it has prefix products for, in whole steps: those of the second round, for in the
+    /// first they are in the place of the sums.
+    pub fn tile(&self) -> u64 {
+        let share = (self.sums() / 2).div_ceil(self.affine_groups());
+        if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_STEP) }
     }
 
     /// Bytes of the two large buffers of a band. The first holds the entries on their way to their rows (6 bytes each), then
@@ -84,7 +84,8 @@ impl Cut {
 
     /// The second holds the digits (4 bytes each), then the rounds' prefix products, then the pieces' sums.
     pub fn second_bytes(&self) -> u64 {
-        let (prefixes, pieces) = (self.affine_bytes / 2 * self.prefixes(), 2 * self.affine_bytes * self.partial_sums());
+        let (prefixes, pieces) =
+            (self.affine_bytes / 2 * self.affine_groups() * self.tile(), 2 * self.affine_bytes * self.partial_sums());
         prefixes.max(pieces).max(4 * self.entries())
     }
 

@@ -290,7 +290,7 @@ impl Enqueue<'_> {
         let points = if level == 0 { bases } else { sums };
         let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(mem);
         let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
-        let numbers = [level, cut.affine_tile].map(Arg::U32);
+        let numbers = [level, cut.tile() as u32].map(Arg::U32);
         self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
     }
 

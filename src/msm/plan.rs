@@ -47,8 +47,11 @@ pub(super) const MAX_WINDOW: u32 = 20;
 const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
 const AFFINE_GROUPS: u32 = 16;
-/// Most pairs of such a group for an inversion, by what memory there is for their prefix products.
+/// Most pairs of such a group for an inversion, by what memory there is for their prefix products; in the first round, where these
+/// are in the place of the sums, 8192.
 const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
+/// Affine additions of a matrix that groups share evenly before they start; of more, the last ones go to who is ready first.
+const FIXED_SHARES: u64 = 1 << 17;
 /// Inversions of all groups that take as long as a round that has hardly any pairs.
 const INVERSIONS: u64 = 3;
 /// Visits of a bucket by a chunk that take as long as an addition.
@@ -274,7 +277,9 @@ impl Plan {
         let mean = (entries / (chunks * rows).max(1)) >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
         let costs = Costs::of(self.problem.affine_bytes);
-        costs.affine * (entries - left).saturating_sub(rounded - rounded / chunks)
+        let additions = (entries - left).saturating_sub(rounded - rounded / chunks);
+        let taken = additions.saturating_sub(matrices * FIXED_SHARES * UNITS);
+        costs.affine * additions - costs.taken * taken
             + waits
             + costs.xyzz * xyzz
             + costs.tail * longest * matrices
