@@ -11,8 +11,8 @@
 // denominators in each work-item's order, keeping the prefix products, inverts the product of all, and goes back through the list.
 // Groups are that small so that they drift apart: while one inverts, others on the multiprocessor multiply. The first round's prefix
 // products are in the place of the tile's sums, half as long as these, so that going back none is overwritten before it has been
-// read; other rounds have memory of their own for them. Registers: 128. Coordinates in memory are
-// in [0, p), in Montgomery form; the prefix products and what is computed in between are loose (field_loose.cl).
+// read; other rounds have memory of their own for them. Registers: 128. Coordinates in memory are in [0, p), in Montgomery
+// form; the prefix products and what is computed in between are loose (field_loose.cl).
 
 #define AFFINE_GROUP INVERSE_GROUP
 // Work-items of a group that lists pairs, and pairs that it looks at.

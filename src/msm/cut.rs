@@ -28,7 +28,7 @@ pub(super) struct Cut {
     pub levels: u32,
     /// Most groups of a round of batched affine additions.
     pub affine_groups: u32,
-    /// Most pairs that such a group has an inversion for.
+    /// Most pairs that such a group has an inversion for, after the first round.
     pub affine_tile: u32,
     pub affine_bytes: u64,
     /// Longest piece of a row that one work-item sums.
@@ -84,8 +84,8 @@ impl Cut {
 
     /// The second holds the digits (4 bytes each), then the rounds' prefix products, then the pieces' sums.
     pub fn second_bytes(&self) -> u64 {
-        let (prefixes, pieces) =
-            (self.affine_bytes / 2 * self.affine_groups() * self.tile(), 2 * self.affine_bytes * self.partial_sums());
+        let prefixes = self.affine_bytes / 2 * self.affine_groups() * self.tile();
+        let pieces = 2 * self.affine_bytes * self.partial_sums();
         prefixes.max(pieces).max(4 * self.entries())
     }
 
