@@ -183,16 +183,20 @@ impl Split {
             return Ok(Self::of_points(work.grid));
         };
         let free = least_available(devices, need.at_once, &work.options)?;
-        let key = (need, most, rounded(free));
-        Ok(work.choices.splits.find(key, || Self::cheapest(devices, work, table, key)))
+        let cheapest = |free| Self::cheapest(devices, work, table, (need, most, free));
+        let choice = work.choices.splits.find((need, most, rounded(free)), || cheapest(rounded(free)));
+        // What little rounding takes may be what is needed.
+        Ok(choice.or_else(|| cheapest(free)).unwrap_or_else(|| Self::of_points(work.grid)))
     }
+
+    /// The cheapest of those that fit.
 
     fn cheapest<C: MsmCurve>(
         devices: &[Arc<Device>],
         work: &Work<'_, C>,
         table: &Table,
         (need, most, free): Key,
-    ) -> Self {
+    ) -> Option<Self> {
         let automatic = work.options.window_groups == 0;
         let plan = |groups| {
             let points = work.grid.in_groups_of(groups).piece().min(need.points);
@@ -200,8 +204,7 @@ impl Split {
             Plan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
         };
         let candidates = divisors(most).filter(|groups| automatic || *groups == most);
-        let of_points = || Self::of_points(work.grid);
-        cheapest(candidates, plan).map_or_else(of_points, |(groups, plan)| Self::agreed(work.grid, groups, &plan))
+        cheapest(candidates, plan).map(|(groups, plan)| Self::agreed(work.grid, groups, &plan))
     }
 
     fn of_points(grid: Grid) -> Self {
@@ -219,10 +222,10 @@ impl Split {
 /// What the split of a vector over the same bases depends on: the need, most groups, and free memory.
 type Key = (Need, usize, u64);
 
-/// What was chosen by the model before, over the same bases.
+/// What was chosen by the model before, over the same bases; no split where none fits.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
-    splits: Kept<Key, Split>,
+    splits: Kept<Key, Option<Split>>,
     /// How many vectors are joined: of a problem of all that are alike, in a batch of so many, with so much free memory.
     pub joins: Kept<(Problem, usize, u64), usize>,
 }
