@@ -190,7 +190,6 @@ impl Split {
     }
 
     /// The cheapest of those that fit.
-
     fn cheapest<C: MsmCurve>(
         devices: &[Arc<Device>],
         work: &Work<'_, C>,
