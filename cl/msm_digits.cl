@@ -118,8 +118,9 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 // Lengths of pieces that are told apart: see msm_rows.cl.
 #define BINS 512u
 
-// A band's counters, one buffer, cleared at once when it starts: pairs of each round's list, those of them that have been taken, lone bases in the first, what is to be merged, pieces of
-// each length, those of them that have their place, entries of bins, and behind these of rows.
+// A band's counters, one buffer, cleared at once when it starts: pairs of each round's list, those of them that have been
+// taken, lone bases in the first, what is to be merged, pieces of each length, those of them that have their place, entries of
+// bins, and behind these of rows.
 #define LIST_COUNTS 0u
 #define TAKEN_COUNTS 16u
 #define LONE_COUNT 31u

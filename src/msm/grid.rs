@@ -184,9 +184,9 @@ impl Split {
         };
         let free = least_available(devices, need.at_once, &work.options)?;
         let cheapest = |free| Self::cheapest(devices, work, table, (need, most, free));
-        let choice = work.choices.splits.find((need, most, rounded(free)), || cheapest(rounded(free)));
+        let find = |free| work.choices.splits.find((need, most, free), || cheapest(free));
         // What little rounding takes may be what is needed.
-        Ok(choice.or_else(|| cheapest(free)).unwrap_or_else(|| Self::of_points(work.grid)))
+        Ok(find(rounded(free)).or_else(|| find(free)).unwrap_or_else(|| Self::of_points(work.grid)))
     }
 
     /// The cheapest of those that fit.
