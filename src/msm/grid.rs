@@ -183,8 +183,10 @@ impl Split {
             return Ok(Self::of_points(work.grid));
         };
         let free = least_available(devices, need.at_once, &work.options)?;
-        let cheapest = |free| Self::cheapest(devices, work, table, (need, most, free));
-        let find = |free| work.choices.splits.find((need, most, free), || cheapest(free));
+        let find = |free| {
+            let key = (need, most, free);
+            work.choices.splits.find(key, || Self::cheapest(devices, work, table, key))
+        };
         // What little rounding takes may be what is needed.
         Ok(find(rounded(free)).or_else(|| find(free)).unwrap_or_else(|| Self::of_points(work.grid)))
     }
