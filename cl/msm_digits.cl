@@ -6,57 +6,15 @@
 // Transposed, the windows of a band stacked, it is a CSR matrix with a row per (window, bucket):
 // row = first_row(w) − first_row(band) + |d_w| − 1.
 //
+// Halved scalars have windows of their halves: row = first_row(w) − first_row(band) + 2·(|d_w| − 1) + half, so that what belongs to
+// a bucket is two rows side by side, of bases and of bases to be multiplied by λ.
+//
 // Several vectors of scalars over the same bases are one matrix too: bins, rows and entries of a vector follow those of the
 // one before, with every window a place for its digits in each of them.
 //
 // Transposing sorts entries by row, by counting in local memory, twice: by the row's high bits into bins of 2^low
 // rows, then by its low bits within a bin. Work-groups take equal numbers of entries, however many fall into one
 // bin or row.
-
-#define S(op) JOIN(SCALAR, op)
-#define SIGN_BIT 0x80000000u
-
-// What is left of a scalar, to be consumed window by window.
-typedef struct {
-    S(t) rest;
-    u32 carry;
-    // SIGN_BIT where the scalar was negated.
-    u32 sign;
-} digits_t;
-
-// a < b as numbers.
-DEVICE bool scalar_less(S(t) a, S(t) b) {
-    bool less = false;
-#pragma unroll
-    for (int i = 0; i < SCALAR_LIMBS; i++) less = a.limb[i] != b.limb[i] ? a.limb[i] < b.limb[i] : less;
-    return less;
-}
-
-// The smaller of s and r − s, canonical, with its sign: a bit less to cut into windows. (A scalar that is not
-// reduced stays what it is: its negative wraps to a large number.)
-DEVICE digits_t digits_start(GLOBAL const S(t) *scalars, u32 i, u32 montgomery) {
-    digits_t digits;
-    digits.rest = scalars[i];
-    if (montgomery) digits.rest = S(to_canonical)(digits.rest);
-    S(t) negative = S(neg)(digits.rest);
-    bool negate = scalar_less(negative, digits.rest);
-#pragma unroll
-    for (int k = 0; k < SCALAR_LIMBS; k++) digits.rest.limb[k] = negate ? negative.limb[k] : digits.rest.limb[k];
-    digits.carry = 0;
-    digits.sign = negate ? SIGN_BIT : 0;
-    return digits;
-}
-
-// The next window's digit as |d|, with SIGN_BIT where it is negative. 1 ≤ c < 32.
-DEVICE u32 digits_next(digits_t *digits, u32 c) {
-    u32 digit = (digits->rest.limb[0] & ((1u << c) - 1)) + digits->carry;
-#pragma unroll
-    for (int i = 0; i < SCALAR_LIMBS - 1; i++)
-        digits->rest.limb[i] = (digits->rest.limb[i] >> c) | (digits->rest.limb[i + 1] << (32 - c));
-    digits->rest.limb[SCALAR_LIMBS - 1] >>= c;
-    digits->carry = digit > (1u << (c - 1));
-    return (digits->carry ? ((1u << c) - digit) | SIGN_BIT : digit) ^ digits->sign;
-}
 
 // The wide sets before this one: they are spread evenly, so that groups of sets cost the same. The first one is wide.
 DEVICE u32 wide_before(u32 set, u32 wide, u32 sets) {
@@ -115,6 +73,8 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 #define BIN_ROWS 2048u
 // Groups that make digits on a multiprocessor: as many as its threads do for, with 32 registers each.
 #define DIGITS_OCCUPANCY 8
+// The same of those that halve scalars, with 48 registers.
+#define HALVES_OCCUPANCY 5
 // Lengths of pieces that are told apart: see msm_rows.cl.
 #define BINS 512u
 
@@ -146,6 +106,20 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
     return binned;
 }
 
+// A group's counts of a band's bins, to be cleared and, once it has made its digits, added to all groups'.
+DEVICE void clear_bins(LOCAL_POINTER u32 *counts, u32 band_bins) {
+    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
+    AWAIT_STREAM();
+    BARRIER();
+}
+
+DEVICE void add_bins(LOCAL_POINTER const u32 *counts, u32 band_bins, GLOBAL u32 *counters) {
+    LET_NEXT_START();
+    BARRIER();
+    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP)
+        if (counts[b] != 0) ATOMIC_ADD(&counters[b], counts[b]);
+}
+
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
 // i, and the counter of bin row >> low counts it, both behind those of the vectors before, whose digits are the first
 // `first_digit`. Set
@@ -153,18 +127,16 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
 // becomes 1 if a scalar has more bits than the windows. Grid: a group for each `tile` scalars.
 STARTS_EARLY(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
-void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 skip, u32 until,
-                u32 montgomery, u32 start, u32 low, u32 tile, u32 vector, u32 first_digit, GLOBAL const S(t) *scalars,
-                GLOBAL u32 *digits, GLOBAL u32 *counters, GLOBAL u32 *too_long) {
+void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 start, u32 vector,
+                u32 first_digit, u32 windows, u32 skip, u32 until, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
+                GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + first_digit;
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
-    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
-    AWAIT_STREAM();
-    BARRIER();
+    clear_bins(counts, band_bins);
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
-        digits_t rest = digits_start(scalars, start + i, montgomery);
+        digits_t rest = digits_start(scalar_at(scalars, start + i, montgomery));
         window_t window = window_first(sets, wide);
         for (u32 w = 0; w < windows; w++, window_next(&window)) {
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
@@ -176,10 +148,41 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to,
         }
         if (rest.carry != 0 || !S(is_zero)(rest.rest)) too_long[vector] = 1;
     }
-    LET_NEXT_START();
-    BARRIER();
-    for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP)
-        if (counts[b] != 0) ATOMIC_ADD(&counters[BIN_COUNTS + vector * band_bins + b], counts[b]);
+    add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
+}
+
+// The same of halved scalars: digits[(half·(to − from) + set − from)·n + i] = 2·(|d| − 1) + half + 1, or 0 where d = 0, with d's
+// sign. So msm_partition takes them for digits of one bit more, halves for copies. Here c is that of these, one more than the
+// bits of a wide window.
+STARTS_EARLY(msm_digits_of_halves)
+KERNEL_BOUNDED(SORT_GROUP, HALVES_OCCUPANCY)
+void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 start,
+                          u32 vector, u32 first_digit, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
+                          GLOBAL u32 *too_long) {
+    LOCAL u32 counts[BAND_BINS];
+    GLOBAL u32 *own = digits + first_digit;
+    u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
+    u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
+    clear_bins(counts, band_bins);
+    for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
+        half_scalar_t rest[2];
+        halves_start(scalar_at(scalars, start + i, montgomery), rest);
+        window_t window = window_first(sets, wide);
+        for (; window.copy == 0; window_next(&window)) {
+            u32 bits = window_is_wide(&window) ? c - 1 : c - 2, band_set = window.set - from;
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                u32 digit = half_next(&rest[h], bits), size = digit & ~SIGN_BIT;
+                // Sets before the band wrap.
+                if (band_set >= to - from) continue;
+                own[(h * (to - from) + band_set) * n + i] = size == 0 ? 0 : digit + size - 1 + h;
+                u32 row = (window.rows << (c - 2)) - band_row + 2 * (size - 1) + h;
+                if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
+            }
+        }
+        if (half_is_left(rest[0]) || half_is_left(rest[1])) too_long[vector] = 1;
+    }
+    add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
 }
 
 // The last bin that starts at an entry or before it.
@@ -320,10 +323,18 @@ typedef struct {
     u32 slots, pieces;
 } row_size_t;
 
-DEVICE row_size_t row_size(u32 entries, u32 levels, u32 limit) {
+// What the rounds leave of a row, of so many entries.
+DEVICE u32 row_left(GLOBAL const u32 *counts, u32 row, u32 rows, u32 levels) {
+    u32 entries = row < rows ? counts[row] : 0;
+    return (entries + (1u << levels) - 1) >> levels;
+}
+
+// Where scalars are halved, the pieces of a bucket's two rows count as the first one's.
+DEVICE row_size_t row_size(GLOBAL const u32 *counts, u32 row, u32 rows, u32 levels, u32 limit, u32 halved) {
     row_size_t size;
-    u32 left = (entries + (1u << levels) - 1) >> levels;
+    u32 left = row_left(counts, row, rows, levels);
     size.slots = left << levels;
+    if (halved) left = row % 2 == 0 ? left + row_left(counts, row + 1, rows, levels) : 0;
     size.pieces = (left + limit - 1) / limit;
     return size;
 }
@@ -342,7 +353,7 @@ DEVICE row_size_t sum_sizes(LOCAL_POINTER u32 *sum, row_size_t own) {
 // sums[b] = what the b-th ROWS_BLOCK rows take. Grid: a group for each.
 STARTS_EARLY(msm_sum_rows)
 KERNEL(SORT_GROUP)
-void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const u32 *counters,
+void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GLOBAL const u32 *counters,
                   GLOBAL row_size_t *sums) {
     LOCAL u32 scratch[2];
     GLOBAL const u32 *counts = counters + ROW_COUNTS(band_bins);
@@ -350,7 +361,7 @@ void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const u
     AWAIT_STREAM();
     for (u32 i = LOCAL_ID; i < ROWS_BLOCK; i += SORT_GROUP) {
         u32 row = GROUP_ID * ROWS_BLOCK + i;
-        row_size_t size = row_size(row < rows ? counts[row] : 0, levels, limit);
+        row_size_t size = row_size(counts, row, rows, levels, limit, halved);
         own.slots += size.slots;
         own.pieces += size.pieces;
     }
@@ -359,11 +370,11 @@ void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const u
     if (LOCAL_ID == 0) sums[GROUP_ID] = sum;
 }
 
-// Where rows start, offsets[rows] being the number of slots, and where their pieces do; counts become cursors, which
+// Where rows start, offsets[rows] being the number of slots, and where buckets' pieces do; counts become cursors, which
 // are where rows start, to be used up. Grid: as msm_sum_rows, for the rows and one more.
 STARTS_EARLY(msm_row_offsets)
 KERNEL(SORT_GROUP)
-void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL const row_size_t *sums,
+void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GLOBAL const row_size_t *sums,
                      GLOBAL u32 *counters, GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
     LOCAL u32 slots[ROWS_BLOCK], pieces[ROWS_BLOCK], scratch[SORT_GROUP];
     GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
@@ -375,7 +386,7 @@ void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL cons
         before.pieces += sums[b].pieces;
     }
     for (u32 i = LOCAL_ID; i < ROWS_BLOCK; i += SORT_GROUP) {
-        row_size_t size = row_size(first + i < rows ? counts[first + i] : 0, levels, limit);
+        row_size_t size = row_size(counts, first + i, rows, levels, limit, halved);
         slots[i] = size.slots;
         pieces[i] = size.pieces;
     }
@@ -388,7 +399,7 @@ void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, GLOBAL cons
         u32 start = before.slots + slots[i];
         if (first + i < rows) counts[first + i] = start;
         offsets[first + i] = start;
-        piece_offsets[first + i] = before.pieces + pieces[i];
+        if (!halved || i % 2 == 0) piece_offsets[halved ? (first + i) / 2 : first + i] = before.pieces + pieces[i];
     }
 }
 

@@ -1,7 +1,8 @@
 // Bucket accumulation: the product of the transposed matrix with the vector of bases, balanced by length.
 //
 // Here a row is what the rounds of msm_affine.cl have left of it, slots of level `level`: offsets, which are
-// multiples of 2^level, are shifted by it. Rows are cut into pieces of at most `limit` entries, pieces are ordered by
+// multiples of 2^level, are shifted by it. Where scalars are halved a row is a bucket's two, of which the second one's points
+// are multiplied by λ on their way: (x, y) → (βx, y). Rows are cut into pieces of at most `limit` entries, pieces are ordered by
 // length, longest first, and each work-item sums one piece: neighbours work equally long whatever the scalars are. A
 // row's first piece starts from what its bucket holds already, so that chunks of points follow one another into the
 // same buckets. A row of one piece writes its bucket at once; the sums of other rows' pieces go to `partial` and are
@@ -12,8 +13,11 @@
 // Pieces that one group merges.
 #define MERGE 64u
 
+// The first `plain` of a piece's points are added as they are, the others times λ.
 typedef struct {
-    u32 start, length, row;
+    u32 start;
+    u16 length, plain;
+    u32 row;
 } piece_t;
 
 // Where the sum of piece k of a row of several is that starts at a slot. All but the last of these have `limit` slots: the last
@@ -41,10 +45,26 @@ DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL 
     if (count > MERGE && index == 0) long_rows[ATOMIC_ADD(&counts[1], 1u)] = row;
 }
 
+// The k-th piece of a row.
+DEVICE piece_t piece_at(u32 row, u32 k, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets) {
+    piece_t piece;
+    piece.row = row;
+    piece.start = (offsets[row << halved] >> level) + k * limit;
+    u32 left = (offsets[(row + 1) << halved] >> level) - piece.start;
+    u32 length = left < limit ? left : limit, plain = length;
+    if (halved) {
+        u32 second = offsets[2 * row + 1] >> level;
+        plain = second < piece.start ? 0 : second - piece.start;
+    }
+    piece.length = length;
+    piece.plain = plain < length ? plain : length;
+    return piece;
+}
+
 // Describes every piece, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
 STARTS_EARLY(msm_describe_pieces)
 KERNEL(256)
-void msm_describe_pieces(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_describe_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                          GLOBAL piece_t *pieces, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
     for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
@@ -52,13 +72,10 @@ void msm_describe_pieces(u32 rows, u32 level, u32 limit, GLOBAL const u32 *offse
     BARRIER();
     u32 p = GLOBAL_ID;
     if (p < piece_offsets[rows]) {
-        piece_t piece;
-        piece.row = row_of_piece(p, rows, piece_offsets);
-        piece.start = (offsets[piece.row] >> level) + (p - piece_offsets[piece.row]) * limit;
-        u32 left = (offsets[piece.row + 1] >> level) - piece.start;
-        piece.length = left < limit ? left : limit;
+        u32 row = row_of_piece(p, rows, piece_offsets);
+        piece_t piece = piece_at(row, p - piece_offsets[row], level, limit, halved, offsets);
         pieces[p] = piece;
-        list_merges(p, piece.row, piece_offsets, counters + MERGE_COUNTS, units, long_rows);
+        list_merges(p, row, piece_offsets, counters + MERGE_COUNTS, units, long_rows);
         ATOMIC_ADD(&local_bins[limit - piece.length], 1u);
     }
     LET_NEXT_START();
@@ -91,6 +108,17 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     if (live) order[local_bins[bin] + rank] = p;
 }
 
+// λP if asked for; infinity stays what it is. Neighbours all multiply if one has to: where each branched by itself, the additions
+// that follow were done for one half after the other.
+DEVICE affine_t times_lambda_if(bool wanted, affine_t p) {
+    const F(t) beta = LAMBDA_X_LIMBS;
+    if (ANY_BESIDE(wanted)) {
+        F(t) x = F(mul)(p.x, beta);
+        if (wanted) p.x = x;
+    }
+    return p;
+}
+
 // The piece's sum Σ ±point over its slots, whose entries these are, with what the bucket holds if it is the row's first: to the bucket
 // if it is the row's only piece, to its place in `partial` else. Row 0 has bucket `first_bucket`.
 STARTS_EARLY(msm_accumulate)
@@ -105,11 +133,12 @@ void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *pie
     piece_t piece = pieces[p];
     point_t sum = point_infinity();
     if (p == piece_offsets[piece.row]) sum = buckets[piece.row];
-    u32 end = piece.start + piece.length, entry = entries[piece.start];
+    u32 end = piece.start + piece.length, plain = piece.start + piece.plain, entry = entries[piece.start];
     for (u32 slot = piece.start; slot < end; slot++) {
         affine_t point = entry_point_loose(points, entry);
         // The next point's address is there when it is needed.
         if (slot + 1 < end) entry = entries[slot + 1];
+        point = times_lambda_if(slot >= plain, point);
         sum = point_add_affine_loose(sum, point);
     }
     LET_NEXT_START();

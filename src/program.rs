@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::backend::{Arg, Buffer, KernelSource, Launch, Stream};
-use crate::kernels::{Dialect, Module, modules};
+use crate::kernels::{Dialect, Halves, Module, modules};
 use crate::{Error, Result};
 
 /// A kernel module, found by name.
@@ -25,6 +25,11 @@ impl Program {
     /// The modulus of the module's field, or of what that extends, as little-endian limbs.
     pub(crate) fn modulus(self) -> &'static [u32] {
         &self.0.field.modulus
+    }
+
+    /// How the kernels halve scalars; not at all where there is no curve.
+    pub(crate) fn halves(self) -> Option<&'static Halves> {
+        self.0.curve.as_ref().map(|curve| &curve.halves)
     }
 
     /// Queues a kernel over at least `items` work-items in groups of `group_size`.

@@ -20,7 +20,7 @@ const ROUNDS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 const WINDOWS: [u32; 3] = [4, 7, 12];
 
 fn options(window: u32, rounds: u32) -> Options {
-    Options { window, affine_rounds: Some(rounds), ..Options::default() }
+    Options { window, affine_rounds: Some(rounds), halved: Some(false), ..Options::default() }
 }
 
 fn check<C: TestCurve>(accelerator: &Accelerator, bases: &Bases<C>, scalars: &[C::Scalar], what: &str, o: Options) {

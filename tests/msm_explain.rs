@@ -41,7 +41,7 @@ fn plans_hold_what_they_say() {
         for (window, precompute, affine_rounds) in
             [(0, 0, None), (5, 1, Some(0)), (13, 3, None), (20, 0, Some(2)), (0, 16, Some(1)), (4, 64, None)]
         {
-            let options = Options { window, precompute, affine_rounds, ..Options::default() };
+            let options = Options { window, precompute, affine_rounds, halved: Some(false), ..Options::default() };
             let msm = Msm::with_options(&accelerator, &bases.points[..100], options).expect("bases");
             let plan = msm.explain(None).expect("plan");
             consistent(&plan, 255, options);
@@ -79,7 +79,7 @@ fn longest_rows_are_counted() {
     let mut rng = rng(SEED + 2);
     let bases = Bases::<G1>::consecutive(400, &mut rng);
     for accelerator in accelerators_with_devices() {
-        let options = Options { window: 6, ..Options::default() };
+        let options = Options { window: 6, halved: Some(false), ..Options::default() };
         let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
         let longest = |scalars: &[Fr]| {
             let (canonical, in_montgomery) = (bytes(scalars), montgomery(scalars));
@@ -112,7 +112,7 @@ fn rows_of_random_scalars<C: TestCurve>(precompute: u32) {
     let bases = Bases::<C>::consecutive(400, &mut rng);
     let accelerators = accelerators_with_devices();
     for (accelerator, window) in accelerators.iter().flat_map(|accelerator| (4..=12).map(move |w| (accelerator, w))) {
-        let options = Options { window, precompute, ..Options::default() };
+        let options = Options { window, precompute, halved: Some(false), ..Options::default() };
         let msm = Msm::with_options(accelerator, &bases.points, options).expect("bases");
         for bits in [1, 4, 5, 64, 250, 255] {
             let scalars: Vec<C::Scalar> = (0..400).map(|_| below(bits, &mut rng)).collect();
@@ -153,7 +153,7 @@ fn memory_bounds_the_plan() {
     let bases = Bases::<G1>::consecutive(1000, &mut rng);
     for accelerator in accelerators_with_devices() {
         let plan = |memory| {
-            let options = Options { memory, ..Options::default() };
+            let options = Options { memory, halved: Some(false), ..Options::default() };
             Msm::with_options(&accelerator, &bases.points, options).expect("bases").explain(None)
         };
         let all = plan(0).expect("plan");
@@ -177,7 +177,7 @@ fn memory_bounds_the_plan() {
 fn plans_are_for_people() {
     let bases = Bases::<G1>::consecutive(300, &mut rng(SEED + 5));
     for accelerator in accelerators_with_devices() {
-        let options = Options { window: 8, affine_rounds: Some(3), ..Options::default() };
+        let options = Options { window: 8, affine_rounds: Some(3), halved: Some(false), ..Options::default() };
         let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
         let plan = msm.explain(None).expect("plan");
         let text = plan.to_string();
@@ -185,7 +185,7 @@ fn plans_are_for_people() {
         for part in [
             format!("msm bls12_381_g1 of 300 points on {device}"),
             "windows   31 of 8 bits and 1 of 7, 32 with buckets of their own".to_owned(),
-            format!("rows      4032, of 2 entries on average, the longest {}", plan.longest_row),
+            format!("buckets   4032, of 2 entries on average, the longest {}", plan.longest_row),
             "chunks    1 of 300 points".to_owned(),
             "3 rounds of batched affine additions".to_owned(),
             format!("bytes     {} to work with on each device, {} of bases", plan.bytes.0, 300 * 96),

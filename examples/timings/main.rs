@@ -51,6 +51,9 @@ struct Options {
     /// Rounds of batched affine additions, one row each; without, the model's choice.
     #[arg(long, value_delimiter = ',')]
     rounds: Vec<u32>,
+    /// Halve scalars, or never do; without, as the model says.
+    #[arg(long)]
+    halved: Option<bool>,
     /// Copies of each base.
     #[arg(long, default_value_t = 1)]
     precompute: u32,
@@ -92,10 +95,11 @@ impl Options {
             let window_name = if window > 0 { format!(" c={window}") } else { String::new() };
             let rounds_name = affine_rounds.map_or(String::new(), |rounds| format!(" rounds={rounds}"));
             let joined_name = if joined > 0 { format!(" joined={joined}") } else { String::new() };
-            let precompute = self.precompute;
+            let halved_name = self.halved.map_or(String::new(), |halved| format!(" halved={halved}"));
+            let (precompute, halved) = (self.precompute, self.halved);
             let options =
-                msm::Options { window_groups, window, affine_rounds, precompute, joined, ..Default::default() };
-            (format!("{groups_name}{window_name}{rounds_name}{joined_name}"), options)
+                msm::Options { window_groups, window, affine_rounds, precompute, halved, joined, ..Default::default() };
+            (format!("{groups_name}{window_name}{rounds_name}{halved_name}{joined_name}"), options)
         };
         let windows = self.window_groups.iter().flat_map(|groups| self.window.iter().map(move |c| (*groups, *c)));
         let rounds = windows.flat_map(|(groups, c)| rounds.iter().map(move |rounds| (groups, c, *rounds)));

@@ -9,6 +9,7 @@ use halo2curves::{Coordinates, CurveAffine, bn256};
 use pasta_curves::{EpAffine, EqAffine};
 
 use super::fields::{FieldDescription, canonical_limbs, limbs_from_bytes};
+use super::halves::Halves;
 
 /// Constants of a curve y² = x³ + b.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct CurveDescription {
     pub b: Vec<u32>,
     /// How to tell points of the subgroup from others; `None` where the curve has no others.
     pub subgroup: Option<Subgroup>,
+    /// The endomorphism that halves scalars.
+    pub halves: Halves,
 }
 
 /// An endomorphism (x, y) → (αxᵖ, βyᵖ) that is a multiplication by `factor` on the subgroup of prime order,
@@ -63,7 +66,8 @@ impl CurveDescription {
                 factor: short_limbs(&factor),
             }
         });
-        Self { b: curve_b(coordinates(&A::generator())).montgomery_limbs(limbs), subgroup }
+        let halves = Halves::of::<A, F>(|point| coordinates(point)[0], |x| x.montgomery_limbs(limbs));
+        Self { b: curve_b(coordinates(&A::generator())).montgomery_limbs(limbs), subgroup, halves }
     }
 }
 

@@ -6,12 +6,15 @@
 
 mod curves;
 mod fields;
+mod halves;
 
 use std::fmt::Write as _;
 
 use blstrs::{Fp, Scalar};
 pub use curves::{CurveDescription, Subgroup};
 pub use fields::FieldDescription;
+pub use halves::Halves;
+use halves::{HALF_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
 use halo2curves::bn256;
 
 /// The two languages that the portable source is compiled as.
@@ -179,6 +182,7 @@ const GROTH16: &str = include_str!("../../cl/groth16.cl");
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
     include_str!("../../cl/quad.cl"),
+    include_str!("../../cl/msm_scalars.cl"),
     include_str!("../../cl/msm_digits.cl"),
     include_str!("../../cl/msm_multiples.cl"),
     include_str!("../../cl/msm_affine.cl"),
@@ -295,11 +299,28 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
 /// Defines the constants of a curve.
 fn curve_constants(text: &mut String, curve: &CurveDescription) {
     define_limbs(text, "CURVE_B", &curve.b);
+    halves_constants(text, &curve.halves);
     if let Some(Subgroup { alpha, beta, factor }) = &curve.subgroup {
         define_limbs(text, "ALPHA", alpha);
         define_limbs(text, "BETA", beta);
         define_limbs(text, "FACTOR", factor);
         let _ = writeln!(text, "#define FACTOR_WORDS {}", factor.len());
+    }
+}
+
+/// Defines the endomorphism, and what halves scalars.
+fn halves_constants(text: &mut String, halves: &Halves) {
+    define_limbs(text, "LAMBDA_X", &halves.beta);
+    for (what, count) in
+        [("HALF_WORDS", HALF_WORDS), ("QUOTIENT_WORDS", QUOTIENT_WORDS), ("QUOTIENT_SHIFT", QUOTIENT_SHIFT)]
+    {
+        let _ = writeln!(text, "#define {what} {count}");
+    }
+    for (vector, (quotient, steps)) in halves.quotients.iter().zip(&halves.steps).enumerate() {
+        define_limbs(text, &format!("QUOTIENT_{vector}"), quotient);
+        for (half, step) in steps.iter().enumerate() {
+            define_limbs(text, &format!("STEP_{vector}{half}"), step);
+        }
     }
 }
 

@@ -21,7 +21,10 @@ pub(super) struct Cut {
     /// Vectors that the matrix is of: rows and bins of one follow those of the other.
     pub vectors: u32,
     pub sets: u32,
+    /// Copies of the bases, or halves of scalars.
     pub copies: u32,
+    pub buckets: u32,
+    /// As many, or one for each half.
     pub rows: u32,
     /// Bins that entries are sorted into first.
     pub bins: u32,
@@ -94,9 +97,9 @@ impl Cut {
         2 * (self.slots(self.levels) / u64::from(self.piece) + 1)
     }
 
-    /// At most this many pieces: one for every row that is not empty, and one more per full piece.
+    /// At most this many pieces: one for every bucket whose rows are not empty, and one more per full piece.
     pub fn pieces(&self) -> u64 {
-        u64::from(self.rows).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
+        u64::from(self.buckets).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
     }
 
     /// At most this many runs of pieces to be merged: one for every row of several pieces, each of which

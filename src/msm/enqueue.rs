@@ -37,7 +37,8 @@ const LIST_BLOCK: u64 = 2048;
 /// Groups that merge pieces: they take turns, for only the device knows how much there is to merge.
 const MERGE_GROUPS: u64 = 2048;
 
-/// The transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each.
+/// The transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each, or two where scalars are
+/// halved.
 pub(super) struct Matrix {
     cut: Cut,
     /// The bucket of the first row.
@@ -173,34 +174,39 @@ impl Enqueue<'_> {
         let (plan, low) = (self.plan, self.plan.low_bits());
         let room = plan.room();
         let found = self.bytes(room.second_bytes)?;
-        let windows = [cut.points, plan.c, plan.wide, plan.windows, plan.sets, band.from, band.to].map(Arg::U32);
-        self.make_digits(digits, band, &windows, [&found, counters])?;
+        self.make_digits(digits, band, [&found, counters])?;
         let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
         let entries = self.bytes(room.first_bytes)?;
         let tile = self.sort_tile(cut);
-        let numbers = [low, tile, digits.stride, digits.base, cut.places()].map(Arg::U32);
+        // Halves are copies of windows, but of the same bases.
+        let (windows, stride) = (plan.windows * plan.halves(), if plan.halved { 0 } else { digits.stride });
+        let windows = [cut.points, plan.sorted_bits(), plan.wide, windows, plan.sets, band.from, band.to];
+        let numbers = [low, tile, stride, digits.base, cut.places()];
         let buffers = [mem(&found), mem(&cursors), mem(&entries), Arg::U32(room.entries as u32)];
-        let args = [&windows[..], &numbers, &buffers].concat();
+        let args = [&windows.map(Arg::U32)[..], &numbers.map(Arg::U32), &buffers].concat();
         let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.vectors * cut.places());
         self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         Ok(Binned { bins, tile_bins, entries })
     }
 
     /// The digits of one vector after the other, and how many each bin has.
-    fn make_digits(&mut self, digits: &Digits<'_>, band: Band, windows: &[Arg], out: [&Buffer; 2]) -> Result<()> {
+    fn make_digits(&mut self, digits: &Digits<'_>, band: Band, out: [&Buffer; 2]) -> Result<()> {
         let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let items = u64::from(cut.points.div_ceil(tile)) * u64::from(SORT_GROUP);
         let chunk = digits.first..digits.first + digits.count;
         let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
+        let windows = [cut.points, plan.sorted_bits(), plan.wide, plan.sets, band.from, band.to, plan.low_bits(), tile];
+        let of_whole = [plan.windows, skip, until].map(Arg::U32);
+        let (kernel, more) = if plan.halved { ("msm_digits_of_halves", &[][..]) } else { ("msm_digits", &of_whole[..]) };
         for (vector, Coefficients { scalars, start, form }) in digits.vectors.iter().enumerate() {
             let montgomery = u32::from(*form == Form::Montgomery);
             let vector = vector as u32;
             let first_digit = vector * cut.places() * cut.points;
-            let numbers = [skip, until, montgomery, *start, plan.low_bits(), tile, vector, first_digit];
+            let numbers = [montgomery, *start, vector, first_digit].map(Arg::U32);
             let buffers = [*scalars, out[0], out[1], digits.too_long].map(mem);
-            let args = [windows, &numbers.map(Arg::U32), &buffers].concat();
-            self.launch("msm_digits", items, SORT_GROUP, &args)?;
+            let args = [&windows.map(Arg::U32)[..], &numbers, more, &buffers].concat();
+            self.launch(kernel, items, SORT_GROUP, &args)?;
         }
         Ok(())
     }
@@ -232,7 +238,7 @@ impl Enqueue<'_> {
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
         let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
         let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
-        let numbers = [cut.bins, cut.rows, cut.levels, cut.piece].map(Arg::U32);
+        let numbers = [cut.bins, cut.rows, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
         let args = [&numbers[..], &[counters, &sums].map(mem)].concat();
         self.launch("msm_sum_rows", items, SORT_GROUP, &args)?;
         let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(mem)].concat();
@@ -248,7 +254,7 @@ impl Enqueue<'_> {
         let partial = self.bytes(self.plan.room().second_bytes)?;
         let (points, above) = halved.as_ref().map_or((bases, None), |halved| (&halved.sums, halved.entries.as_ref()));
         let entries = above.unwrap_or(&matrix.entries);
-        let numbers = [cut.rows, cut.piece, matrix.first_bucket].map(Arg::U32);
+        let numbers = [cut.buckets, cut.piece, matrix.first_bucket].map(Arg::U32);
         let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
         let summed = [offsets, &pieces.descriptions, &pieces.order, entries, points, buckets, &partial].map(mem);
         self.launch("msm_accumulate", cut.pieces(), 128, &[&numbers[..], &summed].concat())?;
@@ -297,12 +303,13 @@ impl Enqueue<'_> {
     /// Pieces of rows, ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
         let (cut, room) = (matrix.cut, self.plan.room());
-        let [rows, level, limit] = [cut.rows, cut.levels, cut.piece].map(Arg::U32);
+        let [rows, level, limit, halved] =
+            [cut.buckets, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
         let (descriptions, order) = (self.words(3 * room.pieces)?, self.words(room.pieces)?);
         let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
         let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
         let outputs = [&matrix.offsets, offsets, &descriptions, counters, &units, &long_rows].map(mem);
-        self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, level, limit], &outputs[..]].concat())?;
+        self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, level, limit, halved], &outputs[..]].concat())?;
         let ordered = [offsets, &descriptions, counters, &order].map(mem);
         self.launch("msm_order_pieces", cut.pieces(), 256, &[&[rows, limit], &ordered[..]].concat())?;
         Ok(Pieces { descriptions, order, units, long_rows })

@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::table::Need;
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes};
+use crate::program::Program;
 use crate::{Error, Result};
 
 /// How a multiplication is cut into shares of the devices, windows, chunks and kernels.
@@ -33,11 +34,14 @@ pub struct Explanation {
     pub window: (u32, u32),
     /// How many of them have a bit less.
     pub narrow_windows: u32,
+    /// Scalars are halved by the curve's endomorphism: windows are those of the halves.
+    pub halved: bool,
     /// Windows that have buckets of their own, the others sharing them by precomputed multiples.
     pub sets: u32,
-    /// Rows of the transposed matrix (buckets), and the mean number of entries of a row for random scalars.
+    /// Buckets, each a row of the transposed matrix, or two with halved scalars, and the mean number of its entries for random
+    /// scalars.
     pub rows: (u64, u64),
-    /// Entries of the longest row: of the given scalars if they are on the host, else expected of random ones.
+    /// Entries of the fullest bucket: of the given scalars if they are on the host, else expected of random ones.
     pub longest_row: u64,
     /// Most points that go through a device at a time.
     pub chunk: usize,
@@ -68,7 +72,7 @@ impl Explanation {
         });
         let longest_row = match scalars {
             Some(scalars) if matches!(scalars.place, Place::Host(_)) => {
-                longest_row::<C::Scalar>(&plan, &on_host::<C::Scalar>(&scalars)?[..share])
+                longest_row::<C>(&plan, &on_host::<C::Scalar>(&scalars)?[..share])?
             }
             _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), scalar_bits::<C>(scalars)),
         };
@@ -81,6 +85,7 @@ impl Explanation {
             window_groups: plans.iter().map(|plan| plan.windows - plan.sets + plan.own_sets()).collect(),
             window: (plan.c, plan.windows),
             narrow_windows: plan.sets - plan.wide,
+            halved: plan.halved,
             sets: plan.sets,
             rows: (rows, entries / rows),
             longest_row,
@@ -128,11 +133,12 @@ fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
 
 /// Mean and some standard deviations of a binomial: rows of so many random scalars hardly get longer.
 fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: u32) -> u64 {
-    let (points, others) = (points as u64, u64::from(plan.windows.div_ceil(plan.sets)) - 1);
+    let (points, others) = (points as u64, u64::from(plan.copies()) - 1);
     // The highest window has what is left of the bits, and rows as few as that; a row of 0 and 1 alone is at most
     // two thirds.
     let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);
-    let mean = plan.mean_row().max(highest + others * points / u64::from(plan.buckets(0))) + 1;
+    let others_highest = if plan.halved { highest } else { others * points / u64::from(plan.buckets(0)) };
+    let mean = plan.mean_row().max(highest + others_highest) + 1;
     // Rows of few entries vary more than a normal distribution.
     (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
 }
@@ -140,6 +146,10 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
 /// The highest window's digit of the largest scalars.
 fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
     let (highest, below) = (plan.windows - 1, plan.first_bit(plan.windows - 1));
+    if plan.halved {
+        // At least half as large as a number of so many bits.
+        return 1 << plan.half_bits().saturating_sub(below + 1);
+    }
     if scalar_bits < F::NUM_BITS - 1 {
         return 1 << scalar_bits.saturating_sub(below);
     }
@@ -148,23 +158,31 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
     bits(&half, below, plan.bits(highest % plan.sets)).into()
 }
 
-/// Entries of the longest row of canonical scalars: digits are counted as the kernels do.
-fn longest_row<F: PrimeField>(plan: &Plan, scalars: &[[u8; 32]]) -> u64 {
+/// Entries of the fullest bucket with canonical scalars: digits are counted as the kernels do.
+fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
+    let halves = if plan.halved { Program::find("msm", C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
     for scalar in scalars {
-        let scalar = smaller_of_both_signs::<F>(scalar);
-        let mut carry = 0;
-        for window in 0..plan.windows {
-            let set = window % plan.sets;
-            let digit = bits(&scalar, plan.first_bit(window), plan.bits(set)) + carry;
-            carry = u32::from(digit > plan.buckets(set));
-            let size = if carry == 1 { (1 << plan.bits(set)) - digit } else { digit };
-            if size != 0 {
-                counts[(plan.first_row(set) + size - 1) as usize] += 1;
-            }
+        match halves {
+            Some(halves) => halves.halve(scalar).iter().for_each(|(_, half)| count_digits(plan, half, &mut counts)),
+            None => count_digits(plan, &smaller_of_both_signs::<C::Scalar>(scalar), &mut counts),
         }
     }
-    counts.into_iter().max().unwrap_or(0)
+    Ok(counts.into_iter().max().unwrap_or(0))
+}
+
+/// Counts a number's digits by their buckets.
+fn count_digits(plan: &Plan, number: &[u8], counts: &mut [u64]) {
+    let mut carry = 0;
+    for window in 0..plan.windows {
+        let set = window % plan.sets;
+        let digit = bits(number, plan.first_bit(window), plan.bits(set)) + carry;
+        carry = u32::from(digit > plan.buckets(set));
+        let size = if carry == 1 { (1 << plan.bits(set)) - digit } else { digit };
+        if size != 0 {
+            counts[(plan.first_row(set) + size - 1) as usize] += 1;
+        }
+    }
 }
 
 /// s or r − s, canonical.
@@ -176,7 +194,7 @@ fn smaller_of_both_signs<F: PrimeField>(scalar: &[u8; 32]) -> [u8; 32] {
 }
 
 /// `count` bits of a little-endian number from bit `from` on.
-fn bits(scalar: &[u8; 32], from: u32, count: u32) -> u32 {
+fn bits(scalar: &[u8], from: u32, count: u32) -> u32 {
     let bytes = scalar.iter().skip(from as usize / 8).take(5);
     let word = bytes.rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
     // A window that ends after the number has fewer bytes, which are its lowest.
@@ -196,8 +214,9 @@ impl fmt::Display for Explanation {
         if *narrow_windows > 0 {
             write!(f, " and {narrow_windows} of {}", c - 1)?;
         }
-        writeln!(f, ", {sets} with buckets of their own, {band} at a time")?;
-        writeln!(f, "  rows      {rows}, of {mean} entries on average, the longest {longest_row}")?;
+        write!(f, ", {sets} with buckets of their own, {band} at a time")?;
+        writeln!(f, "{}", if self.halved { ", for both halves of the scalars" } else { "" })?;
+        writeln!(f, "  buckets   {rows}, of {mean} entries on average, the longest {longest_row}")?;
         writeln!(f, "  chunks    {} of {chunk} points", piece.div_ceil(*chunk))?;
         writeln!(
             f,

@@ -24,6 +24,10 @@ pub struct Options {
     pub precompute: u32,
     /// Rounds of batched affine additions before rows are summed in XYZZ coordinates, at most 8.
     pub affine_rounds: Option<u32>,
+    /// Whether scalars s are halved by the curve's endomorphism, s = k₀ + λ·k₁: half as many windows, with two rows for each
+    /// bucket. Only those of full length, in windows of at most 19 bits, over bases without copies (`precompute`) of which each
+    /// is on one device; others never are.
+    pub halved: Option<bool>,
     /// Most devices to use.
     pub devices: usize,
     /// Groups of windows that bases on several devices are held for: so many devices hold the same piece of the bases and

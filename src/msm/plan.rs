@@ -9,7 +9,7 @@ mod windows;
 use std::time::Duration;
 
 use self::chunks::{MIN_STREAMED, Passes};
-use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, UNITS, UPLOAD};
+use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, TIMES_LAMBDA, UNITS, UPLOAD};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
 
@@ -41,8 +41,9 @@ const MIN_CHUNK: usize = 1 << 8;
 const BAND_ENTRIES: u64 = 1 << 28;
 /// Narrowest window.
 const MIN_WINDOW: u32 = 4;
-/// Widest window: 2^8 bins of 2^11 rows each.
+/// Widest window: 2^8 bins of 2^11 rows each. Halves of scalars have two rows a bucket.
 pub(super) const MAX_WINDOW: u32 = 20;
+const MAX_HALVED_WINDOW: u32 = 19;
 /// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
 const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
@@ -66,6 +67,10 @@ pub(super) struct Problem {
     /// Bits of the scalars at hand, and of those that precomputed multiples are made for.
     pub scalar_bits: u32,
     pub full_bits: u32,
+    /// Bits of the halves of scalars, by the curve's endomorphism.
+    pub half_bits: u32,
+    /// Whether scalars of full length are halved; none: as the model says.
+    pub halved: Option<bool>,
     pub affine_bytes: u64,
     /// The bases are on the device already, and so are the scalars.
     pub resident: bool,
@@ -92,6 +97,21 @@ pub(super) struct Problem {
     pub own: Windows,
 }
 
+impl Problem {
+    /// Whether scalars can be halved for windows of c bits: those of full length, where the device does all windows of the bases
+    /// alone.
+    fn can_be_halved(&self, c: u32) -> bool {
+        let all = self.copies == 1 && self.own == Windows::Group(1);
+        all && self.half_bits > 0 && self.scalar_bits == self.full_bits && c <= MAX_HALVED_WINDOW
+    }
+
+    /// Whether to halve them, to be tried.
+    fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
+        let wanted = if self.can_be_halved(c) { self.halved } else { Some(false) };
+        [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
+    }
+}
+
 /// How a problem is cut into windows, bands and chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
@@ -102,7 +122,9 @@ pub(super) struct Plan {
     /// cost the same; the first one is wide.
     pub c: u32,
     pub wide: u32,
-    /// Digits of a scalar.
+    /// Scalars are halved: windows are those of the halves, and a bucket has a row for each.
+    pub halved: bool,
+    /// Digits of a scalar, or of a half.
     pub windows: u32,
     /// Windows with buckets of their own; the others share them, with precomputed multiples of the bases.
     pub sets: u32,
@@ -163,7 +185,8 @@ impl Plan {
     fn smallest(problem: Problem) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
         let widths = problem.own.widths().unwrap_or((window, true));
-        let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0);
+        let halved = problem.can_be_halved(widths.0) && problem.halved == Some(true);
+        let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0, halved);
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
@@ -177,9 +200,10 @@ impl Plan {
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
         let any = windows.flat_map(|c| [(c, true), (c, false)]);
         let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
-        let plans = widths
-            .into_iter()
-            .flat_map(|widths| levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels)));
+        let widths = widths.into_iter().flat_map(|widths| problem.halvings(widths.0).map(move |halved| (widths, halved)));
+        let plans = widths.flat_map(|(widths, halved)| {
+            levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels, halved))
+        });
         plans.fold(best, |best, plan| plan.if_faster(best, free))
     }
 
@@ -214,13 +238,13 @@ impl Plan {
 
     /// In windows of c bits; if `narrow`, as many of them as can be have a bit less: fewer buckets, but longer rows, which
     /// a multiplication of few points waits for.
-    fn with_widths(problem: Problem, chunk: usize, (c, narrow): (u32, bool), levels: u32) -> Self {
+    fn with_widths(problem: Problem, chunk: usize, (c, narrow): (u32, bool), levels: u32, halved: bool) -> Self {
         // Scalars above half of the group's order are negated, which leaves them a bit less; their highest signed
         // digit may carry.
-        let halved_bits = problem.full_bits - 1;
-        let bits = problem.scalar_bits.min(halved_bits) + 1;
+        let most = if halved { problem.half_bits } else { problem.full_bits - 1 };
+        let bits = problem.scalar_bits.min(most) + 1;
         let windows = bits.div_ceil(c);
-        let sets = (halved_bits + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
+        let sets = (most + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         // Precomputed multiples are of windows of equal width.
         let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
         let (segment, skip, until) = (1 << (c - 1), 0, problem.points);
@@ -229,6 +253,7 @@ impl Plan {
             chunk,
             c,
             wide,
+            halved,
             windows,
             sets,
             first_set: 0,
@@ -269,10 +294,11 @@ impl Plan {
         let Passes { chunks, matrices, waits, again } = self.passes();
         let others = self.sets - self.own_sets();
         let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
-        let entries = vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
+        let halves = u64::from(self.halves());
+        let entries = halves * vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
         // What is left of a row of a chunk is rounded up; the bucket's first addition is none, but every chunk looks at it.
-        let rounded = if self.levels == 0 { 0 } else { chunks * rows / 2 };
+        let rounded = if self.levels == 0 { 0 } else { chunks * halves * rows / 2 };
         let xyzz = (left + rounded + rows + (chunks - 1) * rows / VISITS).saturating_sub(2 * rows.min(left));
         let mean = (entries / (chunks * rows).max(1)) >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
@@ -281,7 +307,7 @@ impl Plan {
         let taken = additions.saturating_sub(matrices * FIXED_SHARES * UNITS);
         costs.affine * additions - costs.taken * taken
             + waits
-            + costs.xyzz * xyzz
+            + (costs.xyzz + (halves - 1) * costs.xyzz / TIMES_LAMBDA) * xyzz
             + costs.tail * longest * matrices
             + costs.round * (entries - left)
                 / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
@@ -289,8 +315,15 @@ impl Plan {
             + DIGITS * vectors * again
             + UPLOAD * self.first_upload()
             + OTHER_DIGIT * vectors * points * u64::from(others)
-            + costs.row * rows
+            + costs.row * halves * rows
             + self.reduction()
+            + costs.bit * self.bits_alone()
+    }
+
+    /// Bits of the windows of a vector whose last step, the host's, hides behind no other's kernels.
+    fn bits_alone(&self) -> u64 {
+        let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
+        if alone { self.first_bit(self.windows).into() } else { 0 }
     }
 
     /// What a chunk of so many points takes by the model, of all vectors that are joined.
@@ -306,14 +339,29 @@ impl Plan {
         self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
     }
 
-    /// Copies of each base that there are windows for.
+    /// Copies of each base that there are windows for, or halves of its scalar.
     pub fn copies(&self) -> u32 {
-        self.windows.div_ceil(self.sets)
+        self.windows.div_ceil(self.sets) * self.halves()
+    }
+
+    /// Bits of half a scalar.
+    pub fn half_bits(&self) -> u32 {
+        self.problem.half_bits
+    }
+
+    /// Rows of a bucket.
+    pub fn halves(&self) -> u32 {
+        if self.halved { 2 } else { 1 }
+    }
+
+    /// Bits of a digit as entries are sorted by them: those of a wide window, and which half it is of.
+    pub fn sorted_bits(&self) -> u32 {
+        self.c + u32::from(self.halved)
     }
 
     /// Low bits of a row's number, by which entries are sorted within a bin.
     pub fn low_bits(&self) -> u32 {
-        low_bits(self.c)
+        low_bits(self.sorted_bits())
     }
 
     /// How a band of a chunk is cut.
@@ -333,9 +381,10 @@ impl Plan {
         let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
         let affine_tile = self.affine_tile;
         let vectors = self.joined();
-        let rows = vectors * (self.first_row(band.to) - self.first_row(band.from));
+        let buckets = vectors * (self.first_row(band.to) - self.first_row(band.from));
+        let rows = self.halves() * buckets;
         let (bins, affine_bytes) = (rows >> self.low_bits(), self.problem.affine_bytes);
-        Cut { points, vectors, sets, copies, rows, bins, levels, affine_groups, affine_tile, affine_bytes, piece }
+        Cut { points, vectors, sets, copies, buckets, rows, bins, levels, affine_groups, affine_tile, affine_bytes, piece }
     }
 
     /// Bytes that are uploaded for so many points.

@@ -136,6 +136,8 @@ pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         points: need.points,
         scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
+        half_bits: Program::find("msm", C::NAME).ok().and_then(Program::halves).map_or(0, |halves| halves.bits),
+        halved: options.halved,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),
         scalars_resident: need.on_device,

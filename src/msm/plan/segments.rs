@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn reduced(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> Plan {
-        let one = Problem { affine_bytes, window, ..problem(1 << log_n, true) };
+        let one = Problem { affine_bytes, window, halved: Some(false), ..problem(1 << log_n, true) };
         Plan::new(Problem { vectors, joined: vectors, ..one })
     }
 
@@ -114,7 +114,7 @@ mod tests {
         for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {
             for (compute_units, vectors) in [(2, 1), (132, 1), (132, 6)] {
                 let problem = Problem { affine_bytes, compute_units, vectors, joined: vectors, ..problem(60, true) };
-                let [narrow, wide] = [true, false].map(|narrow| Plan::with_widths(problem, 60, (c, narrow), 0));
+                let [narrow, wide] = [true, false].map(|narrow| Plan::with_widths(problem, 60, (c, narrow), 0, false));
                 assert!(narrow.reduction() <= wide.reduction(), "{narrow:?} against {wide:?}");
             }
         }

@@ -5,10 +5,13 @@ use super::*;
 pub(in super::super) fn problem(points: usize, resident: bool) -> Problem {
     let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
     let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
+    let (half_bits, halved) = (127, None);
     Problem {
         points,
         scalar_bits,
         full_bits,
+        half_bits,
+        halved,
         affine_bytes,
         resident,
         scalars_resident,
@@ -30,7 +33,8 @@ fn plans_hold_what_they_promise() {
     for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
         for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
             let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
-            assert!(plan.first_bit(plan.windows) >= scalar_bits.min(255), "the carry of the top digit has room");
+            let bits = if plan.halved { 128 } else { scalar_bits };
+            assert!(plan.first_bit(plan.windows) >= bits, "the carry of the top digit has room");
             for band in plan.bands(plan.chunk) {
                 let cut = plan.cut(plan.chunk.min(points), band);
                 assert!(cut.piece <= MAX_PIECE && plan.buckets(0).is_multiple_of(plan.segment));
@@ -44,14 +48,14 @@ fn plans_hold_what_they_promise() {
 /// Plans of every width for scalars of so many bits, of which the carry takes one more.
 fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
     let problem = Problem { scalar_bits, copies, ..problem(1 << 12, true) };
-    (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0))
+    (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0, false))
 }
 
 /// Rows of few points are too short to make it worth waiting for longer ones.
 #[test]
 fn windows_of_many_points_are_narrow() {
     let narrow = |log_n: u32| {
-        let plan = Plan::new(Problem { window: 19, ..problem(1 << log_n, true) });
+        let plan = Plan::new(Problem { window: 19, halved: Some(false), ..problem(1 << log_n, true) });
         plan.sets - plan.wide
     };
     assert_eq!((narrow(24), narrow(26)), (11, 11));

@@ -65,9 +65,9 @@ impl Plan {
         let (skip, until) = (part(sets.start), if sets.end.is_multiple_of(WHOLE) { points } else { part(sets.end) });
         let (first_set, end_set) = (sets.start / WHOLE, sets.end.div_ceil(WHOLE));
         let plan = Self { first_set, end_set, skip, until, ..self };
-        let buckets = u64::from(plan.buckets(0));
+        let rows = u64::from(plan.halves() * plan.buckets(0));
         let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
-        let most = (MAX_BINS / (buckets >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
+        let most = (MAX_BINS / (rows >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
         Self { band, ..plan }.with_segments()
     }

@@ -1,0 +1,143 @@
+// Scalars on their way to digits: the smaller of s and r − s, or halves k₀ and k₁ with s = k₀ + λ·k₁ (src/kernels/halves.rs).
+// Loops over words are unrolled, so that all of them are in registers.
+
+#define S(op) JOIN(SCALAR, op)
+#define SIGN_BIT 0x80000000u
+
+// What is left of a scalar, to be consumed window by window.
+typedef struct {
+    S(t) rest;
+    u32 carry;
+    // SIGN_BIT where the scalar was negated.
+    u32 sign;
+} digits_t;
+
+// The same of a half.
+typedef struct {
+    u32 rest[HALF_WORDS];
+    u32 carry, sign;
+} half_scalar_t;
+
+// The next c bits with the carry, 1 ≤ c < 32, as |d| with SIGN_BIT where the digit d is negative or `sign` says so, but not both.
+DEVICE u32 take_digit(u32 *limb, int limbs, u32 *carry, u32 sign, u32 c) {
+    u32 digit = (limb[0] & ((1u << c) - 1)) + *carry;
+#pragma unroll
+    for (int i = 0; i < limbs - 1; i++) limb[i] = (limb[i] >> c) | (limb[i + 1] << (32 - c));
+    limb[limbs - 1] >>= c;
+    *carry = digit > (1u << (c - 1));
+    return (*carry ? ((1u << c) - digit) | SIGN_BIT : digit) ^ sign;
+}
+
+DEVICE u32 digits_next(digits_t *digits, u32 c) {
+    return take_digit(digits->rest.limb, SCALAR_LIMBS, &digits->carry, digits->sign, c);
+}
+
+DEVICE u32 half_next(half_scalar_t *digits, u32 c) {
+    return take_digit(digits->rest, HALF_WORDS, &digits->carry, digits->sign, c);
+}
+
+// Whether the windows have left anything of it.
+DEVICE bool half_is_left(half_scalar_t digits) {
+    u32 any = digits.carry;
+#pragma unroll
+    for (int i = 0; i < HALF_WORDS; i++) any |= digits.rest[i];
+    return any != 0;
+}
+
+DEVICE S(t) scalar_at(GLOBAL const S(t) *scalars, u32 i, u32 montgomery) {
+    S(t) scalar = scalars[i];
+    return montgomery ? S(to_canonical)(scalar) : scalar;
+}
+
+// a < b as numbers.
+DEVICE bool scalar_less(S(t) a, S(t) b) {
+    bool less = false;
+#pragma unroll
+    for (int i = 0; i < SCALAR_LIMBS; i++) less = a.limb[i] != b.limb[i] ? a.limb[i] < b.limb[i] : less;
+    return less;
+}
+
+// The smaller of s and r − s, canonical, with its sign: a bit less to cut into windows. (A scalar that is not
+// reduced stays what it is: its negative wraps to a large number.)
+DEVICE digits_t digits_start(S(t) scalar) {
+    digits_t digits;
+    S(t) negative = S(neg)(scalar);
+    bool negate = scalar_less(negative, scalar);
+#pragma unroll
+    for (int k = 0; k < SCALAR_LIMBS; k++) digits.rest.limb[k] = negate ? negative.limb[k] : scalar.limb[k];
+    digits.carry = 0;
+    digits.sign = negate ? SIGN_BIT : 0;
+    return digits;
+}
+
+// |c| of a short vector, a scalar times its quotient, rounded: what is above 32·QUOTIENT_SHIFT bits of the product.
+DEVICE void vector_multiple(u32 *multiple, S(t) scalar, const u32 *quotient) {
+    u32 product[SCALAR_LIMBS + QUOTIENT_WORDS];
+#pragma unroll
+    for (int i = 0; i < SCALAR_LIMBS + QUOTIENT_WORDS; i++) product[i] = 0;
+#pragma unroll
+    for (int i = 0; i < SCALAR_LIMBS; i++) {
+        u64 word = 0;
+#pragma unroll
+        for (int j = 0; j < QUOTIENT_WORDS; j++) {
+            word = (u64)scalar.limb[i] * quotient[j] + product[i + j] + (word >> 32);
+            product[i + j] = (u32)word;
+        }
+        product[i + QUOTIENT_WORDS] = (u32)(word >> 32);
+    }
+    u64 word = (u64)(product[QUOTIENT_SHIFT - 1] >> 31) << 32;
+#pragma unroll
+    for (int i = 0; i < HALF_WORDS; i++) {
+        word = (u64)product[QUOTIENT_SHIFT + i] + (word >> 32);
+        multiple[i] = (u32)word;
+    }
+}
+
+// sum += multiple·step modulo 2^(32·HALF_WORDS).
+DEVICE void half_add(u32 *sum, const u32 *multiple, const u32 *step) {
+#pragma unroll
+    for (int i = 0; i < HALF_WORDS; i++) {
+        u64 word = 0;
+#pragma unroll
+        for (int j = 0; j < HALF_WORDS - i; j++) {
+            word = (u64)multiple[i] * step[j] + sum[i + j] + (word >> 32);
+            sum[i + j] = (u32)word;
+        }
+    }
+}
+
+// A half as it is to be consumed, of one that may be negative.
+DEVICE half_scalar_t half_start(const u32 *words) {
+    half_scalar_t start;
+    u32 flip = (u32)((i32)words[HALF_WORDS - 1] >> 31);
+    u64 word = (u64)(flip & 1) << 32;
+#pragma unroll
+    for (int i = 0; i < HALF_WORDS; i++) {
+        word = (u64)(words[i] ^ flip) + (word >> 32);
+        start.rest[i] = (u32)word;
+    }
+    start.carry = 0;
+    start.sign = flip & SIGN_BIT;
+    return start;
+}
+
+// Halves of a canonical scalar: (s, 0) less multiples of the two short vectors.
+DEVICE void halves_start(S(t) scalar, half_scalar_t *halves) {
+    const u32 quotient_0[QUOTIENT_WORDS] = QUOTIENT_0_LIMBS, quotient_1[QUOTIENT_WORDS] = QUOTIENT_1_LIMBS;
+    const u32 step_00[HALF_WORDS] = STEP_00_LIMBS, step_01[HALF_WORDS] = STEP_01_LIMBS;
+    const u32 step_10[HALF_WORDS] = STEP_10_LIMBS, step_11[HALF_WORDS] = STEP_11_LIMBS;
+    u32 multiple[HALF_WORDS], first[HALF_WORDS], second[HALF_WORDS];
+#pragma unroll
+    for (int i = 0; i < HALF_WORDS; i++) {
+        first[i] = scalar.limb[i];
+        second[i] = 0;
+    }
+    vector_multiple(multiple, scalar, quotient_0);
+    half_add(first, multiple, step_00);
+    half_add(second, multiple, step_01);
+    vector_multiple(multiple, scalar, quotient_1);
+    half_add(first, multiple, step_10);
+    half_add(second, multiple, step_11);
+    halves[0] = half_start(first);
+    halves[1] = half_start(second);
+}
