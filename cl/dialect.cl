@@ -30,8 +30,6 @@ typedef long i64;
 #define SORT_ROOM 2048u
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-// Whether it is so for the work-item, or with CUDA for any beside it.
-#define ANY_BESIDE(condition) (condition)
 // Keeps what follows from a word from being computed long before, and then from lying in memory: CUDA only.
 #define NOT_BEFORE(word)
 #define POPCOUNT(value) popcount(value)

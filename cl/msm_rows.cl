@@ -108,14 +108,10 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     if (live) order[local_bins[bin] + rank] = p;
 }
 
-// λP if asked for; infinity stays what it is. Neighbours all multiply if one has to: where each branched by itself, the additions
-// that follow were done for one half after the other.
-DEVICE affine_t times_lambda_if(bool wanted, affine_t p) {
+// λP; infinity stays what it is.
+DEVICE affine_t times_lambda(affine_t p) {
     const F(t) beta = LAMBDA_X_LIMBS;
-    if (ANY_BESIDE(wanted)) {
-        F(t) x = F(mul)(p.x, beta);
-        if (wanted) p.x = x;
-    }
+    p.x = F(mul)(p.x, beta);
     return p;
 }
 
@@ -138,7 +134,7 @@ void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *pie
         affine_t point = entry_point_loose(points, entry);
         // The next point's address is there when it is needed.
         if (slot + 1 < end) entry = entries[slot + 1];
-        point = times_lambda_if(slot >= plain, point);
+        if (slot >= plain) point = times_lambda(point);
         sum = point_add_affine_loose(sum, point);
     }
     LET_NEXT_START();

@@ -47,8 +47,6 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define QUAD_BARRIER() __syncwarp()
 // The work-items of a group of 32 wait for each other.
 #define WARP_BARRIER() __syncwarp()
-// Whether it is so for any work-item of the warp that is here too: a branch that all of them take alike.
-#define ANY_BESIDE(condition) __any_sync(__activemask(), condition)
 // Keeps what follows from a word from being computed long before: ahead of the loops that take all registers.
 #define NOT_BEFORE(word) asm volatile("" : "+r"(word))
 #define POPCOUNT(value) __popc(value)

@@ -84,7 +84,10 @@ impl Halves {
             let mut magnitude = half.map(|word| if is_negative { !word } else { word });
             add_product(&mut magnitude, &[u32::from(is_negative)], &[1]);
             let mut bytes = [0; 4 * HALF_WORDS];
-            bytes.chunks_exact_mut(4).zip(magnitude).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
+            bytes
+                .chunks_exact_mut(4)
+                .zip(magnitude)
+                .for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
             (is_negative, bytes)
         })
     }
@@ -121,7 +124,8 @@ fn cube_root<S: PrimeField>() -> S {
 /// Two short vectors (a, b) with a + λ·b ≡ 0 modulo r, by Euclid's algorithm: they are a basis of all of these.
 fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
     // Remainders a with a ≡ t·λ modulo r.
-    let mut remainders = vec![[BigInt::from(order.clone()), BigInt::from(0)], [BigInt::from(lambda.clone()), BigInt::from(1)]];
+    let mut remainders =
+        vec![[BigInt::from(order.clone()), BigInt::from(0)], [BigInt::from(lambda.clone()), BigInt::from(1)]];
     while let [.., before, last] = &remainders[..] {
         if last[0].sign() == Sign::NoSign {
             break;
@@ -208,7 +212,8 @@ mod tests {
             let (halves, order, lambda) = of(name);
             assert!(halves.bits <= 128, "{} bits on {name}", halves.bits);
             let all = (BigUint::from(1u32) << 256u32) - 1u32;
-            let of_order = [0u32, 1, 2, 3].iter().flat_map(|k| [&order / 2u32 + k, &order - k, &lambda + k, &lambda - k]);
+            let of_order =
+                [0u32, 1, 2, 3].iter().flat_map(|k| [&order / 2u32 + k, &order - k, &lambda + k, &lambda - k]);
             for scalar in of_order.chain([0u32, 1, 2].map(BigUint::from)).chain([order.clone(), all]) {
                 check(name, &scalar);
             }

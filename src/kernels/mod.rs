@@ -13,9 +13,9 @@ use std::fmt::Write as _;
 use blstrs::{Fp, Scalar};
 pub use curves::{CurveDescription, Subgroup};
 pub use fields::FieldDescription;
+use halo2curves::bn256;
 pub use halves::Halves;
 use halves::{HALF_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
-use halo2curves::bn256;
 
 /// The two languages that the portable source is compiled as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

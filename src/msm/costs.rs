@@ -10,6 +10,8 @@ pub(super) struct Costs {
     pub round: u64,
     /// How much less one takes of those that go to whoever is ready first.
     pub taken: u64,
+    /// Groups of the accumulation that a compute unit runs at once.
+    groups: u64,
     /// A row beside what is added in it: fitted, for what wider windows take more than all else explains.
     pub row: u64,
     /// The next bucket of a segment in the reduction, where work-items with a segment each fill the device; work-items that
@@ -35,6 +37,8 @@ pub(super) const ENTRY: u64 = 27;
 pub(super) const BAND: u64 = 120_000_000;
 /// A scalar of which digits are made again, for the next band.
 pub(super) const DIGITS: u64 = 58;
+/// What an entry of a half takes more where a bin has as many rows as can be: each bin's entries are in few runs then.
+pub(super) const SCATTERED: u64 = 8;
 /// What is left of rows after the rounds is multiplied by λ where one of 32 neighbours has to be: one part in so many of an XYZZ
 /// addition.
 pub(super) const TIMES_LAMBDA: u64 = 10;
@@ -46,17 +50,20 @@ pub(super) const OTHER_DIGIT: u64 = 2;
 /// What the sums over segments wait for, in buckets of a segment of four work-items.
 const SUMS: u64 = 8;
 
+/// Rows of a group of the accumulation, where none is longer than a piece.
+const ACCUMULATE_GROUP: u64 = 128;
+
 /// What a step takes at least, in percent of the same on a full device.
 const ALONE: u64 = 45;
 
 impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
-        let [xyzz, tail, affine, round, taken, row] = match affine_bytes {
-            0..=64 => [168, 2_800_000, 130, 75_000_000, 7, 500],
-            65..=96 => [328, 3_500_000, 260, 75_000_000, 15, 100],
-            97..=128 => [527, 5_000_000, 410, 110_000_000, 0, 200],
-            _ => [1144, 12_000_000, 770, 240_000_000, 0, 1000],
+        let [xyzz, groups, tail, affine, round, taken, row] = match affine_bytes {
+            0..=64 => [168, 4, 2_800_000, 130, 75_000_000, 7, 500],
+            65..=96 => [328, 3, 3_500_000, 260, 75_000_000, 15, 100],
+            97..=128 => [527, 2, 5_000_000, 410, 110_000_000, 0, 200],
+            _ => [1144, 2, 12_000_000, 770, 240_000_000, 0, 1000],
         };
         let [step, items, few, chain, quads, sum, bit] = match affine_bytes {
             0..=64 => [32_000_000, 512, 15, 6_900_000, 70, 620, 600_000],
@@ -64,7 +71,14 @@ impl Costs {
             97..=128 => [61_000_000, 256, 45, 14_900_000, 64, 2000, 1_100_000],
             _ => [140_000_000, 256, 45, 27_000_000, 64, 4000, 1_600_000],
         };
-        Self { xyzz, tail, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
+        Self { xyzz, groups, tail, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
+    }
+
+    /// By what part the accumulation of so many rows by so many units takes longer, in percent, where all its groups run at once but
+    /// some units have one more than others.
+    pub fn uneven(&self, rows: u64, units: u64) -> u64 {
+        let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP) / units.max(1);
+        if filled <= 100 || filled > 100 * self.groups { 0 } else { 100 * filled.next_multiple_of(100) / filled - 100 }
     }
 
     /// Segments that so many units reduce at once, with a work-item each.

@@ -198,7 +198,8 @@ impl Enqueue<'_> {
         let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
         let windows = [cut.points, plan.sorted_bits(), plan.wide, plan.sets, band.from, band.to, plan.low_bits(), tile];
         let of_whole = [plan.windows, skip, until].map(Arg::U32);
-        let (kernel, more) = if plan.halved { ("msm_digits_of_halves", &[][..]) } else { ("msm_digits", &of_whole[..]) };
+        let (kernel, more) =
+            if plan.halved { ("msm_digits_of_halves", &[][..]) } else { ("msm_digits", &of_whole[..]) };
         for (vector, Coefficients { scalars, start, form }) in digits.vectors.iter().enumerate() {
             let montgomery = u32::from(*form == Form::Montgomery);
             let vector = vector as u32;
@@ -303,8 +304,7 @@ impl Enqueue<'_> {
     /// Pieces of rows, ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
         let (cut, room) = (matrix.cut, self.plan.room());
-        let [rows, level, limit, halved] =
-            [cut.buckets, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
+        let [rows, level, limit, halved] = [cut.buckets, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
         let (descriptions, order) = (self.words(3 * room.pieces)?, self.words(room.pieces)?);
         let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
         let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);

@@ -9,7 +9,7 @@ mod windows;
 use std::time::Duration;
 
 use self::chunks::{MIN_STREAMED, Passes};
-use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, TIMES_LAMBDA, UNITS, UPLOAD};
+use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, UNITS, UPLOAD};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
 
@@ -200,7 +200,8 @@ impl Plan {
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
         let any = windows.flat_map(|c| [(c, true), (c, false)]);
         let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
-        let widths = widths.into_iter().flat_map(|widths| problem.halvings(widths.0).map(move |halved| (widths, halved)));
+        let widths =
+            widths.into_iter().flat_map(|widths| problem.halvings(widths.0).map(move |halved| (widths, halved)));
         let plans = widths.flat_map(|(widths, halved)| {
             levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels, halved))
         });
@@ -305,13 +306,16 @@ impl Plan {
         let costs = Costs::of(self.problem.affine_bytes);
         let additions = (entries - left).saturating_sub(rounded - rounded / chunks);
         let taken = additions.saturating_sub(matrices * FIXED_SHARES * UNITS);
+        let lambda = (halves - 1) * costs.xyzz / TIMES_LAMBDA;
+        let uneven = 100 + costs.uneven(chunks * rows / matrices.max(1), self.problem.compute_units.into());
+        let scattered = if self.halved && self.sorted_bits() == MAX_WINDOW { SCATTERED } else { 0 };
         costs.affine * additions - costs.taken * taken
             + waits
-            + (costs.xyzz + (halves - 1) * costs.xyzz / TIMES_LAMBDA) * xyzz
+            + (costs.xyzz + lambda) * xyzz * uneven / 100
             + costs.tail * longest * matrices
             + costs.round * (entries - left)
                 / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
-            + ENTRY * entries
+            + (ENTRY + scattered) * entries
             + DIGITS * vectors * again
             + UPLOAD * self.first_upload()
             + OTHER_DIGIT * vectors * points * u64::from(others)
@@ -384,7 +388,20 @@ impl Plan {
         let buckets = vectors * (self.first_row(band.to) - self.first_row(band.from));
         let rows = self.halves() * buckets;
         let (bins, affine_bytes) = (rows >> self.low_bits(), self.problem.affine_bytes);
-        Cut { points, vectors, sets, copies, buckets, rows, bins, levels, affine_groups, affine_tile, affine_bytes, piece }
+        Cut {
+            points,
+            vectors,
+            sets,
+            copies,
+            buckets,
+            rows,
+            bins,
+            levels,
+            affine_groups,
+            affine_tile,
+            affine_bytes,
+            piece,
+        }
     }
 
     /// Bytes that are uploaded for so many points.
