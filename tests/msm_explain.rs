@@ -107,12 +107,12 @@ fn longest_rows_are_counted() {
 
 /// What is expected of random scalars bounds what is counted, without being much more, also where the highest
 /// window has only a few digits.
-fn rows_of_random_scalars<C: TestCurve>(precompute: u32) {
+fn rows_of_random_scalars<C: TestCurve>(precompute: u32, halved: bool) {
     let mut rng = rng(SEED + 7);
     let bases = Bases::<C>::consecutive(400, &mut rng);
     let accelerators = accelerators_with_devices();
     for (accelerator, window) in accelerators.iter().flat_map(|accelerator| (4..=12).map(move |w| (accelerator, w))) {
-        let options = Options { window, precompute, halved: Some(false), ..Options::default() };
+        let options = Options { window, precompute, halved: Some(halved), ..Options::default() };
         let msm = Msm::with_options(accelerator, &bases.points, options).expect("bases");
         for bits in [1, 4, 5, 64, 250, 255] {
             let scalars: Vec<C::Scalar> = (0..400).map(|_| below(bits, &mut rng)).collect();
@@ -127,10 +127,13 @@ fn rows_of_random_scalars<C: TestCurve>(precompute: u32) {
 
 #[test]
 fn rows_of_random_scalars_are_as_long_as_expected() {
-    rows_of_random_scalars::<G1>(1);
-    rows_of_random_scalars::<G1>(3);
-    rows_of_random_scalars::<halo2curves::bn256::G1Affine>(1);
-    rows_of_random_scalars::<pasta_curves::EqAffine>(1);
+    rows_of_random_scalars::<G1>(1, false);
+    rows_of_random_scalars::<G1>(3, false);
+    rows_of_random_scalars::<halo2curves::bn256::G1Affine>(1, false);
+    rows_of_random_scalars::<pasta_curves::EqAffine>(1, false);
+    rows_of_random_scalars::<G1>(1, true);
+    rows_of_random_scalars::<halo2curves::bn256::G1Affine>(1, true);
+    rows_of_random_scalars::<pasta_curves::EqAffine>(1, true);
 }
 
 /// The plan for scalars longer than promised is refused as the multiplication is, and fewer scalars too.

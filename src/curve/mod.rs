@@ -2,6 +2,9 @@
 //!
 //! On the device an affine point is x, y in Montgomery form, all zero for infinity (no point of these
 //! curves has x = y = 0). A result comes back in Jacobian coordinates (X/Z², Y/Z³), Z = 0 for infinity.
+//!
+//! Points have to be of the subgroup of prime order: scalars are taken modulo that order, and halved by an endomorphism that
+//! is a multiplication there alone.
 
 mod bn254;
 mod pasta;

@@ -301,7 +301,9 @@ impl Plan {
         // What is left of a row of a chunk is rounded up; the bucket's first addition is none, but every chunk looks at it.
         let rounded = if self.levels == 0 { 0 } else { chunks * halves * rows / 2 };
         let xyzz = (left + rounded + rows + (chunks - 1) * rows / VISITS).saturating_sub(2 * rows.min(left));
-        let mean = (entries / (chunks * rows).max(1)) >> self.levels;
+        // The chains of halves' rows in narrow windows, of both halves, are so long that they are waited for.
+        let row = if self.halved { self.mean_row() } else { entries / (chunks * rows).max(1) };
+        let mean = row >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
         let costs = Costs::of(self.problem.affine_bytes);
         let additions = (entries - left).saturating_sub(rounded - rounded / chunks);
