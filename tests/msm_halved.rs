@@ -21,9 +21,9 @@ fn halving(window: u32, rounds: Option<u32>) -> Options {
 /// A third root of unity that is not 1.
 fn lambda<S: PrimeField>() -> S {
     // As a number a third of −1 is (r − 1)/3.
-    let third = (-S::from(3).invert().unwrap()).to_repr();
+    let third = (-S::from(3).invert().expect("3 is not 0")).to_repr();
     let exponent: Vec<u64> =
-        third.as_ref().chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        third.as_ref().chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes"))).collect();
     S::MULTIPLICATIVE_GENERATOR.pow_vartime(exponent)
 }
 
@@ -43,7 +43,7 @@ fn images<C: TestCurve>(count: usize, rng: &mut ChaCha8Rng) -> Bases<C> {
 
 /// Scalars whose halves are short, equal, opposite or as long as can be.
 fn ends<S: PrimeField>(count: usize) -> Vec<S> {
-    let (root, half) = (lambda::<S>(), S::from(2).invert().unwrap());
+    let (root, half) = (lambda::<S>(), S::TWO_INV);
     let ends = [S::ONE, root, root.square(), root + S::ONE, root - S::ONE, half, half * root, half * (root + S::ONE)];
     (0..count).map(|i| if i / 8 % 2 == 0 { ends[i % 8] } else { -ends[i % 8] }).collect()
 }

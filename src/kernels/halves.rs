@@ -41,25 +41,33 @@ impl Halves {
         let image = (A::generator() * lambda).to_affine();
         // No x of a generator is zero, for then its order would be 3.
         let beta = x(&image) * x(&A::generator()).invert().unwrap_or(F::ZERO);
-        let vectors = short_vectors(&order, &natural(&lambda));
-        let [quotients, steps] = [Vec::new(), Vec::new()];
-        let mut all = Self { beta: limbs(&beta), quotients: [quotients, steps], steps: Default::default(), bits: 0 };
+        let [first, second] = short_vectors(&order, &natural(&lambda));
         // (s, 0) has s·b₂/D of v₁ and −s·b₁/D of v₂ for the determinant D = ±r.
-        let determinant = &vectors[0][0] * &vectors[1][1] - &vectors[1][0] * &vectors[0][1];
-        let shares = [vectors[1][1].clone(), -vectors[0][1].clone()];
-        for (i, share) in shares.iter().enumerate() {
-            let scaled: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / &order;
-            all.quotients[i] = words(&((scaled + 1u32) >> 1u32), QUOTIENT_WORDS);
-            let is_negative = (share.sign() == Sign::Minus) != (determinant.sign() == Sign::Minus);
-            all.steps[i] = [0, 1].map(|half| {
-                let step = if is_negative { vectors[i][half].clone() } else { -vectors[i][half].clone() };
-                words(&modulo_words(&step), HALF_WORDS)
-            });
-        }
-        let longest = [0, 1].map(|half| vectors[0][half].magnitude() + vectors[1][half].magnitude());
-        all.bits = longest.iter().map(|sum| (sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32).max().unwrap_or(0);
-        all
+        let determinant = &first[0] * &second[1] - &second[0] * &first[1];
+        let shares =
+            [second[1].clone(), -&first[1]].map(|share| if determinant.sign() == Sign::Minus { -share } else { share });
+        let quotients = shares.each_ref().map(|share| quotient(share, &order));
+        let steps = [step(&first, &shares[0]), step(&second, &shares[1])];
+        let bits = [0, 1].map(|half| bits_of_half(first[half].magnitude() + second[half].magnitude()));
+        Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
     }
+}
+
+/// |cᵢ| for a scalar of 1, times 2^(32·[`QUOTIENT_SHIFT`]), rounded: a share is r times that.
+fn quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
+    let twice: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / order;
+    words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
+}
+
+/// What |cᵢ| = 1 adds to both halves: −vᵢ, or vᵢ where cᵢ is negative.
+fn step(vector: &[BigInt; 2], share: &BigInt) -> [Vec<u32>; 2] {
+    let added = |number: &BigInt| if share.sign() == Sign::Minus { number.clone() } else { -number };
+    vector.each_ref().map(|number| words(&modulo_words(&added(number)), HALF_WORDS))
+}
+
+/// Bits of a half, which is a combination of two numbers with factors of 1/2 and 2⁻³² at most, if these add up to `sum`.
+fn bits_of_half(sum: BigUint) -> u32 {
+    (&sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32
 }
 
 impl Halves {
@@ -224,7 +232,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn any_scalar_is_halved(words in prop::array::uniform8(any::<u32>())) {
-            CURVES.iter().for_each(|name| check(name, &BigUint::from_slice(&words)));
+            for name in CURVES {
+                check(name, &BigUint::from_slice(&words));
+            }
         }
     }
 }

@@ -5,13 +5,13 @@ pub(super) struct Costs {
     /// An XYZZ addition in the accumulation, and what each of a long row adds: the last of such rows end almost alone.
     pub xyzz: u64,
     pub tail: u64,
+    /// Groups of the accumulation that a compute unit runs at once.
+    groups: u64,
     /// A batched affine addition, and what a round of them takes however few they are.
     pub affine: u64,
     pub round: u64,
     /// How much less one takes of those that go to whoever is ready first.
     pub taken: u64,
-    /// Groups of the accumulation that a compute unit runs at once.
-    groups: u64,
     /// A row beside what is added in it: fitted, for what wider windows take more than all else explains.
     pub row: u64,
     /// The next bucket of a segment in the reduction, where work-items with a segment each fill the device; work-items that
@@ -59,11 +59,11 @@ const ALONE: u64 = 45;
 impl Costs {
     /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
-        let [xyzz, groups, tail, affine, round, taken, row] = match affine_bytes {
-            0..=64 => [168, 4, 2_800_000, 130, 75_000_000, 7, 500],
-            65..=96 => [328, 3, 3_500_000, 260, 75_000_000, 15, 100],
-            97..=128 => [527, 2, 5_000_000, 410, 110_000_000, 0, 200],
-            _ => [1144, 2, 12_000_000, 770, 240_000_000, 0, 1000],
+        let [xyzz, tail, groups, affine, round, taken, row] = match affine_bytes {
+            0..=64 => [168, 2_800_000, 4, 130, 75_000_000, 7, 500],
+            65..=96 => [328, 3_500_000, 3, 260, 75_000_000, 15, 100],
+            97..=128 => [527, 5_000_000, 2, 410, 110_000_000, 0, 200],
+            _ => [1144, 12_000_000, 2, 770, 240_000_000, 0, 1000],
         };
         let [step, items, few, chain, quads, sum, bit] = match affine_bytes {
             0..=64 => [32_000_000, 512, 15, 6_900_000, 70, 620, 600_000],
@@ -71,7 +71,7 @@ impl Costs {
             97..=128 => [61_000_000, 256, 45, 14_900_000, 64, 2000, 1_100_000],
             _ => [140_000_000, 256, 45, 27_000_000, 64, 4000, 1_600_000],
         };
-        Self { xyzz, groups, tail, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
+        Self { xyzz, tail, groups, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
     }
 
     /// By what part the accumulation of so many rows by so many units takes longer, in percent, where all its groups run at once but
