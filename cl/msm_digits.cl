@@ -122,9 +122,8 @@ DEVICE void add_bins(LOCAL_POINTER const u32 *counts, u32 band_bins, GLOBAL u32 
 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
 // i, and the counter of bin row >> low counts it, both behind those of the vectors before, whose digits are the first
-// `first_digit`. Set
-// from has none of the first `skip` scalars, set to − 1 none from `until` on: other devices do these. too_long[vector]
-// becomes 1 if a scalar has more bits than the windows. Grid: a group for each `tile` scalars.
+// `first_digit`. Set from has none of the first `skip` scalars, set to − 1 none from `until` on: other devices do these.
+// too_long[vector] becomes 1 if a scalar has more bits than the windows. Grid: a group for each `tile` scalars.
 STARTS_EARLY(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
 void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 start, u32 vector,

@@ -23,9 +23,9 @@ pub const QUOTIENT_SHIFT: usize = 9;
 pub struct Halves {
     /// β in Montgomery form, limbs as those of the curve's b.
     pub beta: Vec<u32>,
-    /// Of each short vector: |cᵢ| for a scalar of 1, times 2^(32·[`QUOTIENT_SHIFT`]).
+    /// Of each short vector: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`).
     pub quotients: [Vec<u32>; 2],
-    /// Of each short vector: what |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·[`HALF_WORDS`]).
+    /// Of each short vector: what |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`HALF_WORDS`).
     pub steps: [[Vec<u32>; 2]; 2],
     /// |k₀| and |k₁| are below 2 to this power for every scalar of 256 bits.
     pub bits: u32,
@@ -51,9 +51,25 @@ impl Halves {
         let bits = [0, 1].map(|half| bits_of_half(first[half].magnitude() + second[half].magnitude()));
         Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
     }
+
+    /// Signs, whether negative, and magnitudes of k₀ and k₁, as `cl/msm_scalars.cl` has them.
+    pub fn halve(&self, scalar: &[u8; 32]) -> [(bool, [u8; 4 * HALF_WORDS]); 2] {
+        let mut words = [0; 8];
+        let bytes = scalar.as_chunks::<4>().0;
+        words.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u32::from_le_bytes(*bytes));
+        let mut halves = [[words[0], words[1], words[2], words[3], words[4]], [0; HALF_WORDS]];
+        for (quotient, steps) in self.quotients.iter().zip(&self.steps) {
+            // A half in the word below rounds to the nearest.
+            let mut product = [0; 8 + QUOTIENT_WORDS];
+            product[QUOTIENT_SHIFT - 1] = 1 << 31;
+            add_product(&mut product, &words, quotient);
+            halves.iter_mut().zip(steps).for_each(|(half, step)| add_product(half, &product[QUOTIENT_SHIFT..], step));
+        }
+        halves.map(sign_and_magnitude)
+    }
 }
 
-/// |cᵢ| for a scalar of 1, times 2^(32·[`QUOTIENT_SHIFT`]), rounded: a share is r times that.
+/// |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded: a share is r times that.
 fn quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
     let twice: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / order;
     words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
@@ -70,35 +86,15 @@ fn bits_of_half(sum: BigUint) -> u32 {
     (&sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32
 }
 
-impl Halves {
-    /// Signs, whether negative, and magnitudes of k₀ and k₁, as `cl/msm_scalars.cl` has them.
-    pub fn halve(&self, scalar: &[u8; 32]) -> [(bool, [u8; 4 * HALF_WORDS]); 2] {
-        let words = [0, 4, 8, 12, 16, 20, 24, 28].map(|at| {
-            let word = [scalar[at], scalar[at + 1], scalar[at + 2], scalar[at + 3]];
-            u32::from_le_bytes(word)
-        });
-        let mut halves = [[words[0], words[1], words[2], words[3], words[4]], [0; HALF_WORDS]];
-        for (quotient, steps) in self.quotients.iter().zip(&self.steps) {
-            let mut product = [0; 8 + QUOTIENT_WORDS];
-            add_product(&mut product, &words, quotient);
-            // Rounded to the nearest.
-            let mut rounded = [0; 8 + QUOTIENT_WORDS - QUOTIENT_SHIFT + 1];
-            rounded.copy_from_slice(&product[QUOTIENT_SHIFT - 1..]);
-            add_product(&mut rounded, &[1 << 31], &[1]);
-            halves.iter_mut().zip(steps).for_each(|(half, step)| add_product(half, &rounded[1..], step));
-        }
-        halves.map(|half| {
-            let is_negative = half[HALF_WORDS - 1] >> 31 == 1;
-            let mut magnitude = half.map(|word| if is_negative { !word } else { word });
-            add_product(&mut magnitude, &[u32::from(is_negative)], &[1]);
-            let mut bytes = [0; 4 * HALF_WORDS];
-            bytes
-                .chunks_exact_mut(4)
-                .zip(magnitude)
-                .for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
-            (is_negative, bytes)
-        })
-    }
+/// Of a half that is negative where its highest bit is set.
+fn sign_and_magnitude(half: [u32; HALF_WORDS]) -> (bool, [u8; 4 * HALF_WORDS]) {
+    let is_negative = half[HALF_WORDS - 1] >> 31 == 1;
+    let mut magnitude = half.map(|word| if is_negative { !word } else { word });
+    add_product(&mut magnitude, &[u32::from(is_negative)], &[1]);
+    let mut bytes = [0; 4 * HALF_WORDS];
+    let words = bytes.as_chunks_mut::<4>().0;
+    words.iter_mut().zip(magnitude).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    (is_negative, bytes)
 }
 
 /// sum += a·b, modulo what the sum has room for.
@@ -144,14 +140,13 @@ fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
     }
     let root = BigInt::from(order.sqrt());
     let first = remainders.iter().position(|[a, _]| *a < root).unwrap_or(1);
-    let length = |[a, t]: &[BigInt; 2]| a.magnitude().max(t.magnitude()).clone();
-    let neighbours = [remainders[first - 1].clone(), remainders[first + 1].clone()];
-    let [before, after] = neighbours;
-    let second = if length(&before) <= length(&after) { before } else { after };
-    [remainders[first].clone(), second].map(|[a, t]| [a, -t])
+    let length = |[a, t]: &&[BigInt; 2]| a.magnitude().max(t.magnitude()).clone();
+    let neighbours = [&remainders[first - 1], &remainders[first + 1]];
+    let second = neighbours.into_iter().min_by_key(length).unwrap_or(&remainders[first - 1]);
+    [&remainders[first], second].map(|[a, t]| [a.clone(), -t])
 }
 
-/// A number modulo 2^(32·[`HALF_WORDS`]).
+/// A number modulo 2^(32·`HALF_WORDS`).
 fn modulo_words(value: &BigInt) -> BigUint {
     let modulus = BigInt::from(1) << (32 * HALF_WORDS);
     (((value % &modulus) + &modulus) % &modulus).magnitude().clone()
