@@ -22,6 +22,8 @@ typedef long i64;
 #define GLOBAL_ID ((u32)get_global_id(0))
 #define GLOBAL_SIZE ((u32)get_global_size(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+// The same where a group also reads or overwrites in global memory what its other work-items wrote or read.
+#define GLOBAL_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // Kernels that start before those ahead of them have ended: CUDA only.
 #define STARTS_EARLY(kernel)
 #define AWAIT_STREAM()

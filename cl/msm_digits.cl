@@ -391,7 +391,8 @@ void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved,
     }
     LET_NEXT_START();
     before = sum_sizes(scratch, before);
-    BARRIER();
+    // A halved bucket's first row has read the second one's count, which becomes a cursor below.
+    GLOBAL_BARRIER();
     scan_local(slots, ROWS_BLOCK, scratch);
     scan_local(pieces, ROWS_BLOCK, scratch);
     for (u32 i = LOCAL_ID; i < ROWS_BLOCK && first + i <= rows; i += SORT_GROUP) {

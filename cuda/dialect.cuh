@@ -22,6 +22,7 @@ typedef long long i64;
 #define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)
 #define GLOBAL_SIZE (gridDim.x * blockDim.x)
 #define BARRIER() __syncthreads()
+#define GLOBAL_BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
 #define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
 // Groups of bucket accumulation that share one: 128 registers with 8 limbs, 168 with 12, where their number counts for
