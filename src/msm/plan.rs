@@ -8,8 +8,8 @@ mod windows;
 
 use std::time::Duration;
 
-use self::chunks::{MIN_STREAMED, Passes};
-use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, UNITS, UPLOAD};
+use self::chunks::{Passes, start};
+use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, UNITS};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
 
@@ -31,8 +31,8 @@ const ABORTABLE_UNITS: u32 = 132;
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
 /// Chunks that an upload of scalars is cut into, so that all but the first hide behind kernels.
 const SCALARS_CHUNKS: usize = 4;
-/// Whole chunks that one of bases is cut into, after shorter ones.
-const STREAMED_CHUNKS: usize = 2;
+/// Whole chunks that one of bases is cut into at most, after shorter ones.
+const STREAMED_CHUNKS: usize = 4;
 /// Where memory is short, numbers of chunks are tried of which each is larger than the one before by this part.
 const CHUNK_STEPS: usize = 8;
 /// Smallest chunk that is tried then.
@@ -105,6 +105,13 @@ impl Problem {
         all && self.half_bits > 0 && self.scalar_bits == self.full_bits && c <= MAX_HALVED_WINDOW
     }
 
+    /// Bytes that are uploaded for so many points.
+    fn input_bytes(&self, points: usize) -> u64 {
+        let bases = if self.resident { 0 } else { self.affine_bytes };
+        let scalars = if self.scalars_resident { 0 } else { 32 };
+        points as u64 * (bases + u64::from(self.vectors) * scalars)
+    }
+
     /// Whether to halve them, to be tried.
     fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
         let wanted = if self.can_be_halved(c) { self.halved } else { Some(false) };
@@ -149,7 +156,8 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan that is fastest with as much memory as it likes.
     pub fn new(problem: Problem) -> Self {
-        let plan = Self::with_chunk(problem, Self::largest_chunk(problem), u64::MAX, None);
+        let chunks = Self::largest_chunks(problem);
+        let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
         plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
     }
 
@@ -161,25 +169,32 @@ impl Plan {
             return Ok(best);
         }
         let of = |count: usize| Self::chunk_of(&problem, count);
+        let with = |best, count: usize| Self::with_chunk(problem, of(count), free, best);
         let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
-        let counts = std::iter::successors(Some(best.whole_chunks()), more);
-        let plan = counts.fold(None, |best, count| Self::with_chunk(problem, of(count), free, best));
+        let plan = std::iter::successors(Some(best.whole_chunks()), more).fold(None, with);
+        // Between two steps a number may fit that is less than the one found.
+        let close =
+            plan.map_or(0..0, |(_, plan)| plan.whole_chunks() * CHUNK_STEPS / (CHUNK_STEPS + 1)..plan.whole_chunks());
+        let plan = close.fold(plan, with);
         plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
-    fn largest_chunk(problem: Problem) -> usize {
+    /// The largest chunks, of which the model is asked.
+    fn largest_chunks(problem: Problem) -> impl Iterator<Item = usize> {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take but a part of the time.
         let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
         let resident = resident / problem.joined as usize;
-        let streamed = Self::chunk_of(&problem, STREAMED_CHUNKS).max(MIN_STREAMED);
-        let (wanted, most) = match (problem.resident, problem.scalars_resident) {
-            (true, true) => (problem.points, resident),
-            (true, false) => ((problem.points / SCALARS_CHUNKS).max(MIN_STREAMED_SCALARS), resident),
-            (false, _) => (streamed, if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED }),
+        let streamed = if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED };
+        let most = if problem.resident { resident } else { streamed };
+        let wanted = move |whole: usize| match (problem.resident, problem.scalars_resident) {
+            (true, true) => problem.points,
+            (true, false) => (problem.points / SCALARS_CHUNKS).max(MIN_STREAMED_SCALARS),
+            (false, _) => Self::chunk_of(&problem, whole).max(2 * start(&problem)),
         };
-        wanted.min(problem.points).clamp(1, most)
+        let count = if problem.resident { 1 } else { STREAMED_CHUNKS };
+        (1..=count).map(move |whole| wanted(whole).min(problem.points).clamp(1, most))
     }
 
     fn smallest(problem: Problem) -> Self {
@@ -311,7 +326,7 @@ impl Plan {
         let lambda = (halves - 1) * costs.xyzz / TIMES_LAMBDA;
         let uneven = 100 + costs.uneven(chunks * rows / matrices.max(1), self.problem.compute_units.into());
         let scattered = if self.halved && self.sorted_bits() == MAX_WINDOW { SCATTERED } else { 0 };
-        costs.affine * additions - costs.taken * taken
+        let kernels = costs.affine * additions - costs.taken * taken
             + waits
             + (costs.xyzz + lambda) * xyzz * uneven / 100
             + costs.tail * longest * matrices
@@ -319,11 +334,11 @@ impl Plan {
                 / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
             + (ENTRY + scattered) * entries
             + DIGITS * vectors * again
-            + UPLOAD * self.first_upload()
             + OTHER_DIGIT * vectors * points * u64::from(others)
-            + costs.row * halves * rows
-            + self.reduction()
-            + costs.bit * self.bits_alone()
+            + costs.row * halves * rows;
+        // Vectors that are not joined have their kernels one after the other.
+        let times = u64::from(self.problem.vectors / self.problem.joined).max(1);
+        self.behind_uploads(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
     }
 
     /// Bits of the windows of a vector whose last step, the host's, hides behind no other's kernels.
@@ -406,20 +421,13 @@ impl Plan {
         }
     }
 
-    /// Bytes that are uploaded for so many points.
-    fn input_bytes(&self, points: usize) -> u64 {
-        let bases = if self.problem.resident { 0 } else { self.problem.affine_bytes };
-        let scalars = if self.problem.scalars_resident { 0 } else { 32 };
-        points as u64 * (bases + u64::from(self.problem.vectors) * scalars)
-    }
-
     /// Device bytes that it needs beside resident bases.
     pub fn bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let vectors = u64::from(self.problem.vectors);
-        let inputs = slots * self.input_bytes(self.chunk);
+        let inputs = slots * self.problem.input_bytes(self.chunk);
         let buckets = u64::from(self.rows());
         let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
         let scratch = self.room().bytes() + 2 * affine * sums + (1 << 20);

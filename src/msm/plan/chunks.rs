@@ -2,14 +2,18 @@
 
 use std::ops::Range;
 
-use super::super::costs::{BAND, Costs};
+use super::super::costs::{BAND, Costs, UPLOAD};
 use super::super::cut::{Band, Cut, Room};
 use super::{MAX_BINS, Plan, Problem, largest_below};
 
-/// A chunk smaller than this costs more in launches than its overlap with the next upload gains.
-pub(super) const MIN_STREAMED: usize = 1 << 17;
 /// Most shorter chunks that bases from the host begin with.
-const RAMP: u32 = 4;
+const RAMP: usize = 6;
+/// Points that are uploaded while kernels wait for one another, however few points they have.
+const START: usize = 3 << 16;
+/// Where there are more, one part in so many is uploaded while kernels visit each bucket: the more points, the more buckets.
+const VISITED: usize = 128;
+/// Batched affine additions that take as long as all that a chunk's kernels do for a point.
+const ADDITIONS: u64 = 15;
 
 /// How a chunk of some length is done: sets at a time, and rounds of batched affine additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,24 +32,34 @@ pub(super) struct Passes {
     pub again: u64,
 }
 
-/// The k-th chunk before the first whole one. Nothing hides the upload of what comes first, so it is short; kernels take one and
-/// a half times as long as uploads, so each chunk is that much longer than the one before.
-fn early(chunk: usize, k: u32) -> usize {
-    chunk * 2usize.pow(k) / 3usize.pow(k)
+/// Points that are uploaded while the kernels do a hundred.
+fn uploaded(problem: &Problem) -> usize {
+    let kernels = ADDITIONS * Costs::of(problem.affine_bytes).affine * u64::from(problem.vectors);
+    (100 * kernels / (UPLOAD * problem.input_bytes(1)).max(1)).clamp(100, 400) as usize
 }
 
-/// The points of the last so many of these.
-fn all_early(chunk: usize, count: u32) -> usize {
-    (1..=count).map(|k| early(chunk, k)).sum()
+/// Points that are uploaded in the time that a chunk takes however short it is.
+pub(super) fn start(problem: &Problem) -> usize {
+    START.max(problem.points / VISITED)
 }
 
-/// How many such chunks there are before so many whole ones.
-fn ramp(problem: &Problem, chunk: usize, whole: usize) -> u32 {
-    let streamed = !problem.resident && chunk < problem.points;
-    let long = |k: u32| early(chunk, k) >= MIN_STREAMED;
-    let most = if streamed { (1..=RAMP).take_while(|k| long(*k)).count() as u32 } else { 0 };
-    let fits = |most: u32| whole * chunk + all_early(chunk, most) <= problem.points;
-    (1..=most).rev().find(|most| fits(*most)).unwrap_or(0)
+/// Chunks before the first whole one, backwards, where bases come from the host. Nothing hides the upload of what comes first, so
+/// that is short; the kernels of each take as long as the upload of the next.
+fn all_early(problem: &Problem, chunk: usize) -> impl Iterator<Item = usize> + use<> {
+    let (uploaded, start, most) = (uploaded(problem), start(problem), if problem.resident { 0 } else { RAMP });
+    let before = move |length: &usize| Some(length.saturating_sub(start) * 100 / uploaded);
+    std::iter::successors(before(&chunk), before).take(most)
+}
+
+/// Those that gain more than they take, and leave half a chunk for whole ones.
+fn early(problem: &Problem, chunk: usize) -> Vec<usize> {
+    let left = if chunk < problem.points { problem.points - chunk / 2 } else { 0 };
+    let start = start(problem);
+    let running = |sum: &mut usize, length: usize| {
+        *sum += length;
+        (length >= start && *sum <= left).then_some(length)
+    };
+    all_early(problem, chunk).scan(0, running).collect()
 }
 
 impl Plan {
@@ -53,31 +67,25 @@ impl Plan {
     /// a short one at the end has all the bands of a whole one.
     pub(super) fn chunk_of(problem: &Problem, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);
-        let most = ramp(problem, even, 0);
-        // In 3^RAMP-ths of a whole one.
-        let of = |k: u32| 2usize.pow(k) * 3usize.pow(RAMP - k);
-        let with = |most: u32| {
-            let all = whole * 3usize.pow(RAMP) + (1..=most).map(of).sum::<usize>();
-            (problem.points * 3usize.pow(RAMP)).div_ceil(all)
-        };
-        (1..=most).rev().find(|k| early(with(*k), *k) >= MIN_STREAMED).map_or(even, with)
+        let of = |chunk: usize, most: usize| whole * chunk + all_early(problem, chunk).take(most).sum::<usize>();
+        let end = u32::try_from(even).unwrap_or(u32::MAX);
+        let with = |most: usize| 1 + largest_below(end, |chunk| of(chunk as usize, most) < problem.points) as usize;
+        let chunks = (1..=RAMP).rev().map(|most| (most, with(most)));
+        let worth_it = |(most, chunk): &(usize, usize)| early(problem, *chunk).len() >= *most;
+        chunks.into_iter().find(worth_it).map_or(even, |(_, chunk)| chunk)
     }
 
     /// Chunks after the first, shorter ones.
     pub(super) fn whole_chunks(&self) -> usize {
-        let early = all_early(self.chunk, self.ramp());
+        let early: usize = early(&self.problem, self.chunk).into_iter().sum();
         (self.problem.points - early).div_ceil(self.chunk.max(1)).max(1)
-    }
-
-    fn ramp(&self) -> u32 {
-        ramp(&self.problem, self.chunk, 1)
     }
 
     /// Lengths of the chunks, in order, and how many follow one another that have it; the last one may be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
-        let (chunk, ramp, whole) = (self.chunk, self.ramp(), self.whole_chunks());
-        let rest = (self.problem.points - all_early(chunk, ramp)).div_ceil(whole);
-        (1..=ramp).rev().map(move |k| (early(chunk, k), 1)).chain([(rest, whole as u64)])
+        let (early, whole) = (early(&self.problem, self.chunk), self.whole_chunks());
+        let rest = (self.problem.points - early.iter().sum::<usize>()).div_ceil(whole);
+        early.into_iter().rev().map(|length| (length, 1)).chain([(rest, whole as u64)])
     }
 
     /// The chunks of the points.
@@ -108,9 +116,17 @@ impl Plan {
         })
     }
 
-    /// Bytes that kernels wait for before they start.
-    pub(super) fn first_upload(&self) -> u64 {
-        self.lengths().next().map_or(0, |(points, _)| self.input_bytes(points.min(self.problem.points)))
+    /// What chunks take whose kernels alone take so long: each starts when it is uploaded and the one before is done.
+    pub(super) fn behind_uploads(&self, kernels: u64) -> u64 {
+        let weight = |points: usize| (points + start(&self.problem)) as u128;
+        let all: u128 = self.lengths().map(|(points, count)| u128::from(count) * weight(points)).sum();
+        let (_, done) = self.lengths().fold((0, 0), |(there, done): (u64, u64), (points, count)| {
+            let upload = UPLOAD * self.problem.input_bytes(points.min(self.problem.points));
+            let kernels = (u128::from(kernels) * weight(points) / all) as u64;
+            let last = there + count * upload;
+            (last, (done.max(there + upload) + count * kernels).max(last + kernels))
+        });
+        done
     }
 
     /// How a chunk of so many points is done. A shorter one has shorter rows and does without a round for each time that it is

@@ -1,5 +1,7 @@
 //! Tests of plans.
 
+use super::super::costs::UPLOAD;
+use super::chunks::start;
 use super::*;
 
 pub(in super::super) fn problem(points: usize, resident: bool) -> Problem {
@@ -124,16 +126,46 @@ fn chunks_follow_one_another() {
     }
 }
 
-/// Nothing hides the upload of what comes first.
+/// Nothing hides the upload of what comes first, and little that of what comes next.
 #[test]
 fn bases_from_the_host_come_in_growing_chunks() {
     let plan = |log_n: u32, resident: bool| Plan::new(problem(1 << log_n, resident));
     for log_n in [20, 22, 24, 26] {
         let lengths: Vec<usize> = plan(log_n, false).chunks().map(|range| range.len()).collect();
-        assert!(log_n == 20 || lengths[0] < (1 << log_n) / 16, "{lengths:?}");
-        assert!(lengths.windows(2).all(|two| 2 * two[1] <= 3 * two[0] + 4), "{lengths:?}");
+        let start = start(&problem(1 << log_n, false));
+        assert!(log_n == 20 || lengths[0] < (1 << log_n) / 8, "{lengths:?}");
+        assert!(lengths.windows(2).all(|two| 2 * two[1] <= 3 * two[0] + 2 * start), "{lengths:?}");
     }
-    assert_eq!((plan(17, false).chunks().count(), plan(24, true).chunks().count()), (1, 1));
+    assert_eq!([17, 18].map(|log_n| plan(log_n, false).chunks().count()), [1, 1]);
+    assert_eq!(plan(24, true).chunks().count(), 1);
+}
+
+/// The more kernels take for a point that is uploaded, the faster they grow.
+#[test]
+fn chunks_grow_as_kernels_hide_uploads() {
+    let of = |affine_bytes, vectors| {
+        let lengths = Plan::new(Problem { affine_bytes, vectors, ..problem(1 << 24, false) });
+        let lengths: Vec<usize> = lengths.chunks().map(|range| range.len()).collect();
+        lengths[2] - lengths[1]
+    };
+    let [bn254, g1, g2, four] = [(64, 1), (96, 1), (192, 1), (96, 4)].map(|(bytes, vectors)| of(bytes, vectors));
+    assert_eq!(bn254, start(&problem(1 << 24, false)));
+    assert!(bn254 < g1 && g1 < g2 && g1 < four, "{bn254} {g1} {g2} {four}");
+}
+
+/// A chunk starts when it is uploaded, the next one's upload hides behind it.
+#[test]
+fn kernels_wait_for_uploads() {
+    for log_n in [17, 20, 24] {
+        let plan = Plan::new(problem(1 << log_n, false));
+        let upload = |points: usize| UPLOAD * 128 * points as u64;
+        let (first, all) = (upload(plan.chunks().next().expect("a chunk").len()), upload(1 << log_n));
+        assert_eq!(plan.behind_uploads(0), all, "{plan:?}");
+        assert!(plan.behind_uploads(100 * all).abs_diff(100 * all + first) < 100, "{plan:?}");
+        assert!(plan.behind_uploads(all / 100) <= all + all / 100, "{plan:?}");
+        let resident = Plan::new(problem(1 << log_n, true));
+        assert_eq!(resident.behind_uploads(all), all, "{resident:?}");
+    }
 }
 
 /// Rows of a short chunk are short, so that it does with fewer rounds; its bands fit into the memory of the others'.
@@ -164,9 +196,13 @@ fn what_may_be_aborted_comes_in_short_chunks() {
 #[test]
 fn several_vectors_share_bases_and_scratch() {
     let of = |vectors, scalars_resident| Problem { scalars_resident, vectors, ..problem(1 << 20, false) };
-    let [one, four] = [1, 4].map(|vectors| Plan::new(of(vectors, true)));
+    let both = |scalars_resident| {
+        let one = Plan::new(of(1, scalars_resident));
+        [one, Plan { problem: of(4, scalars_resident), ..one }]
+    };
+    let [one, four] = both(true);
     assert_eq!(four.bytes() - one.bytes(), 3 * 192 * u64::from(one.rows()));
-    let [one, four] = [1, 4].map(|vectors| Plan::new(of(vectors, false)));
+    let [one, four] = both(false);
     assert_eq!(four.bytes() - one.bytes(), 3 * (192 * u64::from(one.rows()) + 2 * 32 * one.chunk as u64));
 }
 
