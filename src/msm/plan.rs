@@ -172,9 +172,9 @@ impl Plan {
         let with = |best, count: usize| Self::with_chunk(problem, of(count), free, best);
         let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
         let plan = std::iter::successors(Some(best.whole_chunks()), more).fold(None, with);
-        // Between two steps a number may fit that is less than the one found.
-        let close =
-            plan.map_or(0..0, |(_, plan)| plan.whole_chunks() * CHUNK_STEPS / (CHUNK_STEPS + 1)..plan.whole_chunks());
+        // Between two steps there may be a smaller number that fits.
+        let below = |count: usize| count * CHUNK_STEPS / (CHUNK_STEPS + 1) + 1..count;
+        let close = plan.map_or(0..0, |(_, plan)| below(plan.whole_chunks()));
         let plan = close.fold(plan, with);
         plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
     }

@@ -215,6 +215,20 @@ fn chunks_shrink_until_they_fit() {
     assert!(Plan::fit(problem(1, true), 1 << 30).is_ok());
 }
 
+#[test]
+fn a_plan_fits_or_says_what_it_needs() {
+    for (log_n, resident) in [(12, true), (16, true), (16, false), (20, false)] {
+        let all = Plan::new(problem(1 << log_n, resident)).bytes();
+        for part in 1..64 {
+            let free = all * part / 64;
+            match Plan::fit(problem(1 << log_n, resident), free) {
+                Ok(plan) => assert!(plan.bytes() <= free, "{} of {free}: {plan:?}", plan.bytes()),
+                Err(needed) => assert!(needed > free, "{needed} of {free}"),
+            }
+        }
+    }
+}
+
 /// Where memory is short, what is left of it would not do for a band less, nor is the last chunk much shorter.
 #[test]
 fn chunks_and_bands_are_even() {
