@@ -71,8 +71,7 @@ impl Results {
     /// Adds all of another run.
     pub fn merge(&mut self, other: Self) {
         self.bench = other.bench;
-        self.machine.extend(other.machine);
-        self.machine.dedup();
+        self.machine = unique(std::mem::take(&mut self.machine).into_iter().chain(other.machine));
         other.measurements.into_iter().for_each(|measurement| self.add(measurement));
     }
 
