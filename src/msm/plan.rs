@@ -156,7 +156,7 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan that is fastest with as much memory as it likes.
     pub fn new(problem: Problem) -> Self {
-        let chunks = Self::largest_chunks(problem);
+        let chunks = Self::largest_chunks(problem).into_iter();
         let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
         plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
     }
@@ -180,7 +180,7 @@ impl Plan {
     }
 
     /// The largest chunks, of which the model is asked.
-    fn largest_chunks(problem: Problem) -> impl Iterator<Item = usize> {
+    fn largest_chunks(problem: Problem) -> Vec<usize> {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take but a part of the time.
@@ -188,13 +188,15 @@ impl Plan {
         let resident = resident / problem.joined as usize;
         let streamed = if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED };
         let most = if problem.resident { resident } else { streamed };
-        let wanted = move |whole: usize| match (problem.resident, problem.scalars_resident) {
+        let wanted = |whole: usize| match (problem.resident, problem.scalars_resident) {
             (true, true) => problem.points,
             (true, false) => (problem.points / SCALARS_CHUNKS).max(MIN_STREAMED_SCALARS),
             (false, _) => Self::chunk_of(&problem, whole).max(2 * start(&problem)),
         };
         let count = if problem.resident { 1 } else { STREAMED_CHUNKS };
-        (1..=count).map(move |whole| wanted(whole).min(problem.points).clamp(1, most))
+        let mut chunks: Vec<_> = (1..=count).map(|whole| wanted(whole).min(problem.points).clamp(1, most)).collect();
+        chunks.dedup();
+        chunks
     }
 
     fn smallest(problem: Problem) -> Self {

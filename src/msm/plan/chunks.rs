@@ -70,22 +70,21 @@ impl Plan {
         let of = |chunk: usize, most: usize| whole * chunk + all_early(problem, chunk).take(most).sum::<usize>();
         let end = u32::try_from(even).unwrap_or(u32::MAX);
         let with = |most: usize| 1 + largest_below(end, |chunk| of(chunk as usize, most) < problem.points) as usize;
-        let chunks = (1..=RAMP).rev().map(|most| (most, with(most)));
         let worth_it = |(most, chunk): &(usize, usize)| early(problem, *chunk).len() >= *most;
-        chunks.into_iter().find(worth_it).map_or(even, |(_, chunk)| chunk)
+        (1..=RAMP).rev().map(|most| (most, with(most))).find(worth_it).map_or(even, |(_, chunk)| chunk)
     }
 
     /// Chunks after the first, shorter ones.
     pub(super) fn whole_chunks(&self) -> usize {
-        let early: usize = early(&self.problem, self.chunk).into_iter().sum();
-        (self.problem.points - early).div_ceil(self.chunk.max(1)).max(1)
+        self.lengths().last().map_or(1, |(_, count)| count as usize)
     }
 
     /// Lengths of the chunks, in order, and how many follow one another that have it; the last one may be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
-        let (early, whole) = (early(&self.problem, self.chunk), self.whole_chunks());
-        let rest = (self.problem.points - early.iter().sum::<usize>()).div_ceil(whole);
-        early.into_iter().rev().map(|length| (length, 1)).chain([(rest, whole as u64)])
+        let early = early(&self.problem, self.chunk);
+        let rest = self.problem.points - early.iter().sum::<usize>();
+        let whole = rest.div_ceil(self.chunk.max(1)).max(1);
+        early.into_iter().rev().map(|length| (length, 1)).chain([(rest.div_ceil(whole), whole as u64)])
     }
 
     /// The chunks of the points.
@@ -119,8 +118,9 @@ impl Plan {
     /// What chunks take whose kernels alone take so long: each starts when it is uploaded and the one before is done.
     pub(super) fn behind_uploads(&self, kernels: u64) -> u64 {
         let weight = |points: usize| (points + start(&self.problem)) as u128;
-        let all: u128 = self.lengths().map(|(points, count)| u128::from(count) * weight(points)).sum();
-        let (_, done) = self.lengths().fold((0, 0), |(there, done): (u64, u64), (points, count)| {
+        let lengths: Vec<_> = self.lengths().collect();
+        let all: u128 = lengths.iter().map(|(points, count)| u128::from(*count) * weight(*points)).sum();
+        let (_, done) = lengths.into_iter().fold((0, 0), |(there, done): (u64, u64), (points, count)| {
             let upload = UPLOAD * self.problem.input_bytes(points.min(self.problem.points));
             let kernels = (u128::from(kernels) * weight(points) / all) as u64;
             let last = there + count * upload;
