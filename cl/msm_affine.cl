@@ -18,8 +18,10 @@
 // Work-items of a group that lists pairs, and pairs that it looks at.
 #define LIST_GROUP 256u
 #define LIST_BLOCK 2048u
-// Most pairs of a tile of the first round; least of any while there are as many; of fewer than these each group has one tile.
+// Most pairs of a tile of the first round, of a tile where a group's share is moderate, and least of any while there are as many; of
+// fewer than FEW_PAIRS for each group each has one tile.
 #define FIRST_TILE 8192u
+#define MODERATE_TILE 4096u
 #define MIN_TILE 512u
 #define FEW_PAIRS 4096u
 
@@ -299,6 +301,14 @@ DEVICE void add_listed(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u
     }
 }
 
+// The longest tile of groups that have a share of so many pairs each: a third of that, for the slowest group's first tile is to end
+// before the others have taken what is left, and what pays for its inversion, an eighth of a long share.
+DEVICE u32 longest_tile(u32 share, u32 most) {
+    if (share < FEW_PAIRS) return share < most ? share : most;
+    u32 third = share / 3 < MODERATE_TILE ? share / 3 : MODERATE_TILE, longest = share / 8 > third ? share / 8 : third;
+    return longest < most ? longest : most;
+}
+
 // The next pairs of a list of `all`, from the returned place on: at most `most`, shared[1], in whole steps. `taken` counts those that
 // have been taken. Multiprocessors differ in speed, so the last tiles are smaller: a group's share of what is left, but as many
 // pairs as pay for an inversion. Few pairs are one tile for each group.
@@ -306,8 +316,8 @@ DEVICE u32 take_tile(GLOBAL u32 *taken, u32 all, u32 most, LOCAL_POINTER u32 *sh
     if (LOCAL_ID == 0) {
         u32 before = ATOMIC_ADD(taken, 0u), left = before < all ? all - before : 0;
         u32 share = (all + GROUPS - 1) / GROUPS, least = share < FEW_PAIRS ? share : MIN_TILE;
-        u32 wanted = left / GROUPS < least ? least : left / GROUPS;
-        shared[1] = whole_steps(wanted < most ? wanted : most);
+        u32 wanted = left / GROUPS < least ? least : left / GROUPS, longest = longest_tile(share, most);
+        shared[1] = whole_steps(wanted < longest ? wanted : longest);
         shared[0] = ATOMIC_ADD(taken, shared[1]);
     }
     BARRIER();
