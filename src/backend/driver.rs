@@ -46,6 +46,17 @@ pub enum Arg {
     U64(u64),
 }
 
+/// How a kernel is launched.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchShape {
+    /// Work-groups.
+    pub groups: u32,
+    /// Work-items of a group.
+    pub group_size: u32,
+    /// Kernels of other streams are to run at the same time.
+    pub beside: bool,
+}
+
 /// A program by name, with its text for backends that compile at run time.
 #[derive(Clone, Copy)]
 pub struct KernelSource<'a> {
@@ -247,19 +258,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Errors
     /// The module does not compile or is not built in, or has no such kernel.
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
-    /// Queues a launch of `groups` work-groups of `group_size` work-items.
+    /// Queues a launch.
     ///
     /// # Safety
     /// See the trait; arguments match the kernel's parameters.
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn launch(
-        &self,
-        stream: StreamHandle,
-        kernel: KernelHandle,
-        groups: u32,
-        group_size: u32,
-        args: &[Arg],
-    ) -> Result<()>;
+    unsafe fn launch(&self, stream: StreamHandle, kernel: KernelHandle, shape: LaunchShape, args: &[Arg])
+    -> Result<()>;
 }

@@ -30,7 +30,9 @@ pub use buffer::Buffer;
 pub(crate) use copies::{clear_all_past_cache, parallel_copy};
 pub use device::Device;
 pub(crate) use device::lock;
-pub use driver::{Arg, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
+pub use driver::{
+    Arg, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+};
 pub use host::HostBuffer;
 pub(crate) use peers::PeerMemory;
 pub(crate) use pool::usable;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::core::{Contents, StreamCore};
 use super::device::lock;
 use super::staging::SLOT_BYTES;
-use super::{Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, MemoryHandle, check_abort};
+use super::{
+    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, LaunchShape, MemoryHandle, check_abort,
+};
 use crate::{Error, Result};
 
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
@@ -83,6 +85,8 @@ pub struct Stream {
     /// Buffers of other streams that what is queued here uses.
     pub(super) kept: Vec<Arc<Buffer>>,
     secrets: bool,
+    /// Kernels of other streams are to run at the same time.
+    beside: bool,
 }
 
 impl Stream {
@@ -95,6 +99,7 @@ impl Stream {
             spans: Vec::new(),
             kept: Vec::new(),
             secrets: false,
+            beside: false,
         }
     }
 
@@ -228,6 +233,11 @@ impl Stream {
         Ok(())
     }
 
+    /// Tells that kernels of other streams are to run at the same time as those queued from now on.
+    pub(crate) fn run_beside_others(&mut self) {
+        self.beside = true;
+    }
+
     /// Keeps a buffer that another stream may have given out until what is queued has run.
     pub(crate) fn keep(&mut self, buffer: Arc<Buffer>) {
         self.kept.push(buffer);
@@ -290,8 +300,10 @@ impl Stream {
         device.burn_fuse(launch.kernel)?;
         let kernel = device.kernel(launch.source, launch.kernel)?;
         self.traffic.launches += 1;
+        let Launch { groups, group_size, .. } = launch;
+        let shape = LaunchShape { groups, group_size, beside: self.beside };
         // SAFETY: handles are live; the rest is the caller's promise.
-        unsafe { device.shared.driver.launch(self.core.handle, kernel, launch.groups, launch.group_size, args) }
+        unsafe { device.shared.driver.launch(self.core.handle, kernel, shape, args) }
     }
 
     /// Like [`Self::launch`], for a kernel whose groups wait for each other: after the device's last such kernel,

@@ -283,7 +283,12 @@ impl Pipeline {
         let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
         let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
-        let compute = |stream| Compute { stream, program, plan, point_bytes };
+        let compute = |mut stream: Stream| {
+            if plan.runs_beside_others() {
+                stream.run_beside_others();
+            }
+            Compute { stream, program, plan, point_bytes }
+        };
         let mut computes = streams.map(|stream| stream.map(compute)).collect::<Result<Vec<_>>>()?;
         let lanes = computes.len();
         let totals = job.vectors.chunks(job.of_a_matrix()).enumerate();

@@ -300,6 +300,11 @@ impl Plan {
         self.room().slots[0] < 1 << 31
     }
 
+    /// Whether other multiplications run on the device at the same time, as far as it is known.
+    pub fn runs_beside_others(&self) -> bool {
+        self.problem.at_once.max(self.problem.lanes) > 1
+    }
+
     /// Vectors of one matrix.
     pub fn joined(&self) -> u32 {
         self.problem.joined
@@ -400,7 +405,7 @@ impl Plan {
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
         // Half of the device's registers where others run beside: a round's inversions, and what others do between
         // their rounds, hide behind the other half's additions. Joined vectors have less to hide than that costs.
-        let beside = if self.joined() > 1 { 1 } else { self.problem.at_once.max(self.problem.lanes).clamp(1, 2) };
+        let beside = if self.joined() == 1 && self.runs_beside_others() { 2 } else { 1 };
         let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
         let affine_tile = self.affine_tile;
         let vectors = self.joined();

@@ -15,11 +15,12 @@ use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::sys as cu;
 
 use super::{
-    Arg, BackendKind, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle,
+    Arg, BackendKind, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned,
+    StreamHandle,
 };
 use crate::{Error, Result};
 use context::{Current, Primary, reason, status};
-use launch::Shape;
+use launch::Launch;
 use modules::{LOWEST_ARCHITECTURE, Modules, function_of};
 
 pub use modules::{BUILD_NOTE, has_kernels};
@@ -326,8 +327,7 @@ unsafe impl Driver for CudaDriver {
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        groups: u32,
-        group_size: u32,
+        shape: LaunchShape,
         args: &[Arg],
     ) -> Result<()> {
         let _current = self.enter()?;
@@ -336,9 +336,9 @@ unsafe impl Driver for CudaDriver {
         let mut words: Vec<u64> = args.iter().map(word).collect();
         let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
         let (function, early) = function_of(kernel);
-        let shape = Shape { groups, group_size, stream: stream_of(stream) };
+        let launch = Launch { function, shape, stream: stream_of(stream), early };
         // SAFETY: passed on from the caller; the pointers are to live words, which the call copies.
-        let code = unsafe { launch::launch(function, early, &shape, &mut pointers) };
+        let code = unsafe { launch.queue(&mut pointers) };
         self.check("cuLaunchKernel", code)
     }
 }

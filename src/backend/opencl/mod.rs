@@ -23,7 +23,9 @@ use opencl3::memory;
 use opencl3::types::{CL_FALSE, CL_TRUE, cl_buffer_region, cl_command_queue, cl_event, cl_int, cl_mem};
 
 use super::device::lock;
-use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, MemoryHandle, Pinned, StreamHandle};
+use super::{
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+};
 use crate::{Error, Result};
 use cache::Cache;
 use program::{Kernel, Programs, enqueue};
@@ -413,15 +415,15 @@ unsafe impl Driver for OpenClDriver {
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        groups: u32,
-        group_size: u32,
+        shape: LaunchShape,
         args: &[Arg],
     ) -> Result<()> {
         let kernel = self.programs.get(kernel)?;
-        self.check_launch(&kernel, group_size as usize, args.len())?;
+        let (groups, group_size) = (shape.groups as usize, shape.group_size as usize);
+        self.check_launch(&kernel, group_size, args.len())?;
         let stream = stream.0 as cl_command_queue;
         // SAFETY: handles are live and arguments match, as the caller promises.
-        let launched = unsafe { enqueue(stream, &kernel, groups as usize, group_size as usize, args) };
+        let launched = unsafe { enqueue(stream, &kernel, groups, group_size, args) };
         self.check(&format!("launch of {}", kernel.name), launched)?;
         self.check("clFlush", queue::flush(stream))
     }
