@@ -81,12 +81,14 @@ impl Launch {
         let mut attributes: Vec<_> = share.into_iter().chain(early).collect();
         // SAFETY: passed on from the caller.
         let code = unsafe { self.queue_with(&mut attributes, arguments) };
-        if !shares || code != cu::CUresult::CUDA_ERROR_INVALID_VALUE {
+        let refused = [cu::CUresult::CUDA_ERROR_INVALID_VALUE, cu::CUresult::CUDA_ERROR_NOT_SUPPORTED];
+        if !shares || !refused.contains(&code) {
             return code;
         }
-        KNOWS_NO_SHARE.store(true, Ordering::Relaxed);
         // SAFETY: passed on from the caller; nothing was queued.
-        unsafe { self.queue_with(&mut attributes[1..], arguments) }
+        let code = unsafe { self.queue_with(&mut attributes[1..], arguments) };
+        KNOWS_NO_SHARE.store(code == cu::CUresult::CUDA_SUCCESS, Ordering::Relaxed);
+        code
     }
 
     /// # Safety
