@@ -13,17 +13,21 @@
 // Pieces that one group merges.
 #define MERGE 64u
 
-// The first `plain` of a piece's points are added as they are, the others times λ.
+// The first `plain` of a piece's points are added as they are, the others times λ. Beside its row it says whether it is that
+// row's first piece, and its last.
+#define FIRST_PIECE 0x80000000u
+#define LAST_PIECE 0x40000000u
+#define ONLY_PIECE (FIRST_PIECE | LAST_PIECE)
 typedef struct {
     u32 start;
     u16 length, plain;
     u32 row;
 } piece_t;
 
-// Where the sum of piece k of a row of several is that starts at a slot. All but the last of these have `limit` slots: the last
-// one of a row may be in the same `limit` slots as the first of the next, but no other two.
-DEVICE u32 partial_place(u32 row_start, u32 limit, u32 k) {
-    return 2 * (row_start / limit + k) + (k != 0);
+// Where the sum of a piece of a row of several is. All but the last of these have `limit` slots: the last one of a row may be in
+// the same `limit` slots as the first of the next, but no other two.
+DEVICE u32 partial_place(u32 start, u32 limit, bool is_first) {
+    return 2 * (start / limit) + !is_first;
 }
 
 // The row of a piece: the last one whose first piece is not after it and that is not empty.
@@ -45,12 +49,19 @@ DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL 
     if (count > MERGE && index == 0) long_rows[ATOMIC_ADD(&counts[1], 1u)] = row;
 }
 
-// The k-th piece of a row.
-DEVICE piece_t piece_at(u32 row, u32 k, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets) {
+// Where a row is, in slots of `level`.
+DEVICE u32 row_start(u32 row, u32 level, u32 halved, GLOBAL const u32 *offsets) {
+    return offsets[row << halved] >> level;
+}
+
+// Piece p, of a row.
+DEVICE piece_t piece_at(u32 p, u32 row, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets,
+                        GLOBAL const u32 *piece_offsets) {
+    u32 first = piece_offsets[row], end = piece_offsets[row + 1];
     piece_t piece;
-    piece.row = row;
-    piece.start = (offsets[row << halved] >> level) + k * limit;
-    u32 left = (offsets[(row + 1) << halved] >> level) - piece.start;
+    piece.row = row | (p == first ? FIRST_PIECE : 0) | (p + 1 == end ? LAST_PIECE : 0);
+    piece.start = row_start(row, level, halved, offsets) + (p - first) * limit;
+    u32 left = row_start(row + 1, level, halved, offsets) - piece.start;
     u32 length = left < limit ? left : limit, plain = length;
     if (halved) {
         u32 second = offsets[2 * row + 1] >> level;
@@ -61,11 +72,11 @@ DEVICE piece_t piece_at(u32 row, u32 k, u32 level, u32 limit, u32 halved, GLOBAL
     return piece;
 }
 
-// Describes every piece, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
-STARTS_EARLY(msm_describe_pieces)
+// Finds every piece's row, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
+STARTS_EARLY(msm_find_pieces)
 KERNEL(256)
-void msm_describe_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
-                         GLOBAL piece_t *pieces, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
+void msm_find_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+                     GLOBAL u32 *piece_rows, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
     for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
     AWAIT_STREAM();
@@ -73,10 +84,9 @@ void msm_describe_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL cons
     u32 p = GLOBAL_ID;
     if (p < piece_offsets[rows]) {
         u32 row = row_of_piece(p, rows, piece_offsets);
-        piece_t piece = piece_at(row, p - piece_offsets[row], level, limit, halved, offsets);
-        pieces[p] = piece;
+        piece_rows[p] = row;
         list_merges(p, row, piece_offsets, counters + MERGE_COUNTS, units, long_rows);
-        ATOMIC_ADD(&local_bins[limit - piece.length], 1u);
+        ATOMIC_ADD(&local_bins[limit - piece_at(p, row, level, limit, halved, offsets, piece_offsets).length], 1u);
     }
     LET_NEXT_START();
     BARRIER();
@@ -84,11 +94,11 @@ void msm_describe_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL cons
         if (local_bins[i] != 0) ATOMIC_ADD(&counters[PIECE_COUNTS + i], local_bins[i]);
 }
 
-// order[slot] = piece, longest first. Every group finds by itself where each length starts.
+// The pieces, longest first. Every group finds by itself where each length starts.
 STARTS_EARLY(msm_order_pieces)
 KERNEL(256)
-void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
-                      GLOBAL u32 *counters, GLOBAL u32 *order) {
+void msm_order_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+                      GLOBAL const u32 *piece_rows, GLOBAL u32 *counters, GLOBAL piece_t *pieces) {
     LOCAL u32 local_bins[BINS], starts[BINS], scratch[SCAN_GROUP];
     for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
     AWAIT_STREAM();
@@ -96,8 +106,10 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     BARRIER();
     u32 p = GLOBAL_ID, bin = 0, rank = 0;
     bool live = p < piece_offsets[rows];
+    piece_t piece;
     if (live) {
-        bin = limit - pieces[p].length;
+        piece = piece_at(p, piece_rows[p], level, limit, halved, offsets, piece_offsets);
+        bin = limit - piece.length;
         rank = ATOMIC_ADD(&local_bins[bin], 1u);
     }
     scan_local(starts, BINS, scratch);
@@ -105,7 +117,7 @@ void msm_order_pieces(u32 rows, u32 limit, GLOBAL const u32 *piece_offsets, GLOB
     for (u32 i = LOCAL_ID; i < BINS; i += 256)
         if (local_bins[i] != 0) local_bins[i] = starts[i] + ATOMIC_ADD(&counters[PIECE_CURSORS + i], local_bins[i]);
     BARRIER();
-    if (live) order[local_bins[bin] + rank] = p;
+    if (live) pieces[local_bins[bin] + rank] = piece;
 }
 
 // λP; infinity stays what it is.
@@ -119,17 +131,16 @@ DEVICE affine_t times_lambda(affine_t p) {
 // if it is the row's only piece, to its place in `partial` else. Row 0 has bucket `first_bucket`.
 STARTS_EARLY(msm_accumulate)
 KERNEL_BOUNDED(128, ACCUMULATE_OCCUPANCY)
-void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL const u32 *order,
-                    GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
-                    GLOBAL point_t *partial) {
+void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
+                    GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     buckets += first_bucket;
     AWAIT_STREAM();
     if (GLOBAL_ID >= piece_offsets[rows]) return;
-    u32 p = order[GLOBAL_ID];
+    u32 p = GLOBAL_ID;
     piece_t piece = pieces[p];
-    point_t sum = point_infinity();
-    if (p == piece_offsets[piece.row]) sum = buckets[piece.row];
     u32 end = piece.start + piece.length, plain = piece.start + piece.plain, entry = entries[piece.start];
+    point_t sum = point_infinity();
+    if (piece.row & FIRST_PIECE) sum = buckets[piece.row & ~ONLY_PIECE];
     for (u32 slot = piece.start; slot < end; slot++) {
         affine_t point = entry_point_loose(points, entry);
         // The next point's address is there when it is needed.
@@ -141,19 +152,18 @@ void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *pie
     sum = point_tight(sum);
     NOT_BEFORE(p);
     piece = pieces[p];
-    u32 k = p - piece_offsets[piece.row], count = piece_offsets[piece.row + 1] - piece_offsets[piece.row];
-    if (count == 1) buckets[piece.row] = sum;
-    else partial[partial_place(piece.start - k * limit, limit, k)] = sum;
+    if ((piece.row & ONLY_PIECE) == ONLY_PIECE) buckets[piece.row & ~ONLY_PIECE] = sum;
+    else partial[partial_place(piece.start, limit, piece.row & FIRST_PIECE)] = sum;
 }
 
 // Leaves in the first quad's slots the sum of a row's pieces k, k + stride … before `end`.
 DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCAL_POINTER F(t) *scratch,
-                      GLOBAL const point_t *partial, u32 row_start, u32 limit, u32 k, u32 end, u32 stride) {
+                      GLOBAL const point_t *partial, u32 start, u32 limit, u32 k, u32 end, u32 stride) {
     u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
     quad_set_infinity(sum + at);
     for (; k < end; k += SUM_QUADS * stride) {
         u32 own = k + quad * stride;
-        if (own < end) operand[at + LANE] = point_coordinate(partial, partial_place(row_start, limit, own));
+        if (own < end) operand[at + LANE] = point_coordinate(partial, partial_place(start + own * limit, limit, own == 0));
         quad_add(sum + at, operand + at, scratch + at, own < end);
     }
     quad_sum_group(sum, operand, scratch, SUM_QUADS);
@@ -164,20 +174,19 @@ DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCA
 // take units in turn.
 STARTS_EARLY(msm_merge_units)
 KERNEL(SUM_GROUP)
-void msm_merge_units(u32 limit, u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *units,
-                     GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL point_t *buckets,
+void msm_merge_units(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+                     GLOBAL const u32 *piece_rows, GLOBAL const u32 *counters, GLOBAL const u32 *units, GLOBAL point_t *buckets,
                      GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     AWAIT_STREAM();
     // There is little to do, as a rule.
     LET_NEXT_START();
     for (u32 u = GROUP_ID; u < counters[MERGE_COUNTS]; u += GROUPS) {
-        piece_t piece = pieces[units[u]];
-        u32 k = units[u] - piece_offsets[piece.row], count = piece_offsets[piece.row + 1] - piece_offsets[piece.row];
-        u32 start = piece.start - k * limit;
+        u32 row = piece_rows[units[u]], start = row_start(row, level, halved, offsets);
+        u32 k = units[u] - piece_offsets[row], count = piece_offsets[row + 1] - piece_offsets[row];
         merge_run(sum, operand, scratch, partial, start, limit, k, count < k + MERGE ? count : k + MERGE, 1);
         bool whole = count <= MERGE;
-        u32 place = whole ? first_bucket + piece.row : partial_place(start, limit, k);
+        u32 place = whole ? first_bucket + row : partial_place(start + k * limit, limit, k == 0);
         if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, place, sum[LANE]);
         BARRIER();
     }
@@ -186,14 +195,14 @@ void msm_merge_units(u32 limit, u32 first_bucket, GLOBAL const u32 *counters, GL
 // Step 2: a group sums what step 1 left of a row that has more than MERGE pieces. Grid: as in step 1.
 STARTS_EARLY(msm_merge_rows)
 KERNEL(SUM_GROUP)
-void msm_merge_rows(u32 limit, u32 first_bucket, GLOBAL const u32 *counters, GLOBAL const u32 *long_rows,
-                    GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces, GLOBAL point_t *buckets,
+void msm_merge_rows(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+                    GLOBAL const u32 *counters, GLOBAL const u32 *long_rows, GLOBAL point_t *buckets,
                     GLOBAL const point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     AWAIT_STREAM();
     for (u32 r = GROUP_ID; r < counters[MERGE_COUNTS + 1]; r += GROUPS) {
-        u32 row = long_rows[r], first = piece_offsets[row], count = piece_offsets[row + 1] - first;
-        merge_run(sum, operand, scratch, partial, pieces[first].start, limit, 0, count, MERGE);
+        u32 row = long_rows[r], count = piece_offsets[row + 1] - piece_offsets[row];
+        merge_run(sum, operand, scratch, partial, row_start(row, level, halved, offsets), limit, 0, count, MERGE);
         if (LOCAL_ID < QUAD) point_set_coordinate(buckets, first_bucket + row, sum[LANE]);
         BARRIER();
     }

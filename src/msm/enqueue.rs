@@ -74,10 +74,10 @@ struct Round<'a> {
     list: &'a Buffer,
 }
 
-/// The matrix's rows cut for balance.
+/// The matrix's rows cut for balance: the row of each piece, and the pieces in order of their lengths.
 struct Pieces {
-    descriptions: Buffer,
-    order: Buffer,
+    rows: Buffer,
+    ordered: Buffer,
     /// What is to be merged.
     units: Buffer,
     long_rows: Buffer,
@@ -255,16 +255,22 @@ impl Enqueue<'_> {
         let partial = self.bytes(self.plan.room().second_bytes)?;
         let (points, above) = halved.as_ref().map_or((bases, None), |halved| (&halved.sums, halved.entries.as_ref()));
         let entries = above.unwrap_or(&matrix.entries);
-        let numbers = [cut.buckets, cut.piece, matrix.first_bucket].map(Arg::U32);
-        let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
-        let summed = [offsets, &pieces.descriptions, &pieces.order, entries, points, buckets, &partial].map(mem);
+        let (offsets, first_bucket) = (&matrix.piece_offsets, matrix.first_bucket);
+        let numbers = [cut.buckets, cut.piece, first_bucket].map(Arg::U32);
+        let summed = [offsets, &pieces.ordered, entries, points, buckets, &partial].map(mem);
         self.launch("msm_accumulate", cut.pieces(), 128, &[&numbers[..], &summed].concat())?;
+        self.merge(matrix, &pieces, [buckets, &partial])
+    }
+
+    /// The sums of rows of several pieces.
+    fn merge(&mut self, matrix: &Matrix, pieces: &Pieces, [buckets, partial]: [&Buffer; 2]) -> Result<()> {
+        let Matrix { cut, first_bucket, offsets, piece_offsets, counters, .. } = matrix;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
-        let merge = |lists| {
-            [&numbers[1..], &[counters, lists, offsets, &pieces.descriptions, buckets, &partial].map(mem)].concat()
-        };
-        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &merge(&pieces.units))?;
-        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &merge(&pieces.long_rows))
+        let numbers = [cut.levels, cut.piece, self.plan.halved.into(), *first_bucket].map(Arg::U32);
+        let of_units = [offsets, piece_offsets, &pieces.rows, counters, &pieces.units, buckets, partial].map(mem);
+        let of_rows = [offsets, piece_offsets, counters, &pieces.long_rows, buckets, partial].map(mem);
+        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
+        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
     }
 
     /// Rounds of batched affine additions: what they leave of every row, or nothing if there are none.
@@ -304,15 +310,15 @@ impl Enqueue<'_> {
     /// Pieces of rows, ordered by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
         let (cut, room) = (matrix.cut, self.plan.room());
-        let [rows, level, limit, halved] = [cut.buckets, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
-        let (descriptions, order) = (self.words(3 * room.pieces)?, self.words(room.pieces)?);
+        let numbers = [cut.buckets, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
+        let (rows, ordered) = (self.words(room.pieces)?, self.words(3 * room.pieces)?);
         let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
-        let (offsets, counters) = (&matrix.piece_offsets, &matrix.counters);
-        let outputs = [&matrix.offsets, offsets, &descriptions, counters, &units, &long_rows].map(mem);
-        self.launch("msm_describe_pieces", cut.pieces(), 256, &[&[rows, level, limit, halved], &outputs[..]].concat())?;
-        let ordered = [offsets, &descriptions, counters, &order].map(mem);
-        self.launch("msm_order_pieces", cut.pieces(), 256, &[&[rows, limit], &ordered[..]].concat())?;
-        Ok(Pieces { descriptions, order, units, long_rows })
+        let (offsets, piece_offsets, counters) = (&matrix.offsets, &matrix.piece_offsets, &matrix.counters);
+        let found = [offsets, piece_offsets, &rows, counters, &units, &long_rows].map(mem);
+        self.launch("msm_find_pieces", cut.pieces(), 256, &[&numbers[..], &found].concat())?;
+        let placed = [offsets, piece_offsets, &rows, counters, &ordered].map(mem);
+        self.launch("msm_order_pieces", cut.pieces(), 256, &[&numbers[..], &placed].concat())?;
+        Ok(Pieces { rows, ordered, units, long_rows })
     }
 
     /// Step 3, bucket reduction: for every vector [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the

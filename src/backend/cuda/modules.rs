@@ -55,9 +55,9 @@ pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
 const DECLARED_EARLY: [&str; 20] = [
     "msm_accumulate",
     "msm_count_rows",
-    "msm_describe_pieces",
     "msm_digits",
     "msm_digits_of_halves",
+    "msm_find_pieces",
     "msm_list_pairs",
     "msm_merge_rows",
     "msm_merge_units",
