@@ -7,7 +7,7 @@ use common::{abort_after, accelerators_with_devices, alone, fresh_driver, rng};
 use group::Curve;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
 
@@ -179,5 +179,24 @@ fn a_batch_shares_the_upload_of_bases() {
         let aborted = (0..20).take_while(|questions| matches!(run(*questions), Err(Error::Aborted))).count();
         assert!(aborted > 1, "{aborted} aborts");
         assert!(msms[0].run_batch(&forms[..3], None).expect("batch").0 == expected[..3]);
+    }
+}
+
+/// Each sum has buffers of other sizes than the one before: what there is may be in parts that are too small for them, as on
+/// PoCL it is with these seeds.
+#[test]
+fn sums_of_other_lengths_find_memory() {
+    let mut first = rng(SEED + 4);
+    let bases = Bases::<G1>::consecutive(20_000, &mut first);
+    let scalars: Vec<Fr> = (0..20_000).map(|_| Fr::from(first.gen_range(0..16u64))).collect();
+    let canonical = bytes(&scalars);
+    for (seed, forced) in
+        [19, 21, 30].into_iter().flat_map(|seed| alone(Some(11 << 20)).into_iter().map(move |a| (seed, a)))
+    {
+        let mut rng = rng(seed);
+        for count in (0..8).map(|_| rng.gen_range(1 << 11..20_000)) {
+            let (sum, report) = msm(&forced, &bases.points[..count], &canonical[..count], None).expect("memory");
+            assert!(sum == bases.truncated(count).expected(&scalars[..count]), "{report}");
+        }
     }
 }

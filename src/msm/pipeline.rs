@@ -259,14 +259,31 @@ impl Pipeline {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let plan = plan_for(device, &job.bases, job.need(at_once, abort), options)?;
-        let mut pipeline = Self::new((device, stream), &job, plan)?;
+        let alone = stream.is_none();
+        match Self::queue((device, stream), &job, plan, abort) {
+            // What there is may be in parts that are too small: those of earlier sums had other sizes.
+            Err(Error::OutOfMemory { .. }) if alone => {
+                device.trim();
+                Self::queue((device, None), &job, plan, abort)
+            }
+            pipeline => pipeline,
+        }
+    }
+
+    fn queue<C: MsmCurve>(
+        device: (&Arc<Device>, Option<Stream>),
+        job: &Job<'_, C>,
+        plan: Plan,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let mut pipeline = Self::new(device, job, plan)?;
         for (number, vector) in job.vectors.iter().enumerate() {
             if let Part::Device(OnDevice { ready: Some(ready), .. }) = vector.scalars {
                 pipeline.lane(number / job.of_a_matrix()).stream.wait_for(ready)?;
             }
         }
         for (number, range) in plan.chunks().enumerate() {
-            pipeline.add_chunk(number, &range, &job, abort)?;
+            pipeline.add_chunk(number, &range, job, abort)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
