@@ -9,7 +9,7 @@ use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone
 use ff::{Field, PrimeField};
 use group::{Curve, Group};
 use proofwarp::backend::{Buffer, Device};
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm};
+use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm, msm_with_options};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 type G1 = blstrs::G1Affine;
@@ -341,6 +341,37 @@ fn options_out_of_range_are_refused() {
                 let five = Fr::from(5);
                 assert!(msm.run(Scalars::elements(&[five]), None).expect("run").0 == point[0] * five, "{options:?}");
             }
+        }
+    }
+}
+
+/// Sums of slices as the caller says: more windows are more work, and less memory is more chunks.
+#[test]
+fn slices_by_any_plan() {
+    const COUNT: usize = 3000;
+    let mut rng = rng(SEED + 20);
+    let bases = Bases::<G1>::special(COUNT, &mut rng);
+    let scalars = random::<Fr>(COUNT, &mut rng);
+    let (canonical, expected) = (bytes(&scalars), bases.expected(&scalars));
+    let plan = |window, rounds| Options { window, affine_rounds: Some(rounds), ..Options::default() };
+    let whole = Options { halved: Some(false), ..plan(8, 1) };
+    let small = Options { memory: 4 << 20, ..whole };
+    for accelerator in accelerators_and_cpu() {
+        let run = |options| msm_with_options(&accelerator, &bases.points, &canonical, options, None);
+        let all = [Options::default(), whole, small, plan(6, 3), Options { devices: 1, ..plan(9, 0) }];
+        let launches = all.map(|options| {
+            let (sum, report) = run(options).expect("run");
+            assert!(sum == expected, "{options:?}: {report}");
+            report.traffic.launches
+        });
+        assert!(accelerator.devices().is_empty() || launches[1] < launches[2], "{launches:?}");
+        let refused = [
+            (Options { precompute: 2, ..whole }, "precompute of bases that do not stay: expected 0 or 1, got 2"),
+            (Options { window: 3, ..whole }, "window: expected 0, or 4 to 20, got 3"),
+        ];
+        for (options, expected) in refused {
+            let error = run(options).expect_err(expected);
+            assert!(error.to_string().contains(expected), "{error}");
         }
     }
 }

@@ -173,7 +173,7 @@ where
         }
         for (name, scalars) in &inputs {
             let what = format!("{name}{plan_name}");
-            msm_rows(accelerator, options, log_n, &what, (&bases, resident.as_ref(), scalars))?;
+            msm_rows(accelerator, options, log_n, (&what, plan), (&bases, resident.as_ref(), scalars))?;
         }
     }
     Ok(())
@@ -194,7 +194,7 @@ fn msm_rows<C: MsmCurve>(
     accelerator: &Accelerator,
     options: &Options,
     log_n: u32,
-    what: &str,
+    (what, plan): (&str, msm::Options),
     (bases, resident, scalars): (&[C], Option<&msm::Msm<'_, C>>, &inputs::Scalars),
 ) -> Result<(), Failure> {
     let wants = |from: &str| from.contains(&options.from);
@@ -205,7 +205,9 @@ fn msm_rows<C: MsmCurve>(
     };
     let named = |report: Report, from| Report { operation: format!("{} {what}, {from}", report.operation), ..report };
     if wants("host") {
-        row(options, log_n, || Ok(named(checked(msm::msm(accelerator, bases, scalars, None)?)?, "host")))?;
+        let plan = msm::Options { precompute: 0, ..plan };
+        let run = || msm::msm_with_options(accelerator, bases, scalars, plan, None);
+        row(options, log_n, || Ok(named(checked(run()?)?, "host")))?;
     }
     let Some(resident) = resident else { return Ok(()) };
     let batch = |scalars: msm::Scalars<'_>, name| {

@@ -1,6 +1,6 @@
 //! Multi-scalar multiplication Σ scalarᵢ · baseᵢ over the curves of [`crate::curve`].
 //!
-//! [`msm()`] takes host slices; [`Msm`] holds bases on the devices for many calls, with [`Options`], scalars in any
+//! [`msm()`] and [`msm_with_options`] take host slices; [`Msm`] holds bases on the devices for many calls, with [`Options`], scalars in any
 //! [`Form`] on the host or on the devices, batches, and calls that do not wait.
 
 mod check;
@@ -57,15 +57,34 @@ pub fn msm<C: MsmCurve>(
     scalars: &[[u8; 32]],
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Report)> {
+    msm_with_options(accelerator, bases, scalars, Options::default(), abort)
+}
+
+/// [`msm()`] as the caller says. Nothing stays on the devices, so of options `window_groups` and `joined` say nothing here.
+///
+/// # Errors
+/// As [`msm()`]; an option is out of range, or `precompute` asks for copies of the bases.
+pub fn msm_with_options<C: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[C],
+    scalars: &[[u8; 32]],
+    options: Options,
+    abort: Abort<'_>,
+) -> Result<(C::Curve, Report)> {
+    options.check()?;
+    if options.precompute > 1 {
+        return Err(Error::invalid("msm", "precompute of bases that do not stay", "0 or 1", options.precompute));
+    }
     check_lengths(bases.len(), scalars.len())?;
     let vectors = [Scalars::canonical(scalars)];
     accelerator.run(
         call::<C>(scalars.len()),
         |devices| {
+            let devices = &devices[..devices.len().min(options.most_devices())];
             // By points alone: uploads bound it, and windows of the same points would need the same bases.
             let grid = Grid::of_points(bases.len(), devices.len());
             let shares: Vec<_> = bases.chunks(grid.piece()).map(gpu::Bases::Host).collect();
-            let (choices, options) = (&grid::Choices::default(), Options::default());
+            let choices = &grid::Choices::default();
             let work = gpu::Work { bases: &shares, vectors: &vectors, grid, choices, options };
             let (sums, traffic) = gpu::msm(devices, work, abort)?;
             Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))

@@ -59,8 +59,11 @@ impl Options {
 
     /// The devices among an accelerator's that are used.
     pub(super) fn devices(&self, accelerator: &Accelerator) -> Vec<Arc<Device>> {
-        let most = if self.devices == 0 { usize::MAX } else { self.devices };
-        accelerator.devices().iter().take(most).cloned().collect()
+        accelerator.devices().iter().take(self.most_devices()).cloned().collect()
+    }
+
+    pub(super) fn most_devices(&self) -> usize {
+        if self.devices == 0 { usize::MAX } else { self.devices }
     }
 }
 
