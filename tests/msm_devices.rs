@@ -190,12 +190,12 @@ fn sums_of_other_lengths_find_memory() {
     let bases = Bases::<G1>::consecutive(20_000, &mut first);
     let scalars: Vec<Fr> = (0..20_000).map(|_| Fr::from(first.gen_range(0..16u64))).collect();
     let canonical = bytes(&scalars);
-    for (seed, forced) in
-        [19, 21, 30].into_iter().flat_map(|seed| alone(Some(11 << 20)).into_iter().map(move |a| (seed, a)))
-    {
+    for seed in [19, 21, 30] {
         let mut rng = rng(seed);
-        for count in (0..8).map(|_| rng.gen_range(1 << 11..20_000)) {
-            let (sum, report) = msm(&forced, &bases.points[..count], &canonical[..count], None).expect("memory");
+        let counts: Vec<usize> = (0..8).map(|_| rng.gen_range(1 << 11..20_000)).collect();
+        for (forced, count) in alone(Some(11 << 20)).iter().flat_map(|forced| counts.iter().map(move |n| (forced, *n)))
+        {
+            let (sum, report) = msm(forced, &bases.points[..count], &canonical[..count], None).expect("memory");
             assert!(sum == bases.truncated(count).expected(&scalars[..count]), "{report}");
         }
     }

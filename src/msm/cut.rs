@@ -176,7 +176,7 @@ impl Room {
 
     /// Bytes of all that.
     pub fn bytes(&self) -> u64 {
-        // A row has its counter, its first slot and its first piece, a piece its description of three words and its place.
+        // A row has its counter, its first slot and its first piece, a piece its row and its description of three words.
         let words = self.slots[0] + self.slots[1] + self.pairs + 3 * self.rows + 4 * self.pieces;
         self.first_bytes + self.second_bytes + 4 * (words + self.units + self.long_rows)
     }

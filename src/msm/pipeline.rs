@@ -259,10 +259,11 @@ impl Pipeline {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let plan = plan_for(device, &job.bases, job.need(at_once, abort), options)?;
-        let alone = stream.is_none();
+        // A caller's stream is gone with the first try.
+        let of_callers = stream.is_some();
         match Self::queue((device, stream), &job, plan, abort) {
             // What there is may be in parts that are too small: those of earlier sums had other sizes.
-            Err(Error::OutOfMemory { .. }) if alone => {
+            Err(Error::OutOfMemory { .. }) if !of_callers => {
                 device.trim();
                 Self::queue((device, None), &job, plan, abort)
             }
