@@ -33,8 +33,13 @@ pub(super) struct Costs {
 pub(super) const UNITS: u64 = 132;
 /// An entry sorted into its row, in ps.
 pub(super) const ENTRY: u64 = 27;
-/// What a band of a chunk takes however few its entries are, in ps: some twenty kernels that fill the device unevenly.
-pub(super) const BAND: u64 = 120_000_000;
+/// What the first matrix takes however few its entries are, in ps: some twenty kernels that fill the device unevenly, and the way to
+/// the first of them.
+pub(super) const FIRST_MATRIX: u64 = 120_000_000;
+/// The same of a further one, of another band or chunk, whose kernels are queued behind those of the one before; and what it takes
+/// more where scalars are halved.
+pub(super) const MATRIX: u64 = 40_000_000;
+pub(super) const HALVED_MATRIX: u64 = 20_000_000;
 /// A scalar of which digits are made again, for the next band.
 pub(super) const DIGITS: u64 = 58;
 /// What an entry of a half takes more where a bin has as many rows as can be: each bin's entries are in few runs then.

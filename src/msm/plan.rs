@@ -9,7 +9,7 @@ mod windows;
 use std::time::Duration;
 
 use self::chunks::{Passes, start};
-use super::costs::{BAND, Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, UNITS};
+use super::costs::{Costs, DIGITS, ENTRY, MATRIX, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, UNITS};
 use super::cut::{Band, Cut};
 use super::grid::Windows;
 
@@ -55,8 +55,8 @@ const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
 const FIXED_SHARES: u64 = 1 << 17;
 /// Inversions of all groups that take as long as a round that has hardly any pairs.
 const INVERSIONS: u64 = 3;
-/// Visits of a bucket by a chunk that take as long as an addition.
-const VISITS: u64 = 3;
+/// What the visit of a bucket by a chunk after the first takes of an addition, in percent.
+const VISIT: u64 = 67;
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 4;
 
@@ -209,7 +209,7 @@ impl Plan {
 
     /// The fastest plan with chunks of that size that fits, or `best`, where none is faster; with its cost.
     fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
-        let least = BAND * problem.points.div_ceil(chunk) as u64;
+        let least = MATRIX * problem.points.div_ceil(chunk) as u64;
         if best.is_some_and(|(cost, _)| cost <= least) {
             return best;
         }
@@ -322,7 +322,7 @@ impl Plan {
         let left = entries >> self.levels;
         // What is left of a row of a chunk is rounded up; the bucket's first addition is none, but every chunk looks at it.
         let rounded = if self.levels == 0 { 0 } else { chunks * halves * rows / 2 };
-        let xyzz = (left + rounded + rows + (chunks - 1) * rows / VISITS).saturating_sub(2 * rows.min(left));
+        let xyzz = (left + rounded + rows + (chunks - 1) * rows * VISIT / 100).saturating_sub(2 * rows.min(left));
         // The chains of halves' rows in narrow windows, of both halves, are so long that they are waited for.
         let row = if self.halved { self.mean_row() } else { entries / (chunks * rows).max(1) };
         let mean = row >> self.levels;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::costs::{BAND, Costs, UPLOAD};
+use super::super::costs::{Costs, FIRST_MATRIX, HALVED_MATRIX, MATRIX, UPLOAD};
 use super::super::cut::{Band, Cut, Room};
 use super::{MAX_BINS, Plan, Problem, largest_below};
 
@@ -102,13 +102,15 @@ impl Plan {
     /// All chunks together.
     pub(super) fn passes(&self) -> Passes {
         let round = Costs::of(self.problem.affine_bytes).round;
-        self.lengths().fold(Passes::default(), |all, (points, count)| {
+        let matrix = if self.halved { MATRIX + HALVED_MATRIX } else { MATRIX };
+        let none = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
+        self.lengths().fold(none, |all, (points, count)| {
             let shape = self.shape(points);
             let bands = u64::from(self.own_sets().div_ceil(shape.band));
             Passes {
                 chunks: all.chunks + count,
                 matrices: all.matrices + count * bands,
-                waits: all.waits + count * bands * (BAND + round * u64::from(shape.levels)),
+                waits: all.waits + count * bands * (matrix + round * u64::from(shape.levels)),
                 // A device may be left without windows.
                 again: all.again + count * bands.saturating_sub(1) * points as u64,
             }
