@@ -168,6 +168,17 @@ fn kernels_wait_for_uploads() {
     }
 }
 
+/// As measured on an H200 (benches/NOTES.md, section 33): bits of windows, rounds and chunks.
+#[test]
+fn streams_take_the_fastest_of_the_plans_that_were_forced() {
+    for (log_n, gib, expected) in [(23, 1, (16, 3, 14)), (24, 4, (17, 4, 8)), (24, 8, (19, 4, 7)), (25, 8, (19, 4, 9))]
+    {
+        let plan = Plan::fit(problem(1 << log_n, false), crate::backend::usable(gib << 30)).expect("chunks fit");
+        assert!(!plan.halved, "{plan:?}");
+        assert_eq!((plan.c, plan.levels, plan.chunks().count()), expected, "{plan:?}");
+    }
+}
+
 /// Rows of a short chunk are short, so that it does with fewer rounds; its bands fit into the memory of the others'.
 #[test]
 fn short_chunks_take_fewer_rounds_and_bands() {
