@@ -103,8 +103,9 @@ impl Plan {
     pub(super) fn passes(&self) -> Passes {
         let round = Costs::of(self.problem.affine_bytes).round;
         let matrix = if self.halved { MATRIX + HALVED_MATRIX } else { MATRIX };
-        let none = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
-        self.lengths().fold(none, |all, (points, count)| {
+        // The first matrix is one like any other, and takes this more.
+        let first = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
+        self.lengths().fold(first, |all, (points, count)| {
             let shape = self.shape(points);
             let bands = u64::from(self.own_sets().div_ceil(shape.band));
             Passes {
