@@ -15,8 +15,9 @@ use cache::Cache;
 use nvcc::Nvcc;
 
 const ARCHITECTURES: &str = "PROOFWARP_CUDA_ARCHS";
-/// Ampere and Hopper; what comes later runs from the PTX of the last.
-const DEFAULT_ARCHITECTURES: &str = "80,90";
+/// Turing, Ampere (whose code Ada runs too), Hopper and both Blackwells, as far as nvcc knows them; what comes later runs
+/// from the PTX of the last.
+const DEFAULT_ARCHITECTURES: [&str; 5] = ["75", "80", "90", "100", "120"];
 
 /// A module's name and the path of its fatbin.
 type Fatbin = (String, PathBuf);
@@ -30,25 +31,35 @@ pub fn build() {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    let (fatbins, note) = match compile_all(&out) {
-        Ok(fatbins) => (fatbins, String::new()),
-        Err(reason) => {
-            println!("cargo::warning=CUDA kernels are not built in: {}", reason.replace('\n', " "));
-            (Vec::new(), reason)
-        }
-    };
-    if let Err(error) = std::fs::write(out.join("fatbins.rs"), table(&fatbins, &note)) {
+    let built = compile_all(&out).unwrap_or_else(|reason| {
+        let note = reason.replace('\n', " ");
+        println!("cargo::warning=CUDA kernels are not built in: {note}");
+        Built { note, ..Built::default() }
+    });
+    if let Err(error) = std::fs::write(out.join("fatbins.rs"), table(&built)) {
         println!("cargo::error=cannot write the table of CUDA kernels: {error}");
     }
 }
 
+/// What became of the build.
+#[derive(Default)]
+struct Built {
+    fatbins: Vec<Fatbin>,
+    /// What the fatbins hold code for, such as `80`; the last one's PTX too.
+    architectures: Vec<String>,
+    /// Why there are no fatbins.
+    note: String,
+}
+
 /// The Rust source of the table.
-fn table(fatbins: &[Fatbin], note: &str) -> String {
-    let lowest = lowest_architecture();
+fn table(Built { fatbins, architectures, note }: &Built) -> String {
+    // A letter may follow the number, as in 90a.
+    let number = |name: &String| name.trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
+    let architectures: Vec<u32> = architectures.iter().filter_map(number).collect();
     let mut text = format!(
         "/// Why no kernels were built in; empty if they were.\npub const BUILD_NOTE: &str = {note:?};\n\
-         /// The least compute capability that kernels were compiled for, such as 80 for 8.0.\n\
-         pub(super) const LOWEST_ARCHITECTURE: u32 = {lowest};\n\
+         /// The compute capabilities that kernels were compiled for, such as 80 for 8.0; the last as PTX too.\n\
+         pub(super) const ARCHITECTURES: &[u32] = &{architectures:?};\n\
          /// Modules and their fatbins.\nstatic FATBINS: &[(&str, &[u8])] = &[\n"
     );
     for (module, path) in fatbins {
@@ -57,14 +68,15 @@ fn table(fatbins: &[Fatbin], note: &str) -> String {
     text + "];\n"
 }
 
-fn compile_all(out: &Path) -> Result<Vec<Fatbin>, String> {
+fn compile_all(out: &Path) -> Result<Built, String> {
     // Only then: where nvcc was found, a change of the path is no reason to build again.
     let nvcc = Nvcc::find().inspect_err(|_| {
         for variable in ["PATH", "VIRTUAL_ENV"] {
             println!("cargo::rerun-if-env-changed={variable}");
         }
     })?;
-    let flags = flags()?;
+    let architectures = architectures(&nvcc)?;
+    let flags = flags(&architectures);
     let cache = Cache::near(out)?;
     // The longest compilations first, so that none of them is left to the end.
     let mut modules: Vec<Module> = modules();
@@ -82,7 +94,9 @@ fn compile_all(out: &Path) -> Result<Vec<Fatbin>, String> {
             });
         }
     });
-    done.into_inner().map_err(|error| error.to_string())?.into_iter().collect()
+    let done = done.into_inner().map_err(|error| error.to_string())?;
+    let fatbins = done.into_iter().collect::<Result<_, _>>()?;
+    Ok(Built { fatbins, architectures, note: String::new() })
 }
 
 fn pop(queue: &Mutex<Vec<Module>>) -> Option<Module> {
@@ -95,34 +109,29 @@ fn push<T>(done: &Mutex<Vec<T>>, value: T) {
     }
 }
 
-/// The architectures to compile for, such as `80`.
-fn architectures() -> Result<Vec<String>, String> {
-    let list = std::env::var(ARCHITECTURES).unwrap_or_else(|_| DEFAULT_ARCHITECTURES.to_owned());
+/// The architectures to compile for, such as `80`: those that are asked for, or those by default that nvcc knows.
+fn architectures(nvcc: &Nvcc) -> Result<Vec<String>, String> {
+    let list = std::env::var(ARCHITECTURES).unwrap_or_default();
     let names = list.split([',', ';', ' ']).map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(|name| name.trim_start_matches("sm_").to_owned()).collect();
     if names.is_empty() {
-        return Err(format!("{ARCHITECTURES}: expected a list such as 80,90, got {list:?}"));
+        return Ok(nvcc.known_of(&DEFAULT_ARCHITECTURES));
     }
-    Ok(names)
-}
-
-/// The least of the architectures as a number: older devices find no code in the fatbins.
-fn lowest_architecture() -> u32 {
-    let names = architectures().unwrap_or_default();
-    // A letter may follow the number, as in 90a.
-    let number = |name: &String| name.trim_end_matches(char::is_alphabetic).parse().ok();
-    names.iter().filter_map(number).min().unwrap_or(0)
+    let is_name = |name: &String| name.trim_end_matches(char::is_alphabetic).parse::<u32>().is_ok();
+    match names.iter().all(is_name) {
+        true => Ok(names),
+        false => Err(format!("{ARCHITECTURES}: expected a list such as 80,90, got {list:?}")),
+    }
 }
 
 /// Architecture flags of nvcc: code for each architecture, and the last one's PTX for those that come.
-fn flags() -> Result<Vec<String>, String> {
-    let names = architectures()?;
+fn flags(names: &[String]) -> Vec<String> {
     let last = names.last().map(String::as_str).unwrap_or_default();
     let mut flags: Vec<String> =
         names.iter().map(|name| format!("-gencode=arch=compute_{name},code=sm_{name}")).collect();
     flags.push(format!("-gencode=arch=compute_{last},code=compute_{last}"));
     flags.extend(["-O3", "-std=c++17", "-diag-suppress=177,550"].map(str::to_owned));
-    Ok(flags)
+    flags
 }
 
 fn compile(nvcc: &Nvcc, flags: &[String], cache: &Cache, module: &Module) -> Result<PathBuf, String> {

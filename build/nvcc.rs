@@ -31,6 +31,15 @@ impl Nvcc {
         output.status.success().then(|| Self { program: program.to_owned(), version })
     }
 
+    /// Those of the architectures that it compiles for; Ampere and Hopper where it does not tell.
+    pub fn known_of(&self, architectures: &[&str]) -> Vec<String> {
+        let output = Command::new(&self.program).arg("--list-gpu-code").output();
+        let listed = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        let known = |name: &&&str| listed.lines().any(|line| line.trim() == format!("sm_{name}"));
+        let known: Vec<String> = architectures.iter().filter(known).map(|name| (*name).to_owned()).collect();
+        if known.is_empty() { ["80", "90"].map(str::to_owned).to_vec() } else { known }
+    }
+
     /// Compiles a file to a fatbin.
     pub fn fatbin(&self, flags: &[String], source: &Path, fatbin: &Path) -> Result<(), String> {
         let output = Command::new(&self.program)

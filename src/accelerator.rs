@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::backend::{BackendKind, Device, Traffic};
 use crate::report::{Call, Report};
+use crate::settings::Settings;
 use crate::{Error, Result};
 
 /// The devices of this process and the policy for choosing among them.
@@ -20,16 +21,20 @@ impl Accelerator {
     /// Backends in the order CUDA, OpenCL, CPU, or only the one that `PROOFWARP_BACKEND` forces.
     ///
     /// # Errors
-    /// `PROOFWARP_BACKEND` names no backend, or one without a device here.
+    /// A setting of the environment is malformed ([`Settings::get`]), or the backend that is forced has no device here.
     pub fn from_env() -> Result<Self> {
-        match std::env::var("PROOFWARP_BACKEND") {
-            Ok(name) if !name.is_empty() => Self::with_backend(name.parse()?),
-            _ => Ok(Self::automatic()),
+        match Settings::get()?.backend {
+            Some(backend) => Self::with_backend(backend),
+            None => Self::automatic(),
         }
     }
 
     /// All devices of all backends, the CPU as the last resort.
-    pub fn automatic() -> Self {
+    ///
+    /// # Errors
+    /// A setting of the environment is malformed.
+    pub fn automatic() -> Result<Self> {
+        Settings::get()?;
         let mut absent = Vec::new();
         let mut devices = Vec::new();
         for backend in [BackendKind::Cuda, BackendKind::OpenCl] {
@@ -41,14 +46,15 @@ impl Accelerator {
                 }
             }
         }
-        Self { devices, forced: None, absent }
+        Ok(Self { devices, forced: None, absent })
     }
 
     /// One backend, without fallback: an operation that it cannot do is an error.
     ///
     /// # Errors
-    /// The backend has no device here.
+    /// The backend has no device here, or a setting of the environment is malformed.
     pub fn with_backend(backend: BackendKind) -> Result<Self> {
+        Settings::get()?;
         let devices = if backend == BackendKind::Cpu { Vec::new() } else { backend_devices(backend)? };
         Ok(Self { devices, forced: Some(backend), absent: Vec::new() })
     }
@@ -76,6 +82,11 @@ impl Accelerator {
     /// The backend that was forced, if one was.
     pub fn forced(&self) -> Option<BackendKind> {
         self.forced
+    }
+
+    /// Why backends that come before the one in use have no devices here; empty where one is forced.
+    pub fn absent(&self) -> &[String] {
+        &self.absent
     }
 
     /// Runs an operation on the devices, or, where that is allowed, on the CPU.
@@ -122,7 +133,12 @@ fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
 
 #[cfg(feature = "cuda")]
 fn find_cuda() -> Result<Vec<Arc<Device>>> {
-    wrap(crate::backend::cuda::drivers()?)
+    let drivers = crate::backend::cuda::drivers();
+    if let (Err(error), false) = (&drivers, crate::backend::cuda::BUILD_NOTE.is_empty()) {
+        // cargo hides what the build of a dependency warns of.
+        log::error!("{error}");
+    }
+    wrap(drivers?)
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -147,23 +163,6 @@ fn unavailable(backend: BackendKind, reason: &str) -> Error {
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 fn wrap<D: crate::backend::Driver + 'static>(drivers: Vec<D>) -> Result<Vec<Arc<Device>>> {
-    let limit = memory_limit()?;
+    let limit = Settings::get()?.memory_limit;
     Ok(drivers.into_iter().map(|driver| Device::new(Box::new(driver), limit)).collect())
-}
-
-/// The cap on device memory: bytes, or a number with the suffix K, M or G (powers of 1024).
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-fn memory_limit() -> Result<Option<u64>> {
-    let Ok(text) = std::env::var("PROOFWARP_MEMORY_LIMIT") else { return Ok(None) };
-    let text = text.trim();
-    let (digits, shift) = match text.chars().last() {
-        Some('k' | 'K') => (&text[..text.len() - 1], 10),
-        Some('m' | 'M') => (&text[..text.len() - 1], 20),
-        Some('g' | 'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| Error::invalid("PROOFWARP_MEMORY_LIMIT", "value", "bytes, or a number with K, M or G", text))?;
-    Ok(Some(number << shift))
 }

@@ -25,6 +25,7 @@ pub mod msm;
 pub mod ntt;
 pub mod program;
 pub mod report;
+pub mod settings;
 mod side_by_side;
 
 pub use accelerator::Accelerator;

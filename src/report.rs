@@ -1,11 +1,12 @@
 //! What operations ran on, and who is told.
 
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Once, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::Error;
 use crate::backend::{BackendKind, DeviceInfo, Traffic};
+use crate::settings::Settings;
 
 /// What an operation ran on, how long it took and what it moved.
 #[derive(Debug, Clone)]
@@ -104,10 +105,12 @@ pub fn complain(line: &str) {
 /// watch another program, read there what ran.
 fn append_to_file(line: &impl fmt::Display) {
     use std::io::Write;
-    let Some(path) = std::env::var_os("PROOFWARP_REPORT") else { return };
-    let open = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    static COMPLAINT: Once = Once::new();
+    // Malformed settings are an error of the accelerator's: nothing runs that could be reported.
+    let Some(path) = Settings::get().ok().and_then(|settings| settings.report.as_ref()) else { return };
+    let open = std::fs::OpenOptions::new().create(true).append(true).open(path);
     // One write a line, so that lines of several processes do not mix.
     if let Err(error) = open.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
-        log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display());
+        COMPLAINT.call_once(|| log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display()));
     }
 }

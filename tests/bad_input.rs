@@ -151,7 +151,7 @@ fn unforced_falls_back(accelerator: &Accelerator) {
 fn devices_without_memory() {
     for forced in alone(Some(TOO_LITTLE)) {
         forced_fails(&forced);
-        unforced_falls_back(&Accelerator::automatic().on_devices(forced.devices().to_vec()));
+        unforced_falls_back(&Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec()));
         // What failed gave back what it had.
         assert_eq!(forced.devices()[0].free_memory().expect("free memory"), TOO_LITTLE);
     }
@@ -182,7 +182,7 @@ fn under_the_limit_of_the_environment() {
             Ok(accelerator) => {
                 assert!(!malformed);
                 forced_fails(&accelerator);
-                unforced_falls_back(&Accelerator::automatic().on_devices(accelerator.devices().to_vec()));
+                unforced_falls_back(&Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec()));
             }
             Err(error @ Error::Invalid { .. }) => {
                 assert!(malformed && error.to_string().contains("8 parsecs"), "{error}");

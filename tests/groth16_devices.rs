@@ -161,7 +161,7 @@ fn a_device_fails() {
     let setup = Setup::new();
     let expected = setup.on_cpu();
     for forced in on(3) {
-        let free = Accelerator::automatic().on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
         let (key, free_key) = (setup.key(&forced), setup.key(&free));
         for count in [1, 5] {
             setup.prove(&key, count, None).expect("all tables are there");

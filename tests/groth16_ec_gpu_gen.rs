@@ -53,18 +53,79 @@ fn random_systems() {
     assert!(operations > 20, "only {operations} operations on a device");
 }
 
-/// The limit holds for a process, so each is tried in one of its own.
+/// Proves in a process of its own, for which no backend is forced unless a variable does; whether it ended well, and what
+/// it said.
+fn child(variables: &[(&str, &str)]) -> (bool, String) {
+    let mut child = Command::new(std::env::current_exe().expect("this program"));
+    child.args(["--exact", "proves", "--ignored", "--nocapture"]).env_remove("PROOFWARP_BACKEND");
+    let output = child.envs(variables.iter().copied()).output().expect("started");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Part of the tests below.
+#[test]
+#[ignore = "started by other tests"]
+fn proves() {
+    log::set_logger(&Stderr).expect("the only logger");
+    log::set_max_level(log::LevelFilter::Warn);
+    (100..103).for_each(|seed| equals_cpu(seed, 2));
+}
+
+struct Stderr;
+
+impl log::Log for Stderr {
+    fn enabled(&self, _: &log::Metadata) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record) {
+        eprintln!("{}: {}", record.level(), record.args());
+    }
+
+    fn flush(&self) {}
+}
+
 #[test]
 fn proofs_whatever_memory_there_is() {
-    const CHILD: &str = "PROOFWARP_TEST_CHILD";
-    if std::env::var_os(CHILD).is_some() {
-        return (100..103).for_each(|seed| equals_cpu(seed, 2));
-    }
     for limit in ["1", "1K", "32K", "256K", "1M", "2M", "4M", "8M", "16M", "32M", "64M"] {
-        let mut child = Command::new(std::env::current_exe().expect("this program"));
-        child.args(["--exact", "proofs_whatever_memory_there_is", "--nocapture"]);
-        let child = child.env(CHILD, "1").env("PROOFWARP_MEMORY_LIMIT", limit).output().expect("started");
-        let text = String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success(), "{limit} bytes: {text}");
+        let (well, text) = child(&[("PROOFWARP_MEMORY_LIMIT", limit)]);
+        assert!(well, "{limit} bytes: {text}");
     }
+}
+
+/// Nothing that OpenCL or CUDA could find.
+const NO_DEVICE: [(&str, &str); 3] =
+    [("OCL_ICD_VENDORS", "/nowhere"), ("PROOFWARP_OPENCL_CPU", "0"), ("CUDA_VISIBLE_DEVICES", "")];
+
+/// bellperson takes errors of kernels, and a list without devices, for a reason to prove on the CPU.
+#[test]
+fn a_forced_backend_is_not_missed() {
+    let [nowhere, no_processors, no_cards] = NO_DEVICE;
+    let present = common::accelerators()[0].devices().first().map(|device| device.info().backend.to_string());
+    let mut cases = vec![
+        (vec![("PROOFWARP_BACKEND", "cudda")], vec!["PROOFWARP_BACKEND", "\"cudda\""]),
+        (vec![("PROOFWARP_MEMORY_LIMIT", "much")], vec!["PROOFWARP_MEMORY_LIMIT", "\"much\""]),
+        (vec![("PROOFWARP_BACKEND", "opencl"), nowhere, no_processors], vec!["the opencl backend is not available"]),
+        (vec![("PROOFWARP_BACKEND", "cuda"), no_cards], vec!["the cuda backend is not available"]),
+    ];
+    if let Some(backend) = &present {
+        // The device is there, and fails at its first operation.
+        let variables = vec![("PROOFWARP_BACKEND", backend.as_str()), ("PROOFWARP_MEMORY_LIMIT", "1")];
+        cases.push((variables, vec!["is forced, and", "out of device memory"]));
+    }
+    for (variables, said) in cases {
+        let (well, text) = child(&variables);
+        assert!(!well, "{variables:?}: proved on another backend: {text}");
+        for part in said {
+            assert!(text.contains(part), "{variables:?}: does not say {part}: {text}");
+        }
+    }
+}
+
+#[test]
+fn without_devices_the_reason_is_given_once() {
+    let (well, text) = child(&NO_DEVICE);
+    assert!(well, "{text}");
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("the opencl backend is not available: ")).collect();
+    assert!(lines.len() == 1 && lines[0].starts_with("WARN: No working GPUs found! "), "{text}");
 }

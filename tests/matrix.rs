@@ -428,7 +428,7 @@ fn a_failure_leaves_the_results() {
             let report = there.multiply(&x, &mut y, None).expect("the next call");
             assert!(y == expected && report.traffic.launches == 2);
         }
-        let unforced = Accelerator::automatic().on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
         let there = on(&unforced, &matrix.csr(), None);
         let mut y = vec![Fr::ONE; 901];
         accelerator.devices()[0].fail_after(0);
@@ -446,7 +446,7 @@ fn too_little_memory() {
     for accelerator in alone(Some(1 << 18)) {
         let error = SparseMatrix::new(&accelerator, matrix.csr()).map(|_| ()).expect_err("no memory");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
-        let unforced = Accelerator::automatic().on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
         let there = SparseMatrix::new(&unforced, matrix.csr()).expect("on the host");
         let mut y = vec![Fr::ONE; 1 << 14];
         let report = there.multiply(&x, &mut y, None).expect("the CPU's");

@@ -259,7 +259,7 @@ fn calls_under_way_fail_or_fall_back() {
     let bases = Bases::<G1>::consecutive(50, &mut rng);
     let scalars: Vec<Fr> = random(50, &mut rng);
     for forced in alone(None) {
-        let free = Accelerator::automatic().on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
         for launch in [0, 2, 5] {
             let run = |accelerator: &Accelerator| {
                 let msm = Msm::new(accelerator, &bases.points).expect("bases");

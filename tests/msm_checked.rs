@@ -269,7 +269,7 @@ fn devices_that_fail() {
         fail(&forced);
         let error = Msm::checked(&forced, &bases, Options::default()).map(drop).expect_err("the device fails");
         assert!(matches!(error, Error::Device { .. }), "{error}");
-        let unforced = Accelerator::automatic().on_devices(forced.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
         fail(&unforced);
         refused(&unforced, &bases, 50, ON_CURVE);
         assert_ne!(forced.forced(), Some(BackendKind::Cpu));

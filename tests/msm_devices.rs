@@ -128,7 +128,7 @@ fn bases_that_do_not_fit_stay_on_the_host() {
     for forced in alone(Some(4 << 20)) {
         let error = Msm::new(&forced, &bases.points).expect_err("4.8 MB in 4 MiB");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
-        let free = Accelerator::automatic().on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
         let msm = Msm::new(&free, &bases.points).expect("bases stay on the host");
         assert_eq!(msm.table_bytes(), 0);
         let plan = msm.explain(Some(promised)).expect("plan");
@@ -158,7 +158,7 @@ fn a_batch_shares_the_upload_of_bases() {
     };
     let forms: Vec<_> = (0..10).map(form).collect();
     for forced in alone(Some(64 << 20)) {
-        let accelerator = Accelerator::automatic().on_devices(forced.devices().to_vec());
+        let accelerator = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
         let others = accelerator.devices()[0].stream().expect("stream").allocate(63 << 20).expect("memory");
         let with = |memory| {
             let options = Options { memory, window: 7, ..Options::default() };

@@ -34,7 +34,7 @@ fn every_module_was_compiled() {
 
 #[test]
 fn the_automatic_choice_works_anywhere() {
-    let accelerator = Accelerator::automatic();
+    let accelerator = Accelerator::automatic().expect("settings");
     let domain = proofwarp::ntt::NttDomain::<blstrs::Scalar>::new(&accelerator, 3).expect("a small domain");
     let mut values = vec![blstrs::Scalar::from(1); 8];
     domain.forward(&mut values).expect("some backend transforms");

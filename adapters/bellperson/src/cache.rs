@@ -1,13 +1,13 @@
 //! Provers kept between calls, the least recently used of which go where their keys take too much memory.
 
 use std::any::{Any, TypeId};
-use std::env::var;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bellperson::groth16::ParameterSource;
 use pairing::MultiMillerLoop;
 use proofwarp::Accelerator;
 use proofwarp::groth16::Engine;
+use proofwarp::settings::Settings;
 
 use crate::held::Held;
 
@@ -16,13 +16,15 @@ const SHARE: u64 = 2;
 /// The bound where there is no device.
 const ON_HOST: u64 = 4 << 30;
 
-static CACHE: Mutex<Cache> = Mutex::new(Cache { entries: Vec::new(), hits: 0, misses: 0, evictions: 0 });
+static CACHE: Mutex<Cache> = Mutex::new(Cache { entries: Vec::new(), limit: None, hits: 0, misses: 0, evictions: 0 });
 
 /// What [`crate::create_proof`] and the like keep.
 #[derive(Debug)]
 struct Cache {
     /// The least recently used first.
     entries: Vec<Arc<dyn Entry>>,
+    /// Bytes by [`limit_key_cache`].
+    limit: Option<u64>,
     hits: u64,
     misses: u64,
     evictions: u64,
@@ -63,6 +65,12 @@ pub fn key_cache() -> KeyCache {
     KeyCache { entries, bytes, hits: cache.hits, misses: cache.misses, evictions: cache.evictions }
 }
 
+/// Bytes that keys kept between calls may take from the next proof on, whatever `PROOFWARP_KEY_CACHE` says; without a
+/// number what that says holds again.
+pub fn limit_key_cache(bytes: Option<u64>) {
+    lock().limit = bytes;
+}
+
 /// Lets go of all keys that are kept between calls, and of their memory once no proof uses it.
 pub fn clear_key_cache() {
     let entries = std::mem::take(&mut lock().entries);
@@ -97,7 +105,8 @@ pub fn count(hit: bool) {
 
 /// Lets provers go until one of so many bytes has its place.
 pub fn make_room(accelerator: &Accelerator, bytes: u64) {
-    let gone = lock().shrink(bound(accelerator).0.saturating_sub(bytes), 0);
+    let (bound, _) = bound(accelerator);
+    let gone = lock().shrink(bound.saturating_sub(bytes), 0);
     drop(gone);
 }
 
@@ -132,24 +141,14 @@ pub fn settle(accelerator: &Accelerator) {
 
 /// Bytes that keys may take, and whether even a single key is to keep to that.
 fn bound(accelerator: &Accelerator) -> (u64, bool) {
-    if let Some(bytes) = var("PROOFWARP_KEY_CACHE").ok().and_then(|text| parsed(&text)) {
+    // Malformed settings are an error of the accelerator's, which there is.
+    let asked = || Settings::get().ok().and_then(|settings| settings.key_cache);
+    if let Some(bytes) = lock().limit.or_else(asked) {
         return (bytes, true);
     }
     let devices = accelerator.devices();
     let memory: u64 = devices.iter().map(|device| device.info().memory).sum();
     (if devices.is_empty() { ON_HOST } else { memory / SHARE }, false)
-}
-
-/// Bytes, or a number with the suffix K, M or G (powers of 1024).
-fn parsed(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_uppercase();
-    let shift = ["K", "M", "G"].iter().position(|suffix| text.ends_with(suffix)).map_or(0, |place| 10 * (place + 1));
-    let number = text.trim_end_matches(['K', 'M', 'G']).parse::<u64>().ok();
-    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
-    if bytes.is_none() {
-        log::warn!("PROOFWARP_KEY_CACHE: expected bytes, or a number with K, M or G, got {text:?}");
-    }
-    bytes
 }
 
 impl Cache {

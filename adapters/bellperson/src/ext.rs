@@ -11,6 +11,7 @@ use ff::Field;
 use pairing::MultiMillerLoop;
 use proofwarp::Accelerator;
 use proofwarp::groth16::{Engine, Parameters, ProvingKeyOnDevice};
+use proofwarp::settings::Settings;
 use rand_core::RngCore;
 
 use crate::held::Held;
@@ -227,7 +228,8 @@ where
     }
     let verifying_key = params.get_vk(circuit.inputs())?.clone();
     let prover = Prover::from_parts(uploaded(accelerator, &mut turn, key)?, circuit, verifying_key);
-    let held = Held::new(prover.verify(wants_verification()), typeid::of::<C>(), file);
+    let verify = Settings::get().map_err(failed)?.verify;
+    let held = Held::new(prover.verify(verify), typeid::of::<C>(), file);
     let proofs = held.prover.prove_in_turn(&mut turn, &assignments, r, s)?;
     if proofs.first().is_some_and(|proof| verifies(held.prover.verifying_key(), proof, &assignments[0].inputs)) {
         cache::keep(accelerator, Arc::new(held));
@@ -265,11 +267,6 @@ fn upload<E: Engine>(turn: &mut Turn, key: Parameters<E>) -> Result<(ProvingKeyO
     turn.upload(&uploaded)?;
     let found_room = turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes;
     Ok((uploaded, found_room))
-}
-
-/// Whether `PROOFWARP_VERIFY` asks for every proof to be verified before it is returned.
-fn wants_verification() -> bool {
-    std::env::var("PROOFWARP_VERIFY").is_ok_and(|value| value != "0")
 }
 
 fn only<T>(proofs: Vec<T>) -> Result<T, SynthesisError> {

@@ -22,7 +22,7 @@ mod verify;
 
 use bellperson::SynthesisError;
 
-pub use cache::{KeyCache, clear_key_cache, key_cache};
+pub use cache::{KeyCache, clear_key_cache, key_cache, limit_key_cache};
 pub use evaluations::Evaluations;
 pub use ext::{
     create_proof, create_proof_batch, create_proof_batch_in_priority, create_proof_in_priority, create_random_proof,

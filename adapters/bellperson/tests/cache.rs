@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::env::{remove_var, set_var};
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use bellperson::groth16::{MappedParameters, ParameterSource, Parameters};
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use common::{Chain, Fixture, stock};
-use proofwarp_bellperson::{KeyCache, clear_key_cache, groth16, key_cache};
+use proofwarp_bellperson::{KeyCache, clear_key_cache, groth16, key_cache, limit_key_cache};
 
 /// Three keys of one length, two of them of circuits of one shape.
 static FIXTURES: LazyLock<[Fixture; 3]> =
@@ -85,19 +84,16 @@ fn least_recently_used_goes() {
     let [first, second, third] = &*FIXTURES;
     prove(first, &first.key);
     let one = key_cache().bytes;
-    // SAFETY: tests of this file wait for each other, and no other thread reads the environment now.
-    unsafe { set_var("PROOFWARP_KEY_CACHE", (one * 5 / 2).to_string()) };
+    limit_key_cache(Some(one * 5 / 2));
     assert_eq!(prove(second, &second.key), MISS);
     assert_eq!(prove(first, &first.key), HIT);
     assert_eq!(prove(third, &third.key), [0, 1, 1]);
     assert_eq!(prove(first, &first.key), HIT);
     assert_eq!(prove(second, &second.key), [0, 1, 1]);
     assert_eq!(key_cache().entries, 2);
-    // SAFETY: as above.
-    unsafe { set_var("PROOFWARP_KEY_CACHE", (one * 3 / 2).to_string()) };
+    limit_key_cache(Some(one * 3 / 2));
     assert_eq!(prove(second, &second.key), [1, 0, 1]);
-    // SAFETY: as above.
-    unsafe { remove_var("PROOFWARP_KEY_CACHE") };
+    limit_key_cache(None);
 }
 
 /// As [`Chain`], with other factors for the same number of constraints and variables.

@@ -44,10 +44,10 @@ fn waits_for(lock: File, mut child: Child, usual: Duration) {
 #[test]
 #[ignore = "started by other tests"]
 fn proves() {
-    let Fixture { key, circuits, r, s, expected } = &*FIXTURE;
     let report = tempfile::NamedTempFile::new().expect("file");
-    // SAFETY: nothing else runs in this process.
+    // SAFETY: nothing else runs in this process; settings are read once, by the key's generation too.
     unsafe { std::env::set_var("PROOFWARP_REPORT", report.path()) };
+    let Fixture { key, circuits, r, s, expected } = &*FIXTURE;
     for _ in 0..2 {
         let proofs = groth16::create_proof_batch(circuits.clone(), key, r.clone(), s.clone());
         assert!(proofs.expect("proofs") == *expected);

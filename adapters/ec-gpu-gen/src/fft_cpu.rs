@@ -4,14 +4,15 @@
 
 use ff::PrimeField;
 
-use crate::known;
 use crate::threadpool::{Worker, threads_asked_for};
+use crate::{forced, known};
 
 /// Transforms 2^log_n elements on one thread.
 ///
 /// # Panics
-/// The length is not 2^log_n.
+/// The length is not 2^log_n, or this thread's last call of a kernel failed on a backend that `PROOFWARP_BACKEND` forces.
 pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
+    forced::stop_after_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "serial_fft: length of the slice");
     let twiddles = powers(*omega, a.len() / 2);
     decimate(a, &twiddles, 1);
@@ -23,8 +24,10 @@ pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
 /// Transforms 2^log_n elements on 2^log_threads threads.
 ///
 /// # Panics
-/// The length is not 2^log_n, or there are more threads than elements.
+/// The length is not 2^log_n, there are more threads than elements, or this thread's last call of a kernel failed on a
+/// backend that `PROOFWARP_BACKEND` forces.
 pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) {
+    forced::stop_after_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "parallel_fft: length of the slice");
     assert!(log_n >= log_threads, "parallel_fft: 2^{log_threads} threads for 2^{log_n} elements");
     if transform_as_known(a, worker, omega, log_n, log_threads) {

@@ -10,10 +10,14 @@
 //! Where a `Cargo.lock` names an older version, `cargo update -p ec-gpu-gen --precise 0.7.1` lets cargo take
 //! it; cargo only warns otherwise that the patch was not used.
 //!
-//! Which devices are used is [`proofwarp::Accelerator`]'s choice; `PROOFWARP_BACKEND=cuda|opencl|cpu`
-//! forces a backend, and `EC_GPU_FRAMEWORK=cuda|opencl` does the same where that is not set. Where there
-//! is no device, [`rust_gpu_tools::Device::all`] is empty and the kernels' constructors give an error:
-//! callers then take their own path to [`fft_cpu`] and [`multiexp_cpu`].
+//! Which devices are used is [`proofwarp::Accelerator`]'s choice, and `EC_GPU_FRAMEWORK=cuda|opencl` narrows it. Where
+//! there is no device, [`rust_gpu_tools::Device::all`] is empty, the log says why, once, and the kernels' constructors
+//! give an error: callers then take their own path to [`fft_cpu`] and [`multiexp_cpu`].
+//!
+//! `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend, which callers cannot miss. Where it has no device here, or a
+//! setting is malformed, [`rust_gpu_tools::Device::all`] panics with the reason, since it has no error to give. Where it
+//! failed in a call, [`multiexp_cpu::multiexp_cpu`] gives that error to the thread that goes on with it on the CPU, and
+//! [`fft_cpu`]'s functions panic with it.
 //!
 //! Unlike the stock crate's, a call that fails or is aborted leaves its inputs as they were, and needs no
 //! kernels from [`generate`]: that is only for crates that append kernels of their own.
@@ -22,6 +26,7 @@ mod error;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod fft;
 pub mod fft_cpu;
+mod forced;
 mod known;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod multiexp;

@@ -10,6 +10,7 @@ use proofwarp::backend::Abort;
 use proofwarp::{Accelerator, Error};
 use yastl::Scope;
 
+use crate::forced::Watch;
 use crate::known::{self, Msm};
 use crate::rust_gpu_tools::{Device, Program, accelerator_of};
 use crate::threadpool::Worker;
@@ -53,7 +54,12 @@ where
     /// # Errors
     /// The lengths differ, the hook aborted, or the device failed.
     pub fn multiexp(&self, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
-        Ok(known::contained("multiexp", || (self.msm)(&self.accelerator, bases, exponents, self.abort))?)
+        self.watched(&Watch::start(), bases, exponents)
+    }
+
+    fn watched(&self, watch: &Watch, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
+        let sum = || (self.msm)(&self.accelerator, bases, exponents, self.abort);
+        watch.end(known::contained("multiexp", sum).map_err(EcError::from))
     }
 }
 
@@ -116,14 +122,15 @@ where
         results: &'s mut [G::Curve],
         error: Arc<RwLock<EcResult<()>>>,
     ) {
-        if let Err(invalid) = self.check(bases.len(), exps.len(), results.len()) {
+        let watch = Watch::start();
+        if let Err(invalid) = watch.end(self.check(bases.len(), exps.len(), results.len())) {
             return fail(&error, invalid);
         }
         let chunk = exps.len().div_ceil(self.kernels.len()).max(1);
         let parts = bases.chunks(chunk).zip(exps.chunks(chunk));
         for (((bases, exps), kernel), result) in parts.zip(&self.kernels).zip(results) {
-            let error = error.clone();
-            scope.execute(move || match kernel.multiexp(bases, exps) {
+            let (error, watch) = (error.clone(), watch.clone());
+            scope.execute(move || match kernel.watched(&watch, bases, exps) {
                 Ok(sum) => *result = sum,
                 Err(reason) => fail(&error, reason),
             });

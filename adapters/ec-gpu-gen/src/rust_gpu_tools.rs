@@ -12,6 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use proofwarp::backend::DeviceInfo;
+use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, BackendKind};
 
 pub use crate::program_closures;
@@ -22,12 +23,20 @@ pub use program::cuda;
 use crate::EcError;
 
 static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new(|| {
-    let found = accelerator().map(|accelerator| accelerator.devices().iter().cloned().map(Device).collect());
-    found.map_err(|error| {
-        log::error!("no devices: {error}");
+    let accelerator = accelerator().map_err(|error| {
+        log::error!("No working GPUs found! {error}");
         error.to_string()
-    })
+    })?;
+    if accelerator.devices().is_empty() && accelerator.forced().is_none() {
+        log::warn!("No working GPUs found! {}", accelerator.absent().join("; "));
+    }
+    Ok(accelerator.devices().iter().cloned().map(Device).collect())
 });
+
+/// Whether a way around a missing device would be a surprise.
+fn is_forced() -> bool {
+    Settings::get().map_or(true, |settings| settings.backend.is_some())
+}
 
 /// Errors around devices.
 #[derive(thiserror::Error, Debug)]
@@ -144,8 +153,16 @@ pub struct Device(Arc<proofwarp::backend::Device>);
 
 impl Device {
     /// All devices of the backend in use; empty where only the CPU is left.
+    ///
+    /// # Panics
+    /// `PROOFWARP_BACKEND` forces a backend that has no device here, or a setting of the environment is malformed: this
+    /// interface has no error, and callers take an empty list for a reason to compute on the CPU.
     pub fn all() -> Vec<&'static Self> {
-        DEVICES.as_ref().map(|devices| devices.iter().collect()).unwrap_or_default()
+        match &*DEVICES {
+            Err(reason) if is_forced() => panic!("{reason}"),
+            Err(_) => Vec::new(),
+            Ok(devices) => devices.iter().collect(),
+        }
     }
 
     /// The device of that identifier.
@@ -235,9 +252,9 @@ fn no_device() -> EcError {
 }
 
 fn accelerator() -> proofwarp::Result<Accelerator> {
-    let forced = std::env::var("PROOFWARP_BACKEND").is_ok_and(|name| !name.is_empty());
+    let forced = Settings::get()?.backend;
     match framework_asked_for() {
-        Some(backend) if !forced => Accelerator::with_backend(backend),
+        Some(backend) if forced.is_none() => Accelerator::with_backend(backend),
         _ => Accelerator::global().cloned(),
     }
 }

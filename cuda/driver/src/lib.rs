@@ -5,8 +5,8 @@
 //! that [`cuInit`] takes from the driver's library. Without a driver cuInit returns `CUDA_ERROR_NO_DEVICE`,
 //! and a function that an old driver lacks returns `CUDA_ERROR_NOT_FOUND`.
 //!
-//! The linker still wants a library of the name; `cuda/stub` holds an empty one, and `.cargo/config.toml`
-//! names that folder in `CUDA_LIBRARY_PATH` for cust's build script.
+//! The linker still wants a library of the name: this crate's build script makes an empty one. cust's build script wants a
+//! tool kit's folder, for which `CUDA_LIBRARY_PATH` may name any that has a folder `lib64`, such as `/usr`.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::sync::OnceLock;

@@ -21,9 +21,13 @@ use super::{
 use crate::{Error, Result};
 use context::{Current, Primary, reason, status};
 use launch::Launch;
-use modules::{LOWEST_ARCHITECTURE, Modules, function_of};
+use modules::{ARCHITECTURES, Modules, function_of};
 
 pub use modules::{BUILD_NOTE, has_kernels};
+
+/// What to do where no kernels were built in.
+const MEND: &str =
+    "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
 
 /// Every CUDA device.
 ///
@@ -32,7 +36,7 @@ pub use modules::{BUILD_NOTE, has_kernels};
 pub fn drivers() -> Result<Vec<CudaDriver>> {
     proofwarp_cuda_driver::link();
     if !BUILD_NOTE.is_empty() {
-        return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}")));
+        return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}; {MEND}")));
     }
     // Its Display asks the driver for the text, which there may be none to answer.
     cust::init(cust::CudaFlags::empty()).map_err(|error| unavailable(format!("no driver or no device: {error:?}")))?;
@@ -42,15 +46,29 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     for (ordinal, device) in devices.enumerate() {
         let device = device.map_err(unavailable)?;
         match capability(device).map_err(unavailable)? {
-            old if old < LOWEST_ARCHITECTURE => refused.push(format!("device {ordinal} is of architecture {old}")),
-            _ => drivers.push(CudaDriver::new(ordinal, device)?),
+            served if is_served(served, ARCHITECTURES) => drivers.push(CudaDriver::new(ordinal, device)?),
+            other => refused.push(format!("device {ordinal} is of architecture {other}")),
         }
     }
     match (drivers.is_empty(), refused.is_empty()) {
         (false, _) => Ok(drivers),
         (true, true) => Err(unavailable("the driver lists no device")),
-        (true, false) => Err(unavailable(format!("{}: expected {LOWEST_ARCHITECTURE} or more", refused.join(", ")))),
+        (true, false) => Err(unavailable(format!("{}: expected {}", refused.join(", "), served(ARCHITECTURES)))),
     }
+}
+
+/// Whether a device of this compute capability runs code compiled for these: for an earlier one of its own generation, or
+/// by the last one's PTX.
+fn is_served(capability: u32, architectures: &[u32]) -> bool {
+    let runs = |code: &u32| code / 10 == capability / 10 && *code <= capability;
+    architectures.iter().any(runs) || architectures.last().is_some_and(|ptx| *ptx <= capability)
+}
+
+/// What [`is_served`], in words.
+fn served(architectures: &[u32]) -> String {
+    let of_each = architectures.iter().map(|code| format!("{code} to {}", code / 10 * 10 + 9));
+    let later = architectures.last().map(|ptx| format!("from {ptx} on"));
+    of_each.chain(later).collect::<Vec<_>>().join(", ")
 }
 
 /// A device's compute capability, such as 90 for 9.0.
@@ -348,5 +366,20 @@ fn word(arg: &Arg) -> u64 {
         Arg::Memory(memory) => memory.0 as u64,
         Arg::U32(number) => number.into(),
         Arg::U64(number) => number,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_served, served};
+
+    #[test]
+    fn code_serves_later_devices_of_its_generation_and_ptx_all_later_ones() {
+        let architectures = [75, 80, 90];
+        let runs = |capability| is_served(capability, &architectures);
+        assert!([75, 80, 86, 87, 89, 90, 100, 120].into_iter().all(runs));
+        assert!(![52, 61, 70, 72].into_iter().any(runs));
+        assert!(!is_served(86, &[75, 90]) && !is_served(80, &[86, 90]) && !is_served(90, &[]));
+        assert_eq!(served(&[80, 90]), "80 to 89, 90 to 99, from 90 on");
     }
 }

@@ -8,6 +8,8 @@ use directories::ProjectDirs;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
+use crate::settings::Settings;
+
 /// First bytes of a file; the number goes up when the layout changes.
 const MAGIC: &[u8; 16] = b"proofwarp-ocl-01";
 /// Bytes of a SHA-256 digest.
@@ -21,8 +23,8 @@ pub(super) struct Cache {
 
 impl Cache {
     /// In `PROOFWARP_CACHE_DIR`, else in the user's cache folder; without either nothing is kept.
-    pub(super) fn from_env() -> Self {
-        let named = std::env::var_os("PROOFWARP_CACHE_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    pub(super) fn from_settings(settings: &Settings) -> Self {
+        let named = settings.cache_dir.clone();
         let usual = || ProjectDirs::from("", "", "proofwarp").map(|dirs| dirs.cache_dir().join("opencl"));
         Self { folder: named.or_else(usual) }
     }

@@ -26,6 +26,7 @@ use super::device::lock;
 use super::{
     Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
 };
+use crate::settings::Settings;
 use crate::{Error, Result};
 use cache::Cache;
 use program::{Kernel, Programs, enqueue};
@@ -37,8 +38,9 @@ use target::Target;
 /// # Errors
 /// [`Error::Unavailable`] with the reason where there is no OpenCL library, no platform or no device.
 pub fn drivers() -> Result<Vec<OpenClDriver>> {
-    let cpu = std::env::var("PROOFWARP_OPENCL_CPU").is_ok_and(|value| value == "1");
-    target::find(cpu)?.into_iter().map(OpenClDriver::new).collect()
+    let settings = Settings::get()?;
+    let targets = target::find(settings.opencl_cpu)?.into_iter();
+    targets.map(|target| OpenClDriver::new(target, Cache::from_settings(settings))).collect()
 }
 
 /// Parts of a block by their offsets and bytes.
@@ -58,9 +60,9 @@ pub struct OpenClDriver {
 }
 
 impl OpenClDriver {
-    fn new(target: Target) -> Result<Self> {
+    fn new(target: Target, cache: Cache) -> Result<Self> {
         let service = target.create_queue()?;
-        let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(Cache::from_env()));
+        let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(cache));
         Ok(Self { target, service, allocated, parts, programs })
     }
 

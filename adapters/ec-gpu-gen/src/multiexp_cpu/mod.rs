@@ -11,9 +11,9 @@ use group::Group;
 use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
-use crate::EcError;
 use crate::known::{self, Msm, Repr};
 use crate::threadpool::{Waiter, Worker};
+use crate::{EcError, forced};
 
 pub use density::{DensityTracker, FullDensity, QueryDensity};
 
@@ -87,7 +87,8 @@ fn exhausted() -> EcError {
 /// source's next base; exponents are canonical.
 ///
 /// The result is an error where there are fewer bases than marked exponents, a base with an exponent
-/// other than zero is the point at infinity, or the density is not as long as the exponents.
+/// other than zero is the point at infinity, the density is not as long as the exponents, or this thread's last call of
+/// a kernel failed on a backend that `PROOFWARP_BACKEND` forces.
 pub fn multiexp_cpu<Q, D, G, S>(
     pool: &Worker,
     bases: S,
@@ -100,6 +101,9 @@ where
     G: PrimeCurveAffine,
     S: SourceBuilder<G>,
 {
+    if let Some(error) = forced::failure() {
+        return Waiter::done(Err(error));
+    }
     if exponents.is_empty() {
         return Waiter::done(Ok(G::Curve::identity()));
     }

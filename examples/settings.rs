@@ -1,0 +1,5 @@
+//! Prints the page of all environment variables: `cargo run --example settings > docs/settings.md`.
+
+fn main() {
+    print!("{}", proofwarp::settings::table::page());
+}

@@ -1,0 +1,235 @@
+//! Every environment variable of the project: [`table::VARIABLES`] lists them, [`Settings`] are those that the engine reads.
+//!
+//! A value is trimmed, and an empty one is as good as none. A malformed one is an error that names the variable, the value and
+//! the form; nothing runs with it.
+
+pub mod table;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::{BackendKind, Error, Result};
+use table::{
+    BACKEND, CACHE_DIR, Form, KEY_CACHE, MEMORY_LIMIT, OPENCL_CPU, PREFIX, REPORT, VARIABLES, VERIFY, Variable,
+};
+
+/// What the environment asks of the engine.
+///
+/// ```
+/// use proofwarp::settings::Settings;
+///
+/// let environment = |name: &str| (name == "PROOFWARP_MEMORY_LIMIT").then(|| "1.5GiB".into());
+/// assert_eq!(Settings::read(environment)?.memory_limit, Some(3 << 29));
+///
+/// let environment = |name: &str| (name == "PROOFWARP_MEMORY_LIMIT").then(|| "8 parsecs".into());
+/// let error = Settings::read(environment).unwrap_err().to_string();
+/// assert!(error.contains("PROOFWARP_MEMORY_LIMIT: expected bytes") && error.contains("\"8 parsecs\""));
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The one backend that may be used.
+    pub backend: Option<BackendKind>,
+    /// Whether processors count as OpenCL devices.
+    pub opencl_cpu: bool,
+    /// Most bytes of a device's memory.
+    pub memory_limit: Option<u64>,
+    /// Most bytes of the proving keys that are kept between calls.
+    pub key_cache: Option<u64>,
+    /// Whether every proof is verified before it is returned.
+    pub verify: bool,
+    /// The file that gets a line for every operation.
+    pub report: Option<PathBuf>,
+    /// Where compiled OpenCL programs are kept.
+    pub cache_dir: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Those of this process, read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]: a variable is malformed. All later calls give the same error.
+    pub fn get() -> Result<&'static Self> {
+        static SETTINGS: OnceLock<Result<Settings>> = OnceLock::new();
+        let read = || {
+            warn_of_unknown(std::env::vars_os().map(|(name, _)| name));
+            Self::read(|name| std::env::var_os(name))
+        };
+        SETTINGS.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    /// Those of an environment: the value of each name, if it has one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]: a variable is malformed.
+    pub fn read(environment: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
+        let get = |variable: &Variable| environment(variable.name);
+        Ok(Self {
+            backend: parsed(&BACKEND, get(&BACKEND), |text| text.parse().ok())?,
+            opencl_cpu: parsed(&OPENCL_CPU, get(&OPENCL_CPU), switch)?.unwrap_or(false),
+            memory_limit: parsed(&MEMORY_LIMIT, get(&MEMORY_LIMIT), bytes)?,
+            key_cache: parsed(&KEY_CACHE, get(&KEY_CACHE), bytes)?,
+            verify: parsed(&VERIFY, get(&VERIFY), switch)?.unwrap_or(false),
+            report: path(get(&REPORT)),
+            cache_dir: path(get(&CACHE_DIR)),
+        })
+    }
+}
+
+/// The value that a variable has by its form's parser; none if it is empty.
+fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+    let Some(value) = value else { return Ok(None) };
+    let malformed = || Error::invalid("settings", variable.name, variable.form, format!("{value:?}"));
+    let text = value.to_str().ok_or_else(malformed)?.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    parse(text).map(Some).ok_or_else(malformed)
+}
+
+/// On or off.
+fn switch(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "on" => Some(true),
+        "0" | "false" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number of bytes. K, M, G and T are powers of 1024, with or without B or iB.
+fn bytes(text: &str) -> Option<u64> {
+    parse_size::Config::new().with_binary().parse_size(text).ok()
+}
+
+/// A path; one that is no Unicode is taken as it is.
+fn path(value: Option<OsString>) -> Option<PathBuf> {
+    let value = value?;
+    let trimmed = value.to_str().map(str::trim);
+    let path = trimmed.map_or_else(|| PathBuf::from(&value), PathBuf::from);
+    (!path.as_os_str().is_empty()).then_some(path)
+}
+
+/// A misspelt name would go unnoticed otherwise.
+fn warn_of_unknown(names: impl Iterator<Item = OsString>) {
+    for name in unknown(names) {
+        log::warn!("{name}: no such setting; docs/settings.md lists those that there are");
+    }
+}
+
+/// Names that look like the project's and are not in the table.
+fn unknown(names: impl Iterator<Item = OsString>) -> Vec<String> {
+    let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(PREFIX));
+    ours.filter(|name| VARIABLES.iter().all(|variable| variable.name != name)).collect()
+}
+
+impl std::fmt::Display for Form {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Backend => "cuda, opencl or cpu",
+            Self::Switch => "1, true or on; 0, false or off",
+            Self::Bytes => "bytes, such as 8G, 1.5GiB or 512MB (powers of 1024)",
+            Self::Path => "a path",
+            Self::Other(form) => form,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(name: &str, value: &str) -> Result<Settings> {
+        Settings::read(|asked| (asked == name).then(|| value.into()))
+    }
+
+    #[test]
+    fn empty_is_unset_everywhere() {
+        for variable in VARIABLES {
+            for value in ["", " ", "\t\n"] {
+                let settings = one(variable.name, value).expect(variable.name);
+                assert_eq!(settings, Settings::default(), "{}={value:?}", variable.name);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_in_all_spellings() {
+        let spellings = [
+            ("0", 0),
+            ("8192", 8192),
+            (" 8k ", 8192),
+            ("8 K", 8192),
+            ("8KiB", 8192),
+            ("8G", 8 << 30),
+            ("8GB", 8 << 30),
+            ("8GiB", 8 << 30),
+            ("8g", 8 << 30),
+            ("1T", 1 << 40),
+            ("1.5G", 3 << 29),
+            ("0.5 MiB", 1 << 19),
+            ("17179869183G", (u64::MAX >> 30) << 30),
+        ];
+        for (text, expected) in spellings {
+            for name in ["PROOFWARP_MEMORY_LIMIT", "PROOFWARP_KEY_CACHE"] {
+                let settings = one(name, text).expect(text);
+                assert_eq!(settings.memory_limit.or(settings.key_cache), Some(expected), "{name}={text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_named() {
+        let malformed = [
+            ("PROOFWARP_MEMORY_LIMIT", vec!["8 parsecs", "-1", "G", "1.5.2G", "17179869184G", "1e30", "8Q", "0x10"]),
+            ("PROOFWARP_KEY_CACHE", vec!["much", "17179869184G"]),
+            ("PROOFWARP_BACKEND", vec!["cudda", "gpu", "1", "cuda,opencl"]),
+            ("PROOFWARP_OPENCL_CPU", vec!["2", "maybe", "onn"]),
+            ("PROOFWARP_VERIFY", vec!["please"]),
+        ];
+        for (name, values) in malformed {
+            for value in values {
+                let error = one(name, value).expect_err(value).to_string();
+                let variable = VARIABLES.iter().find(|variable| variable.name == name).expect(name);
+                for part in [name, &format!("{value:?}"), &variable.form.to_string()] {
+                    assert!(error.contains(part), "{name}={value}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_switches_are_trimmed_and_of_any_case() {
+        assert_eq!(one("PROOFWARP_BACKEND", "opencl ").expect("a name").backend, Some(BackendKind::OpenCl));
+        assert_eq!(one("PROOFWARP_BACKEND", "\tCUDA").expect("a name").backend, Some(BackendKind::Cuda));
+        for (text, expected) in [("1", true), ("true", true), ("ON", true), ("0", false), ("False", false), ("off ", false)]
+        {
+            assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, expected);
+            assert_eq!(one("PROOFWARP_OPENCL_CPU", text).expect(text).opencl_cpu, expected);
+        }
+        assert_eq!(one("PROOFWARP_REPORT", " a b ").expect("a path").report, Some("a b".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_unicode_is_a_path_or_an_error() {
+        use std::os::unix::ffi::OsStringExt;
+        let bytes = || OsString::from_vec(vec![b'a', 0xff]);
+        let read = |name: &'static str| Settings::read(move |asked| (asked == name).then(bytes));
+        assert_eq!(read("PROOFWARP_CACHE_DIR").expect("a path").cache_dir, Some(bytes().into()));
+        assert!(read("PROOFWARP_BACKEND").is_err());
+    }
+
+    #[test]
+    fn misspelt_names_are_found() {
+        let names = ["PROOFWARP_MEMORYLIMIT", "PROOFWARP_VERIFY", "HOME"].map(OsString::from);
+        assert_eq!(unknown(names.into_iter()), ["PROOFWARP_MEMORYLIMIT"]);
+    }
+
+    /// `cargo run --example settings > docs/settings.md` writes it anew.
+    #[test]
+    fn the_page_is_the_tables() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/settings.md"));
+        assert!(page.expect("docs/settings.md") == table::page(), "docs/settings.md: not what the table says");
+    }
+}

@@ -1,0 +1,188 @@
+//! The table of all environment variables, and the page of the documentation that is made of it.
+
+use std::fmt::Write as _;
+
+/// What a value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A backend's name.
+    Backend,
+    /// On or off.
+    Switch,
+    /// A number of bytes.
+    Bytes,
+    /// A file or a folder.
+    Path,
+    /// What the text says.
+    Other(&'static str),
+}
+
+/// Who reads a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// The engine and its adapters, once per process.
+    Engine,
+    /// The build of the CUDA kernels.
+    Build,
+    /// The frameworks and their drop-ins, with the meaning that the frameworks give them.
+    Frameworks,
+    /// Benches, tests and their scripts.
+    Benches,
+}
+
+/// An environment variable.
+#[derive(Debug, Clone, Copy)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// The form of its value.
+    pub form: Form,
+    /// What holds without it.
+    pub default: &'static str,
+    /// What it does.
+    pub effect: &'static str,
+    /// Who reads it.
+    pub reader: Reader,
+}
+
+/// What the names of the project's own variables start with.
+pub const PREFIX: &str = "PROOFWARP_";
+
+const fn engine(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
+    Variable { name, form, default, effect, reader: Reader::Engine }
+}
+
+const fn build(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
+    Variable { name, form, default, effect, reader: Reader::Build }
+}
+
+const fn framework(name: &'static str, form: &'static str, default: &'static str, effect: &'static str) -> Variable {
+    Variable { name, form: Form::Other(form), default, effect, reader: Reader::Frameworks }
+}
+
+const fn bench(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
+    Variable { name, form, default, effect, reader: Reader::Benches }
+}
+
+pub(super) const BACKEND: Variable = engine(
+    "PROOFWARP_BACKEND",
+    Form::Backend,
+    "CUDA, then OpenCL, then the CPU",
+    "only this backend is used, and what it cannot do is an error",
+);
+pub(super) const OPENCL_CPU: Variable =
+    engine("PROOFWARP_OPENCL_CPU", Form::Switch, "off", "processors count as OpenCL devices (PoCL)");
+pub(super) const MEMORY_LIMIT: Variable = engine(
+    "PROOFWARP_MEMORY_LIMIT",
+    Form::Bytes,
+    "all that is free",
+    "most memory of each device; larger work goes through in chunks",
+);
+pub(super) const KEY_CACHE: Variable = engine(
+    "PROOFWARP_KEY_CACHE",
+    Form::Bytes,
+    "half of the devices' memory; 4G without devices",
+    "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
+);
+pub(super) const VERIFY: Variable = engine(
+    "PROOFWARP_VERIFY",
+    Form::Switch,
+    "off",
+    "`proofwarp-bellperson` verifies every proof before it returns it",
+);
+pub(super) const REPORT: Variable = engine(
+    "PROOFWARP_REPORT",
+    Form::Path,
+    "none",
+    "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks",
+);
+pub(super) const CACHE_DIR: Variable = engine(
+    "PROOFWARP_CACHE_DIR",
+    Form::Path,
+    "the user's cache folder",
+    "where compiled OpenCL programs are kept",
+);
+
+/// All of them.
+pub const VARIABLES: &[Variable] = &[
+    BACKEND,
+    OPENCL_CPU,
+    MEMORY_LIMIT,
+    KEY_CACHE,
+    VERIFY,
+    REPORT,
+    CACHE_DIR,
+    build(
+        "PROOFWARP_CUDA_ARCHS",
+        Form::Other("architectures, such as 80,90"),
+        "all that nvcc knows of 75, 80, 90, 100, 120",
+        "what the CUDA kernels are compiled for; the last one's PTX is added for later cards",
+    ),
+    build("NVCC", Form::Path, "searched", "nvcc itself; nothing else is tried then"),
+    build("CUDA_HOME", Form::Path, "none", "a tool kit, whose `bin/nvcc` is tried first; `CUDA_PATH` is the same"),
+    build(
+        "CUDA_LIBRARY_PATH",
+        Form::Other("a folder that has a folder `lib64`"),
+        "`/usr/local/cuda`",
+        "what cust's build asks for; `/usr` serves where no tool kit is installed",
+    ),
+    framework("BELLMAN_NO_GPU", "anything but 0", "unset", "bellperson proves on the CPU"),
+    framework("BELLMAN_CPU_UTILIZATION", "a number from 0 to 1", "0", "bellperson's part of each sum for the CPU"),
+    framework("BELLPERSON_GPUS_PER_LOCK", "a number", "unset: one lock for all", "bellperson's devices for one job"),
+    framework(
+        "EC_GPU_FRAMEWORK",
+        "cuda or opencl",
+        "CUDA, then OpenCL",
+        "as PROOFWARP_BACKEND, for the drop-in alone, and with the CPU as its fallback",
+    ),
+    framework("EC_GPU_NUM_THREADS", "a number above 0", "one a core", "threads of the drop-in's pool"),
+    framework("EC_GPU_CUDA_NVCC_ARGS", "arguments", "the drop-in's", "nvcc's, for kernels that a crate appends itself"),
+    bench("PROOFWARP_BENCH_LOG", Form::Other("such as 10..24"), "10..16", "binary logarithms of the sizes, in steps of two"),
+    bench(
+        "PROOFWARP_BENCH_DISTRIBUTIONS",
+        Form::Other("a binary logarithm"),
+        "the largest size",
+        "the size at which distributions of scalars are compared; 0 for none",
+    ),
+    bench("PROOFWARP_BENCH_SECONDS", Form::Other("seconds"), "2", "about how long one number may take"),
+    bench("PROOFWARP_BENCH_LIMIT", Form::Other("seconds"), "20", "calls that would take longer are left out"),
+    bench("PROOFWARP_BENCH_OUT", Form::Path, "`target/bench`", "where numbers and plots go"),
+    bench("PROOFWARP_BENCH_CIRCUITS", Form::Other("CIRCUIT:LOG[:BATCH],…"), "a few", "circuits of the bench of proofs"),
+    bench("PROOFWARP_BENCH_PROOFS", Form::Other("a number"), "the example's", "proofs of each circuit"),
+    bench("PROOFWARP_BENCH_PARAMETERS", Form::Path, "the example's", "where the circuits' parameters are kept"),
+    bench("PROOFWARP_PEERS", Form::Other("stock, sppark"), "stock", "peers whose programs are built"),
+    bench("PROOFWARP_STOCK_KERNELS", Form::Path, "built", "the program of the stock crate's kernels"),
+    bench("PROOFWARP_SPPARK_KERNELS", Form::Path, "built", "the program of sppark's kernels"),
+    bench("PROOFWARP_STOCK_GROTH16", Form::Path, "built", "the example `groth16` on the stock crate"),
+    bench("PROOFWARP_SUPRASEAL_GROTH16", Form::Other("paths"), "none", "the example `groth16` with `cuda-supraseal`"),
+    bench("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
+    bench("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
+    bench("PROOFWARP_TEST_CHILD", Form::Other("a test's own"), "unset", "set by tests that start themselves again"),
+];
+
+const HEAD: &str = "# Settings
+
+Environment variables, all of them. A value is trimmed; an empty one is as good as none. A malformed value is an error that
+names the variable, the value and the form, and nothing runs with it. A name that starts with `PROOFWARP_` and is not here
+gets a warning in the log.
+
+`src/settings/table.rs` is this table; `cargo run --example settings > docs/settings.md` writes the page.
+";
+
+/// The page of the documentation, `docs/settings.md`.
+pub fn page() -> String {
+    let mut page = HEAD.to_owned();
+    let sections = [
+        (Reader::Engine, "The engine and its adapters", "Read once per process."),
+        (Reader::Build, "The build of the CUDA kernels", "Read when the crate is built with the feature `cuda`."),
+        (Reader::Frameworks, "bellperson's own", "The drop-ins give them the meaning that they have in bellperson."),
+        (Reader::Benches, "Benches and tests", "Of no effect on the library."),
+    ];
+    for (reader, title, text) in sections {
+        let _ = write!(page, "\n## {title}\n\n{text}\n\n| variable | value | without it | what it does |\n|---|---|---|---|\n");
+        for Variable { name, form, default, effect, .. } in VARIABLES.iter().filter(|v| v.reader == reader) {
+            let _ = writeln!(page, "| `{name}` | {form} | {default} | {effect} |");
+        }
+    }
+    page
+}
