@@ -97,6 +97,14 @@ where
     None
 }
 
+/// Lets go of a prover whose matrices may not be those of its key.
+pub fn forget<E: Engine + MultiMillerLoop>(held: &Arc<Held<E>>) {
+    let held: Arc<dyn Entry> = held.clone();
+    log::warn!("key cache: a prover goes: its matrices may not be those of its key");
+    let gone = lock().take(&held);
+    drop(gone);
+}
+
 /// Counts a call that found its prover, or did not.
 pub fn count(hit: bool) {
     let mut cache = lock();
@@ -157,10 +165,13 @@ impl Cache {
     }
 
     fn used(&mut self, entry: &Arc<dyn Entry>) {
-        if let Some(place) = self.entries.iter().position(|other| Arc::ptr_eq(other, entry)) {
-            let entry = self.entries.remove(place);
-            self.entries.push(entry);
-        }
+        let entry = self.take(entry);
+        self.entries.extend(entry);
+    }
+
+    fn take(&mut self, entry: &Arc<dyn Entry>) -> Option<Arc<dyn Entry>> {
+        let place = self.entries.iter().position(|other| Arc::ptr_eq(other, entry))?;
+        Some(self.entries.remove(place))
     }
 
     /// Takes provers out until they have at most so many bytes, or there are so few; they are to be dropped without the

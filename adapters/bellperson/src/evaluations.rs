@@ -1,11 +1,18 @@
 //! Constraints by their values at an assignment, as bellperson's own prover keeps them.
 
-use bellperson::LinearCombination;
+use std::sync::Arc;
+
+use bellperson::{LinearCombination, SynthesisError};
 use ff::{Field, PrimeField};
 use proofwarp::field::NttField;
-use proofwarp::groth16::{Circuit, Densities};
+use proofwarp::groth16::{Circuit, Densities, Witness};
+use proofwarp::matrix::Csr;
+use rayon::prelude::*;
 
-use crate::capture::{Record, Values};
+use crate::capture::{Capture, Record, Values};
+
+/// A circuit's assignment with its constraints' values.
+pub(crate) type Evaluated<F> = Capture<F, Evaluations<F>>;
 
 /// A·z, B·z and C·z for the assignment z, and which variables occur in A and B.
 #[derive(Debug, Default)]
@@ -31,6 +38,59 @@ impl<F: NttField> Evaluations<F> {
         let densities = Densities { a_aux: &self.a_aux, b_inputs: &self.b_inputs, b_aux: &self.b_aux };
         Circuit::new(self.vectors[0].len(), densities)
     }
+}
+
+/// Runs circuits that have an assignment, each by itself.
+///
+/// # Errors
+/// The circuits'.
+pub(crate) fn evaluated<F, C>(circuits: Vec<C>) -> Result<Vec<Evaluated<F>>, SynthesisError>
+where
+    F: NttField,
+    C: bellperson::Circuit<F> + Send,
+{
+    circuits.into_par_iter().map(Capture::of).collect()
+}
+
+impl<F: NttField> Evaluated<F> {
+    /// The assignment of a circuit with the values that its matrices give; none where it has no matrices.
+    pub(crate) fn by(circuit: &Circuit<F>, inputs: Vec<F>, aux: Vec<F>) -> Option<Self> {
+        let vectors = values(circuit, &inputs, &aux)?;
+        let density = |variables: &[u32]| {
+            let mut density = vec![false; inputs.len() + aux.len()];
+            variables.iter().for_each(|variable| density[*variable as usize] = true);
+            let aux = density.split_off(inputs.len());
+            (density, aux)
+        };
+        let (a_aux, (b_inputs, b_aux)) = (density(circuit.variables_of_a()).1, density(circuit.variables_of_b()));
+        Some(Self { inputs, aux, record: Evaluations { vectors, a_aux, b_inputs, b_aux } })
+    }
+
+    /// Whether a circuit's matrices give the same values.
+    pub(crate) fn is_by(&self, circuit: &Circuit<F>) -> bool {
+        values(circuit, &self.inputs, &self.aux).is_some_and(|values| values == self.record.vectors)
+    }
+
+    /// Whether the variables that occur in A and in B are those of a circuit with as many variables.
+    pub(crate) fn has_variables_of(&self, circuit: &Circuit<F>) -> bool {
+        let variables = |circuit: &Circuit<F>| [circuit.variables_of_a().to_vec(), circuit.variables_of_b().to_vec()];
+        self.record.circuit().is_ok_and(|own| variables(&own) == variables(circuit))
+    }
+
+    /// The assignment, to be proved by its own values.
+    pub(crate) fn witness(&self) -> Witness<'_, F> {
+        Witness { inputs: &self.inputs, aux: &self.aux, evaluations: Some(self.record.slices()) }
+    }
+}
+
+/// What a circuit's matrices give for an assignment, if it has matrices.
+fn values<F: NttField>(circuit: &Circuit<F>, inputs: &[F], aux: &[F]) -> Option<[Vec<F>; 3]> {
+    let assignment = [inputs, aux].concat();
+    let product = |matrix: &Arc<Csr<F>>| {
+        let row = |row| matrix.row(row).map(|(column, coefficient)| coefficient * assignment[column]).sum();
+        (0..matrix.rows()).into_par_iter().map(row).collect()
+    };
+    Some(circuit.matrices()?.each_ref().map(product))
 }
 
 impl<F: PrimeField> Record<F> for Evaluations<F> {

@@ -1,6 +1,7 @@
 //! A prover that is kept for later calls, and how these find it by their parameters.
 
 use std::any::TypeId;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bellperson::SynthesisError;
@@ -25,6 +26,8 @@ pub struct Held<E: Engine + MultiMillerLoop> {
     pub prover: Prover<E>,
     /// The type of its circuit: others are not taken for it, whatever their parameters.
     pub circuit: TypeId,
+    /// Whether circuits may be proved by its matrices unseen.
+    trusted: AtomicBool,
     names: Mutex<Vec<Name<E>>>,
 }
 
@@ -48,7 +51,17 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
     pub fn new(prover: Prover<E>, circuit: TypeId, file: Option<(Identity, Samples<E>)>) -> Self {
         let names = file.into_iter().map(|(identity, samples)| Name::File(identity, Box::new(samples)));
         let names = Mutex::new(names.collect());
-        Self { prover, circuit, names }
+        Self { prover, circuit, trusted: AtomicBool::new(false), names }
+    }
+
+    /// Whether the proofs of two circuits have verified that had the values that its matrices give.
+    pub fn is_trusted(&self) -> bool {
+        self.trusted.load(Ordering::Acquire)
+    }
+
+    /// Notes that they have.
+    pub fn trust(&self) {
+        self.trusted.store(true, Ordering::Release);
     }
 
     /// Whether the parameters are its key: those it has seen at a glance, others by all of their points.

@@ -7,6 +7,7 @@
 //! of those held by the caller, without locks.
 
 mod cache;
+mod call;
 pub mod capture;
 mod encoded;
 mod evaluations;
@@ -33,6 +34,18 @@ pub use matrices::Matrices;
 pub use prover::{Assignment, Prover, prove_evaluated};
 
 /// All of `bellperson::groth16`, with the functions of this crate that prove: to be imported in its place.
+///
+/// What a circuit gets depends neither on the others of its batch nor on what was proved before. A circuit of the key
+/// whose witness satisfies it gets bellperson's proof for the same r and s. Another one, or one whose witness does not
+/// satisfy it, gets a proof that does not verify, as with bellperson, or an error where its numbers of constraints or
+/// variables tell that it is another; with `PROOFWARP_VERIFY=1` it gets an error always.
+///
+/// Later circuits of a key and a Rust type are proved by the matrices of the first, without being asked for their terms.
+/// These matrices are taken only from a circuit whose proof verified, and relied on only once a second circuit, proved by
+/// its own terms until then, had the same values and a proof that verified: nothing shows of it but the time of a key's
+/// first two proofs. What that cannot tell: a type whose constraints are not always the key's, where the first two
+/// witnesses satisfy both the key's and the others because they are zero wherever these differ. Later proofs of it may
+/// not verify; [`clear_key_cache`](crate::clear_key_cache) starts over, and so does a proof that `PROOFWARP_VERIFY=1` refuses.
 pub mod groth16 {
     pub use bellperson::groth16::*;
 

@@ -6,11 +6,11 @@ use pairing::MultiMillerLoop;
 use proofwarp::backend::Abort;
 use proofwarp::field::NttField;
 use proofwarp::groth16::{self, Batch, Engine, ProvingKeyOnDevice, Witness, prove};
-use proofwarp::{Accelerator, Report};
+use proofwarp::{Accelerator, Error, Report};
 use rayon::prelude::*;
 
 use crate::capture::{Capture, Count};
-use crate::evaluations::Evaluations;
+use crate::evaluations::{Evaluated, evaluated};
 use crate::failed;
 use crate::key::parameters;
 use crate::matrices::Matrices;
@@ -19,6 +19,11 @@ use crate::verify::check;
 
 /// A circuit's matrices and its key on the devices: from then on a proof takes a circuit's assignment only, and
 /// circuits are not asked for the terms of their constraints.
+///
+/// All proofs are by the constraints of the circuit that it was made of, which are presumed to be the key's and those of
+/// every circuit that is proved later. Another circuit is told only by its numbers of constraints and variables, which is
+/// an error: else its proof is one of that assignment for *these* constraints, and does not verify unless it
+/// happens to satisfy them. With [`verify(true)`](Self::verify) that is an error too.
 #[derive(Debug)]
 pub struct Prover<E: Engine + MultiMillerLoop> {
     key: ProvingKeyOnDevice<E>,
@@ -77,10 +82,11 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         &self.circuit
     }
 
-    /// The assignments of circuits that differ from this one in nothing else.
+    /// The assignments of circuits that are presumed to differ from this one in nothing else: of their constraints nothing
+    /// but the number is looked at.
     ///
     /// # Errors
-    /// The circuits', or one has another number of constraints.
+    /// The circuits'.
     pub fn assign<C>(&self, circuits: Vec<C>) -> Result<Vec<Assignment<E::Fr>>, SynthesisError>
     where
         C: Circuit<E::Fr> + Send,
@@ -109,26 +115,24 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     pub(crate) fn prove_in_turn(
         &self,
         turn: &mut Turn,
-        assignments: &[Assignment<E::Fr>],
+        witnesses: &[Witness<'_, E::Fr>],
         r: &[E::Fr],
         s: &[E::Fr],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let witnesses = self.witnesses(assignments)?;
-        let batch = Batch::new(&self.key, &self.circuit, &witnesses, r, s).map_err(failed)?;
+        let batch = Batch::new(&self.key, &self.circuit, witnesses, r, s).map_err(failed)?;
         let report = turn.run(&batch)?;
-        self.finished(batch.proofs().map_err(failed)?, &witnesses, &report)
+        self.finished(batch.proofs().map_err(failed)?, witnesses, &report)
     }
 
-    fn witnesses<'a>(&self, assignments: &'a [Assignment<E::Fr>]) -> Result<Vec<Witness<'a, E::Fr>>, SynthesisError> {
+    /// Assignments to be proved by its matrices.
+    pub(crate) fn witnesses<'a>(
+        &self,
+        assignments: &'a [Assignment<E::Fr>],
+    ) -> Result<Vec<Witness<'a, E::Fr>>, SynthesisError> {
         for (number, assignment) in assignments.iter().enumerate() {
-            let (expected, actual) = (self.circuit.constraints(), assignment.record.0);
-            if expected != actual {
-                let what = format!("constraints of circuit {number}");
-                return Err(failed(proofwarp::Error::invalid("groth16", what, expected, actual)));
-            }
+            equal_constraints(number, &self.circuit, assignment.record.0)?;
         }
-        let witness = |Capture { inputs, aux, .. }: &'a Assignment<_>| Witness { inputs, aux, evaluations: None };
-        Ok(assignments.iter().map(witness).collect())
+        Ok(assignments.iter().map(Assignment::witness).collect())
     }
 
     /// Proofs as bellperson has them, verified if they are to be.
@@ -145,6 +149,25 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         }
         Ok(proofs)
     }
+}
+
+impl<F: NttField> Assignment<F> {
+    /// To be proved by matrices.
+    pub(crate) fn witness(&self) -> Witness<'_, F> {
+        Witness { inputs: &self.inputs, aux: &self.aux, evaluations: None }
+    }
+}
+
+/// An error unless a circuit has as many constraints as the one that it is proved with.
+pub(crate) fn equal_constraints<F: NttField>(
+    number: usize,
+    circuit: &groth16::Circuit<F>,
+    actual: usize,
+) -> Result<(), SynthesisError> {
+    let what = || format!("constraints of circuit {number}");
+    let expected = circuit.constraints();
+    let error = || failed(Error::invalid("groth16", what(), expected, actual));
+    if expected == actual { Ok(()) } else { Err(error()) }
 }
 
 /// Runs a circuit that has an assignment, and takes down both its matrices and that.
@@ -165,10 +188,11 @@ pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
 }
 
 /// Proofs of circuits whose constraints are evaluated on the host while they are run, as bellperson does it: nothing is
-/// taken down for later proofs.
+/// taken down for later proofs, and nothing of a circuit is presumed of another.
 ///
 /// # Errors
-/// As those of [`Prover`].
+/// As those of [`Prover`], or the circuits differ in the number of their constraints or in the variables that occur in A
+/// or in B, by which points of the key are chosen.
 pub fn prove_evaluated<E, C, P>(
     accelerator: &Accelerator,
     circuits: Vec<C>,
@@ -181,21 +205,17 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let captures: Vec<Capture<E::Fr, Evaluations<E::Fr>>> =
-        circuits.into_par_iter().map(Capture::of).collect::<Result<_, _>>()?;
-    let Some(first) = captures.first() else {
+    let all = evaluated(circuits)?;
+    let Some(first) = all.first() else {
         return Err(SynthesisError::IncompatibleLengthVector("no circuits to prove".to_owned()));
     };
     let circuit = first.record.circuit().map_err(failed)?;
+    if let Some(number) = all.iter().position(|one| !one.has_variables_of(&circuit)) {
+        let what = format!("variables in A and B of circuit {number}");
+        return Err(failed(Error::invalid("groth16", what, "those of circuit 0", "others")));
+    }
     let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
-    let witnesses: Vec<_> = captures
-        .iter()
-        .map(|capture| Witness {
-            inputs: &capture.inputs,
-            aux: &capture.aux,
-            evaluations: Some(capture.record.slices()),
-        })
-        .collect();
+    let witnesses: Vec<_> = all.iter().map(Evaluated::witness).collect();
     let (proofs, report) = prove(&key, &circuit, &witnesses, r, s, None).map_err(failed)?;
     Ok((proofs.into_iter().map(proof).collect(), report))
 }

@@ -1,5 +1,7 @@
 //! What a verifier would say of proofs before they are handed out.
 
+use std::{error, fmt, io};
+
 use bellperson::SynthesisError;
 use bellperson::groth16::{Proof, VerifyingKey};
 use ff::PrimeField;
@@ -9,6 +11,43 @@ use proofwarp::BackendKind;
 use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::Engine;
 use rayon::prelude::*;
+
+/// A proof that was not handed out.
+#[derive(Debug)]
+struct Refusal {
+    number: usize,
+    backend: BackendKind,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, backend } = self;
+        write!(
+            f,
+            "proof {number} made on {backend} does not verify: an error of the device, a witness that does not satisfy \
+             the constraints, or parameters that are damaged or of another circuit"
+        )
+    }
+}
+
+impl error::Error for Refusal {}
+
+/// Whether an error says that a proof does not verify.
+pub fn is_refusal(error: &SynthesisError) -> bool {
+    match error {
+        SynthesisError::IoError(error) => error.get_ref().is_some_and(|reason| reason.is::<Refusal>()),
+        _ => false,
+    }
+}
+
+/// The same error, where a refused proof has another number in its caller's batch.
+pub fn renumbered(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
+    let SynthesisError::IoError(error) = error else { return error };
+    SynthesisError::IoError(match error.downcast::<Refusal>() {
+        Ok(refusal) => io::Error::other(Refusal { number: number(refusal.number), ..refusal }),
+        Err(error) => error,
+    })
+}
 
 /// An error unless every proof, made on that backend, holds for its inputs, the first of which is one.
 pub fn check<E: Engine + MultiMillerLoop>(
@@ -20,10 +59,7 @@ pub fn check<E: Engine + MultiMillerLoop>(
     let numbered = proofs.par_iter().zip(inputs).enumerate();
     numbered.try_for_each(|(number, (proof, inputs))| match verifies(key, proof, inputs) {
         true => Ok(()),
-        false => Err(SynthesisError::IoError(std::io::Error::other(format!(
-            "proof {number} made on {backend} does not verify: an error of the device, a witness that does not \
-             satisfy the constraints, or parameters that are damaged or of another circuit"
-        )))),
+        false => Err(SynthesisError::IoError(io::Error::other(Refusal { number, backend }))),
     })
 }
 

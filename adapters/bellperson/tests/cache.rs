@@ -10,7 +10,8 @@ use bellperson::groth16::{MappedParameters, ParameterSource, Parameters};
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
 use common::{Chain, Fixture, stock};
-use proofwarp_bellperson::{KeyCache, clear_key_cache, groth16, key_cache, limit_key_cache};
+use proofwarp::Accelerator;
+use proofwarp_bellperson::{KeyCache, Prover, clear_key_cache, groth16, key_cache, limit_key_cache};
 
 /// Three keys of one length, two of them of circuits of one shape.
 static FIXTURES: LazyLock<[Fixture; 3]> =
@@ -162,5 +163,109 @@ fn files() {
         assert_eq!(prove(second, &map(&path)), HIT);
         // In memory it is the same key.
         assert_eq!(prove(second, &second.key), HIT);
+    }
+}
+
+/// f·x·x = y.
+#[derive(Clone, Copy)]
+struct Scaled {
+    factor: u64,
+    x: u64,
+}
+
+impl Circuit<Scalar> for Scaled {
+    fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        let Self { factor, x } = self;
+        let variable = cs.alloc(|| "x", || Ok(Scalar::from(x)))?;
+        let y = cs.alloc_input(|| "y", || Ok(Scalar::from(factor * x * x)))?;
+        cs.enforce(|| "y", |lc| lc + (Scalar::from(factor), variable), |lc| lc + variable, |lc| lc + y);
+        Ok(())
+    }
+}
+
+/// Which proofs of a batch verify; those that do are stock's, whose circuits are all of the key.
+fn valid(key: &Parameters<Bls12>, batch: &[Scaled]) -> Vec<bool> {
+    let [r, s] = [3, 5].map(|number| vec![Scalar::from(number); batch.len()]);
+    let proofs = groth16::create_proof_batch(batch.to_vec(), key, r, s).expect("proofs");
+    let verifying_key = groth16::prepare_verifying_key(&key.vk);
+    let inputs = batch.iter().map(|one| [Scalar::from(one.factor * one.x * one.x)]);
+    let verify = |(proof, input): (_, [Scalar; 1])| groth16::verify_proof(&verifying_key, proof, &input);
+    proofs.iter().zip(inputs).map(|pair| verify(pair).expect("one input")).collect()
+}
+
+/// What a circuit gets depends neither on its place in a batch, nor on what was proved before: only those of another
+/// constant than the key's, or without a coefficient that the key has, get proofs that do not verify.
+#[test]
+fn the_first_circuit_does_not_decide() {
+    let _turn = turn();
+    let key = groth16::generate_random_parameters::<Bls12, _, _>(Scaled { factor: 3, x: 1 }, &mut common::rng(1));
+    let key = key.expect("key");
+    // No coefficient in A, a factor of another key, the key's; with a witness that satisfies both.
+    let [zero, five, three, both] = [(0, 2), (5, 2), (3, 2), (5, 0)].map(|(factor, x)| Scaled { factor, x });
+    let orders: [&[&[Scaled]]; 9] = [
+        &[&[five, three, three], &[five, three, three], &[three, five], &[five, three]],
+        &[&[three, five, three], &[five], &[three], &[five], &[three]],
+        &[&[five], &[three], &[three], &[five], &[three]],
+        &[&[both], &[three], &[three], &[three]],
+        &[&[both, three, three], &[three], &[three]],
+        &[&[three, both], &[both], &[three], &[five]],
+        &[&[zero, three, three], &[three, zero], &[three], &[zero], &[three, zero, three]],
+        &[&[three, zero, three], &[zero, zero], &[three], &[three]],
+        &[&[zero], &[three], &[zero], &[three], &[three]],
+    ];
+    for calls in orders {
+        clear_key_cache();
+        for (number, batch) in calls.iter().enumerate() {
+            let expected: Vec<_> = batch.iter().map(|one| one.factor == 3 || one.x == 0).collect();
+            let factors: Vec<_> = batch.iter().map(|one| (one.factor, one.x)).collect();
+            assert_eq!(valid(&key, batch), expected, "call {number} of {}: {factors:?}", calls.len());
+        }
+    }
+}
+
+/// A prover of the caller's presumes that all circuits are its own; verified, another's proof is an error.
+#[test]
+fn provers_presume_their_circuit() {
+    let _turn = turn();
+    let [three, five] = [3, 5].map(|factor| Scaled { factor, x: 2 });
+    let key = groth16::generate_random_parameters::<Bls12, _, _>(three, &mut common::rng(1)).expect("key");
+    let accelerator = Accelerator::global().expect("accelerator");
+    let (prover, own) = Prover::<Bls12>::new(accelerator, three, &&key).expect("prover");
+    let other = prover.assign(vec![five]).expect("assignment").remove(0);
+    let (assignments, r) = ([own, other], [Scalar::from(3); 2]);
+    let (proofs, _) = prover.prove(&assignments, &r, &r, None).expect("proofs that nobody checks");
+    let verifying_key = groth16::prepare_verifying_key(&key.vk);
+    let valid = proofs
+        .iter()
+        .zip([12, 20])
+        .map(|(proof, y)| groth16::verify_proof(&verifying_key, proof, &[Scalar::from(y)]).expect("one input"));
+    assert_eq!(valid.collect::<Vec<_>>(), [true, false]);
+    let error = prover.verify(true).prove(&assignments, &r, &r, None).expect_err("another circuit").to_string();
+    assert!(error.contains("proof 1 made on") && error.contains("does not verify"), "{error}");
+}
+
+/// With verification what does not verify is an error, be the key new or kept, and the kept prover goes, since the fault
+/// might be its own.
+#[test]
+fn verified_proofs_of_another_circuit() {
+    let program = std::env::current_exe().expect("this program");
+    let mut command = std::process::Command::new(program);
+    command.args(["--exact", "refuses_another_circuit", "--ignored"]).env("PROOFWARP_VERIFY", "1");
+    assert!(command.status().expect("child").success());
+}
+
+/// Part of the test above.
+#[test]
+#[ignore = "started by another test"]
+fn refuses_another_circuit() {
+    let [three, five] = [3, 5].map(|factor| Scaled { factor, x: 2 });
+    let key = groth16::generate_random_parameters::<Bls12, _, _>(three, &mut common::rng(1)).expect("key");
+    let prove = |one: Scaled| groth16::create_proof(one, &key, Scalar::from(3), Scalar::from(5));
+    for kept in 0..4 {
+        clear_key_cache();
+        (0..kept).for_each(|_| drop(prove(three).expect("a proof of the key's circuit")));
+        let error = prove(five).expect_err("another circuit").to_string();
+        assert!(error.contains("proof 0 made on") && error.contains("does not verify"), "{error}");
+        prove(three).expect("a proof of the key's circuit, again");
     }
 }
