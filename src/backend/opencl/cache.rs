@@ -1,14 +1,23 @@
 //! Compiled programs on disk.
+//!
+//! A program is code that runs, and its digest tells damage, not malice. So a file is loaded only if nobody made it whom
+//! the folder does not trust: it is the user's own, root's, or the folder owner's, or the folder is closed to everybody
+//! (it may be open to a group). In a folder that everybody may write, `/tmp` say, each user's programs are for that user
+//! alone. Files can be read by whoever may list the folder, and nobody writes over those of another user: beside them
+//! lies one's own, by a name that ends in the user's number.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use directories::ProjectDirs;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::settings::Settings;
+use owner::{distrust, is_of_another, own_name, share};
 
 /// First bytes of a file; the number goes up when the layout changes.
 const MAGIC: &[u8; 16] = b"proofwarp-ocl-01";
@@ -19,19 +28,23 @@ const DIGEST: usize = 32;
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     folder: Option<PathBuf>,
+    /// Whether it has been said that something could not be read or written.
+    said: Arc<AtomicBool>,
 }
 
 impl Cache {
     /// In `PROOFWARP_CACHE_DIR`, else in the user's cache folder; without either nothing is kept.
     pub(super) fn from_settings(settings: &Settings) -> Self {
+        // For all devices: they have one folder.
+        static SAID: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
         let named = settings.cache_dir.clone();
         let usual = || ProjectDirs::from("", "", "proofwarp").map(|dirs| dirs.cache_dir().join("opencl"));
-        Self { folder: named.or_else(usual) }
+        Self { folder: named.or_else(usual), said: SAID.clone() }
     }
 
     /// In a folder, which is made when something is stored.
     pub(super) fn at(folder: &Path) -> Self {
-        Self { folder: Some(folder.to_owned()) }
+        Self { folder: Some(folder.to_owned()), said: Arc::default() }
     }
 
     /// The name under which what was made from `parts` is kept.
@@ -45,24 +58,48 @@ impl Cache {
         format!("{:x}", hash.finalize())
     }
 
-    /// The binary stored under a key, if it is there and whole.
+    /// The binary stored under a key, if it is there, whole, and made by somebody who is trusted.
     pub(super) fn load(&self, key: &str) -> Option<Vec<u8>> {
-        let path = self.folder.as_ref()?.join(key);
-        let file = fs::read(&path).ok()?;
-        let binary = unpack(&file);
-        if binary.is_none() {
-            log::warn!("{} is damaged and will be written anew", path.display());
-        }
-        binary.map(<[u8]>::to_vec)
+        let folder = self.folder.as_ref()?;
+        [own_name(key), key.to_owned()].iter().find_map(|name| {
+            let path = folder.join(name);
+            match read(folder, &path) {
+                Ok(binary) => Some(binary),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => {
+                    self.say(&format!("{} is not used: {error}", path.display()));
+                    None
+                }
+            }
+        })
     }
 
     /// Stores a binary. That a cache cannot be written is no failure: it is logged.
     pub(super) fn store(&self, key: &str, binary: &[u8]) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = write(folder, key, binary) {
-            log::warn!("compiled OpenCL program not kept in {}: {error}", folder.display());
+            self.say(&format!("compiled OpenCL program not kept in {}: {error}", folder.display()));
         }
     }
+
+    /// Warns, once: a folder that fails for one program fails for all.
+    fn say(&self, what: &str) {
+        let again = self.said.swap(true, Ordering::Relaxed);
+        log::log!(if again { log::Level::Debug } else { log::Level::Warn }, "kernel cache: {what}");
+    }
+}
+
+/// A file's binary; a file that is there, but cannot be used, is an error that says why.
+fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    // Of the open file, so that it is the one that is read.
+    if let Some(reason) = distrust(&file.metadata()?, &fs::metadata(folder)?) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged");
+    unpack(&bytes).map(<[u8]>::to_vec).ok_or_else(damaged)
 }
 
 fn unpack(file: &[u8]) -> Option<&[u8]> {
@@ -78,8 +115,101 @@ fn write(folder: &Path, key: &str, binary: &[u8]) -> io::Result<()> {
     file.write_all(MAGIC)?;
     file.write_all(&Sha256::digest(binary))?;
     file.write_all(binary)?;
-    file.persist(folder.join(key))?;
+    share(file.as_file(), &fs::metadata(folder)?)?;
+    let path = folder.join(key);
+    let taken = fs::symlink_metadata(&path).is_ok_and(|there| is_of_another(&there));
+    file.persist(if taken { folder.join(own_name(key)) } else { path })?;
     Ok(())
+}
+
+/// Whose files are, and who may read and write them.
+#[cfg(unix)]
+mod owner {
+    use std::fs::{File, Metadata, Permissions};
+    use std::io;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use rustix::process::geteuid;
+
+    /// May be written by everybody.
+    const OPEN: u32 = 0o002;
+    /// May be read by others than the owner.
+    const READABLE: u32 = 0o044;
+
+    /// A file's or a folder's user and mode.
+    #[derive(Clone, Copy)]
+    pub struct Owner {
+        pub user: u32,
+        pub mode: u32,
+    }
+
+    impl From<&Metadata> for Owner {
+        fn from(data: &Metadata) -> Self {
+            Self { user: data.uid(), mode: data.mode() & 0o7777 }
+        }
+    }
+
+    impl Owner {
+        /// Why a file of this folder is not to be run by a user, if so.
+        pub fn distrust(self, file: Self, user: u32) -> Option<String> {
+            if file.mode & OPEN != 0 {
+                return Some(format!("everybody may write it (mode {:o})", file.mode));
+            }
+            if self.mode & OPEN == 0 || [user, self.user, 0].contains(&file.user) {
+                return None;
+            }
+            let (maker, mode) = (file.user, self.mode);
+            Some(format!("user {maker} made it, in a folder that everybody may write (mode {mode:o})"))
+        }
+
+        /// The mode of files in this folder: whoever may list it may read them, and nobody else may write them.
+        pub fn mode_of_files(self) -> u32 {
+            0o600 | (self.mode & READABLE)
+        }
+    }
+
+    /// Why a file is not to be run, if so.
+    pub fn distrust(file: &Metadata, folder: &Metadata) -> Option<String> {
+        Owner::from(folder).distrust(file.into(), geteuid().as_raw())
+    }
+
+    /// Whether a file is another user's.
+    pub fn is_of_another(file: &Metadata) -> bool {
+        file.uid() != geteuid().as_raw()
+    }
+
+    /// A name that no other user takes.
+    pub fn own_name(key: &str) -> String {
+        format!("{key}.{}", geteuid().as_raw())
+    }
+
+    /// Lets those read a file who may list its folder.
+    pub fn share(file: &File, folder: &Metadata) -> io::Result<()> {
+        file.set_permissions(Permissions::from_mode(Owner::from(folder).mode_of_files()))
+    }
+}
+
+/// Where files have no such owners, folders are their user's own.
+#[cfg(not(unix))]
+mod owner {
+    use std::fs::{File, Metadata};
+    use std::io;
+
+    pub fn distrust(_: &Metadata, _: &Metadata) -> Option<String> {
+        None
+    }
+
+    pub fn is_of_another(_: &Metadata) -> bool {
+        false
+    }
+
+    pub fn own_name(key: &str) -> String {
+        format!("{key}.own")
+    }
+
+    pub fn share(_: &File, _: &Metadata) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -119,5 +249,86 @@ mod tests {
     #[test]
     fn keys_tell_parts_apart() {
         assert_ne!(Cache::key(&["ab", "c"]), Cache::key(&["a", "bc"]));
+    }
+
+    /// What is there, but cannot be read, is no binary, and is said once.
+    #[test]
+    fn what_cannot_be_read_is_said_once() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let cache = Cache::at(folder.path());
+        assert_eq!(cache.load("key"), None);
+        assert!(!cache.said.load(Ordering::Relaxed), "there is nothing to say of what is not there");
+        // Root may read all files; nobody reads a folder as one.
+        fs::create_dir(folder.path().join("key"))?;
+        let error = read(folder.path(), &folder.path().join("key")).expect_err("a folder");
+        assert_ne!(error.kind(), io::ErrorKind::NotFound, "{error}");
+        assert_eq!(cache.load("key"), None);
+        assert!(cache.said.load(Ordering::Relaxed));
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use std::os::unix::fs::PermissionsExt;
+
+        use super::super::owner::Owner;
+        use super::*;
+
+        /// Those who may list a folder may read its files, and nobody but their owner may write them.
+        #[test]
+        fn files_are_as_readable_as_their_folder() -> io::Result<()> {
+            for (folder_mode, expected) in
+                [(0o700, 0o600), (0o750, 0o640), (0o755, 0o644), (0o2775, 0o644), (0o777, 0o644), (0o1777, 0o644)]
+            {
+                let folder = tempfile::tempdir()?;
+                fs::set_permissions(folder.path(), fs::Permissions::from_mode(folder_mode))?;
+                let cache = Cache::at(folder.path());
+                cache.store("key", b"binary");
+                let mode = fs::metadata(folder.path().join("key"))?.permissions().mode() & 0o7777;
+                assert_eq!(mode, expected, "in a folder of mode {folder_mode:o}: {mode:o}");
+                assert_eq!(cache.load("key").as_deref(), Some(&b"binary"[..]));
+            }
+            Ok(())
+        }
+
+        #[test]
+        fn files_of_strangers_are_not_used() {
+            let (me, other, third) = (1000, 1001, 1002);
+            // Whose folder, its mode, whose file, its mode, and whether it is used.
+            for (folder, folder_mode, file, mode, used) in [
+                (me, 0o755, me, 0o644, true),
+                (other, 0o755, other, 0o644, true),
+                (other, 0o2775, third, 0o644, true),
+                (other, 0o1777, third, 0o644, false),
+                (other, 0o777, third, 0o644, false),
+                (other, 0o777, other, 0o644, true),
+                (other, 0o777, 0, 0o644, true),
+                (other, 0o777, me, 0o644, true),
+                (me, 0o755, me, 0o666, false),
+            ] {
+                let owner = |user, mode| Owner { user, mode };
+                let reason = owner(folder, folder_mode).distrust(owner(file, mode), me);
+                assert_eq!(reason.is_none(), used, "{folder_mode:o} of {folder}, {mode:o} of {file}: {reason:?}");
+            }
+        }
+
+        /// Only root can give files away.
+        #[test]
+        fn nobody_writes_over_anothers_file() -> io::Result<()> {
+            let folder = tempfile::tempdir()?;
+            let (path, cache) = (folder.path().join("key"), Cache::at(folder.path()));
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777))?;
+            fs::write(&path, b"another's")?;
+            if std::os::unix::fs::chown(&path, Some(65534), None).is_err() {
+                eprintln!("left out: a file of another user, which only root can make");
+                return Ok(());
+            }
+            assert_eq!(cache.load("key"), None);
+            assert!(cache.said.load(Ordering::Relaxed), "it is said that it is not used");
+            cache.store("key", b"binary");
+            assert_eq!(fs::read(&path)?, b"another's");
+            assert_eq!(cache.load("key").as_deref(), Some(&b"binary"[..]));
+            Ok(())
+        }
     }
 }
