@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -27,11 +28,9 @@ fn many() -> usize {
     if on_processor() { 24 } else { MOST }
 }
 
-/// How soon the devices are to be free. On a processor that stands in for one, and runs all other tests meanwhile, what
-/// was queued takes longer.
-fn soon() -> Duration {
-    Duration::from_millis(if on_processor() { 1000 } else { 100 })
-}
+/// Within so much time the devices are free, if they are at all before the batch ends: a GPU takes a hundredth of it. A
+/// processor that stands in for one runs everything else meanwhile, and has no bound.
+const SOON: Duration = Duration::from_secs(2);
 
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(12, MOST, 3)));
 
@@ -54,22 +53,30 @@ fn batch(count: usize, priority: bool) -> Vec<Proof<Bls12>> {
 
 /// A batch of low priority that has the devices.
 fn running() -> JoinHandle<Vec<Proof<Bls12>>> {
-    // The key is there, and kernels are compiled.
-    batch(1, false);
+    // The key is there, its matrices are relied on, and kernels are compiled.
+    (0..2).for_each(|_| drop(batch(1, false)));
     let running = spawn(|| batch(many(), false));
     until("the batch does not start", || taken(gpu_lock()));
     std::thread::sleep(Duration::from_millis(5));
     running
 }
 
-/// After others had priority for a while, the batch has not ended, then does.
-fn resumes(running: JoinHandle<Vec<Proof<Bls12>>>, waited: Duration, release: impl FnOnce()) {
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(!running.is_finished(), "the batch does not wait, or has never been interrupted");
-    release();
-    assert!(running.join().expect("the batch") == FIXTURE.expected[..many()]);
-    eprintln!("the devices were free after {waited:.3?}");
-    assert!(waited < soon(), "the devices were free after {waited:?}");
+/// Batches make way, wait while others have priority, and end well. One that was as good as done when it was asked to
+/// make way tells nothing, so that another is tried.
+fn makes_way(take: impl Fn() -> Duration, release: impl Fn()) {
+    for _ in 0..20 {
+        let running = running();
+        let waited = take();
+        std::thread::sleep(Duration::from_millis(300));
+        let waits = !running.is_finished();
+        release();
+        assert!(running.join().expect("the batch") == FIXTURE.expected[..many()]);
+        if waits {
+            eprintln!("the devices were free after {waited:.3?}");
+            return assert!(on_processor() || waited < SOON, "the devices were free after {waited:?}");
+        }
+    }
+    panic!("no batch waits, or has ever been interrupted");
 }
 
 #[test]
@@ -78,12 +85,13 @@ fn makes_way_for_a_thread() {
     if !device() {
         return;
     }
-    let running = running();
-    let start = Instant::now();
-    let priority = hold(priority_lock());
-    let gpu = hold(gpu_lock());
-    let waited = start.elapsed();
-    resumes(running, waited, || drop((priority, gpu)));
+    let locks = Cell::new(None);
+    let take = || {
+        let start = Instant::now();
+        locks.set(Some([hold(priority_lock()), hold(gpu_lock())]));
+        start.elapsed()
+    };
+    makes_way(take, || drop(locks.take()));
 }
 
 #[test]
@@ -100,29 +108,37 @@ fn makes_way_for_a_process() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("child");
-    let mut orders = child.stdin.take().expect("piped");
-    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
-    let mut line = |start: &str| lines.find_map(|line| line.split_once(start).map(|(_, rest)| rest.to_owned()));
+    let orders = RefCell::new(child.stdin.take().expect("piped"));
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let lines = RefCell::new(lines);
+    let line = |start: &str| {
+        let mut lines = lines.borrow_mut();
+        lines.find_map(|line| line.split_once(start).map(|(_, rest)| rest.to_owned()))
+    };
     line("ready").expect("a child that is ready");
-    let running = running();
-    writeln!(orders, "take").expect("child");
-    let waited = line("waited ").expect("a number").parse().expect("a number");
-    resumes(running, Duration::from_micros(waited), || writeln!(orders, "release").expect("child"));
+    let order = |what: &str| writeln!(orders.borrow_mut(), "{what}").expect("child");
+    let take = || {
+        order("take");
+        Duration::from_micros(line("waited ").expect("a number").parse().expect("a number"))
+    };
+    makes_way(take, || order("release"));
+    drop(orders);
     assert!(child.wait().expect("child").success());
 }
 
-/// Part of the test above: takes the locks when it is told to.
+/// Part of the test above: takes the locks when it is told to, and releases them.
 #[test]
 #[ignore = "started by makes_way_for_a_process"]
 fn other_process() {
     let mut orders = std::io::stdin().lines();
     println!("\nready");
-    orders.next();
-    let start = Instant::now();
-    let locks = [hold(priority_lock()), hold(gpu_lock())];
-    println!("\nwaited {}", start.elapsed().as_micros());
-    orders.next();
-    drop(locks);
+    while orders.next().is_some() {
+        let start = Instant::now();
+        let locks = [hold(priority_lock()), hold(gpu_lock())];
+        println!("\nwaited {}", start.elapsed().as_micros());
+        orders.next();
+        drop(locks);
+    }
 }
 
 #[test]
