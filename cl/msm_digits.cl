@@ -123,11 +123,12 @@ DEVICE void add_bins(LOCAL_POINTER const u32 *counts, u32 band_bins, GLOBAL u32 
 // Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
 // i, and the counter of bin row >> low counts it, both behind those of the vectors before, whose digits are the first
 // `first_digit`. Set from has none of the first `skip` scalars, set to − 1 none from `until` on: other devices do these.
-// too_long[vector] becomes 1 if a scalar has more bits than the windows. Grid: a group for each `tile` scalars.
+// too_long[vector] becomes 1 if a scalar has more than `bits` bits, which windows have room for. Grid: a group for each `tile`
+// scalars.
 STARTS_EARLY(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
-void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 start, u32 vector,
-                u32 first_digit, u32 windows, u32 skip, u32 until, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
+void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 bits, u32 start,
+                u32 vector, u32 first_digit, u32 windows, u32 skip, u32 until, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
                 GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + first_digit;
@@ -135,7 +136,9 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     clear_bins(counts, band_bins);
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
-        digits_t rest = digits_start(scalar_at(scalars, start + i, montgomery));
+        S(t) scalar = scalar_at(scalars, start + i, montgomery);
+        if (scalar_is_longer(scalar, bits)) too_long[vector] = 1;
+        digits_t rest = digits_start(scalar);
         window_t window = window_first(sets, wide);
         for (u32 w = 0; w < windows; w++, window_next(&window)) {
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
@@ -145,7 +148,6 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32
             u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
         }
-        if (rest.carry != 0 || !S(is_zero)(rest.rest)) too_long[vector] = 1;
     }
     add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
 }
@@ -155,8 +157,8 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32
 // bits of a wide window.
 STARTS_EARLY(msm_digits_of_halves)
 KERNEL_BOUNDED(SORT_GROUP, HALVES_OCCUPANCY)
-void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 start,
-                          u32 vector, u32 first_digit, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
+void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 bits,
+                          u32 start, u32 vector, u32 first_digit, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
                           GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + first_digit;
@@ -164,8 +166,10 @@ void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u3
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     clear_bins(counts, band_bins);
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
+        S(t) scalar = scalar_at(scalars, start + i, montgomery);
+        if (scalar_is_longer(scalar, bits)) too_long[vector] = 1;
         half_scalar_t rest[2];
-        halves_start(scalar_at(scalars, start + i, montgomery), rest);
+        halves_start(scalar, rest);
         window_t window = window_first(sets, wide);
         for (; window.copy == 0; window_next(&window)) {
             u32 bits = window_is_wide(&window) ? c - 1 : c - 2, band_set = window.set - from;
@@ -179,7 +183,6 @@ void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u3
                 if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
             }
         }
-        if (half_is_left(rest[0]) || half_is_left(rest[1])) too_long[vector] = 1;
     }
     add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
 }

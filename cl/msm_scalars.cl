@@ -36,17 +36,24 @@ DEVICE u32 half_next(half_scalar_t *digits, u32 c) {
     return take_digit(digits->rest, HALF_WORDS, &digits->carry, digits->sign, c);
 }
 
-// Whether the windows have left anything of it.
-DEVICE bool half_is_left(half_scalar_t digits) {
-    u32 any = digits.carry;
-#pragma unroll
-    for (int i = 0; i < HALF_WORDS; i++) any |= digits.rest[i];
-    return any != 0;
-}
-
+// A scalar as a number below r, whatever the words are.
 DEVICE S(t) scalar_at(GLOBAL const S(t) *scalars, u32 i, u32 montgomery) {
     S(t) scalar = scalars[i];
-    return montgomery ? S(to_canonical)(scalar) : scalar;
+    if (montgomery) return S(to_canonical)(scalar);
+    // A few times at most, and never for one that is reduced.
+    while (!S(is_reduced)(scalar)) scalar = S(reduced)(scalar);
+    return scalar;
+}
+
+// Whether a scalar has more bits than that.
+DEVICE bool scalar_is_longer(S(t) scalar, u32 bits) {
+    u32 above = 0;
+#pragma unroll
+    for (int i = 0; i < SCALAR_LIMBS; i++) {
+        if (bits <= 32u * i) above |= scalar.limb[i];
+        else if (bits < 32u * (i + 1)) above |= scalar.limb[i] >> (bits - 32u * i);
+    }
+    return above != 0;
 }
 
 // a < b as numbers.
@@ -57,8 +64,7 @@ DEVICE bool scalar_less(S(t) a, S(t) b) {
     return less;
 }
 
-// The smaller of s and r − s, canonical, with its sign: a bit less to cut into windows. (A scalar that is not
-// reduced stays what it is: its negative wraps to a large number.)
+// The smaller of s and r − s, canonical, with its sign: a bit less to cut into windows.
 DEVICE digits_t digits_start(S(t) scalar) {
     digits_t digits;
     S(t) negative = S(neg)(scalar);

@@ -2,17 +2,18 @@
 
 mod common;
 
+use std::io::Write;
+use std::sync::Arc;
+
 use common::{accelerators_with_devices, rng};
 use ff::Field;
-
 use group::{Curve, Group, UncompressedEncoding};
-use proofwarp::Error;
 use proofwarp::backend::Device;
 use proofwarp::curve::MsmCurve;
-use proofwarp::msm::{EncodedPoints, Expected, Msm, Options, Points, decode};
+use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, Msm, Options, Points, decode};
+use proofwarp::{Accelerator, BackendKind, Error};
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
 
 /// Points of one upload, as in `src/msm/check.rs`.
 const CHUNK: usize = 1 << 18;
@@ -246,6 +247,61 @@ fn multiplication<C: TestCurve>() {
     }
 }
 
+/// The points of a file of these bytes, as adapters map theirs.
+fn mapped(bytes: &[u8], expected: Expected, count: usize) -> FilePoints {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(bytes).expect("written");
+    let (file, path) = file.into_parts();
+    // SAFETY: nobody else knows the file.
+    let file = unsafe { MappedFile::new(file, path.to_path_buf(), |_, _| true) }.expect("mapped");
+    FilePoints {
+        file: Arc::new(file),
+        start: 0,
+        count,
+        expected,
+        query: "h",
+        name: |_, query, number, _| format!("{query} {number}"),
+    }
+}
+
+/// What a key of encoded points is refused for, by each backend and by the CPU.
+fn refusals<C: TestCurve>(bytes: &[u8], expected: Expected) -> Vec<String> {
+    let points = mapped(bytes, expected, bytes.len() / C::AFFINE_BYTES);
+    let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU is always there");
+    let refusal = |accelerator: &Accelerator| {
+        let points = Points::<C>::encoded(points.clone()).expect("a curve that devices decode");
+        Msm::shared(accelerator, points, Options::default()).map(drop).expect_err("a fault").to_string()
+    };
+    accelerators_with_devices().iter().chain([&cpu]).map(refusal).collect()
+}
+
+/// The host names the first fault, and in the devices' words.
+fn the_host_says_what_devices_say<C: TestCurve>() {
+    let faults = faulty::<C>();
+    for (number, (fault, how, expectation)) in faults.iter().enumerate() {
+        let mut bytes = if how.not_infinity { good::<C>(1).repeat(20) } else { good::<C>(20) };
+        let (later, _, _) = &faults[(number + 7) % faults.len()];
+        for (place, encoding) in [(13, fault), (14, later), (18, fault)] {
+            bytes[place * C::AFFINE_BYTES..][..C::AFFINE_BYTES].copy_from_slice(encoding);
+        }
+        let refusals = refusals::<C>(&bytes, *how);
+        let expected = format!("msm: h 13: expected {expectation}, got ");
+        assert!(refusals.iter().all(|refusal| refusal.starts_with(&expected)), "{refusals:#?}");
+        assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:#?}");
+    }
+}
+
+/// Points of order three, which have x = 0: outside the subgroup, even where that is not asked for.
+#[test]
+fn points_of_order_three() {
+    for y in [blstrs::Fp::from(2), -blstrs::Fp::from(2)] {
+        let bytes = [[0; 48], y.to_bytes_be()].concat();
+        for refusal in refusals::<blstrs::G1Affine>(&bytes, ANY) {
+            assert_eq!(refusal, "msm: h 0: expected a point of the prime-order subgroup, got one outside it");
+        }
+    }
+}
+
 macro_rules! both_groups {
     ($($test:ident)*) => {
         mod g1 {
@@ -257,7 +313,9 @@ macro_rules! both_groups {
     };
 }
 
-both_groups! { decoded_as_by_the_cpu faults_are_named faults_in_chunks random_changes multiplication }
+both_groups! {
+    decoded_as_by_the_cpu faults_are_named faults_in_chunks random_changes multiplication the_host_says_what_devices_say
+}
 
 /// Bytes that are not those of points, a buffer that is too small, and curves that have another encoding.
 #[test]

@@ -11,10 +11,7 @@ use halo2curves::bn256::{Fq, Fq2, G1, G1Affine, G2, G2Affine};
 use halo2curves::serde::SerdeObject;
 use rayon::prelude::*;
 
-use super::{MsmCurve, msm_best};
-
-/// Points of a parallel piece: enough work to outweigh handing it over.
-const MIN_PIECE: usize = 1 << 10;
+use super::{MIN_PIECE, MsmCurve, msm_best};
 
 /// Coordinates in Montgomery form, little-endian, as raw bytes have them; infinity is all zero in both.
 fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<u8> {

@@ -3,8 +3,9 @@
 //! On the device an affine point is x, y in Montgomery form, all zero for infinity (no point of these
 //! curves has x = y = 0). A result comes back in Jacobian coordinates (X/Z², Y/Z³), Z = 0 for infinity.
 //!
-//! Points have to be of the subgroup of prime order: scalars are taken modulo that order, and halved by an endomorphism that
-//! is a multiplication there alone.
+//! Points have to be infinity or of the subgroup of prime order, with coordinates below the field's modulus: scalars are taken
+//! modulo that order, and halved by an endomorphism that is a multiplication there alone. Sums over other points mean nothing,
+//! and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
 mod bn254;
 mod pasta;
@@ -17,6 +18,9 @@ use ff::PrimeField;
 use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
 use rayon::prelude::*;
+
+/// Scalars or points of a parallel piece: enough work to outweigh handing it over.
+const MIN_PIECE: usize = 1 << 10;
 
 /// A curve known to the kernels.
 pub trait MsmCurve: PrimeCurveAffine {
@@ -36,8 +40,8 @@ pub trait MsmCurve: PrimeCurveAffine {
     /// A point from Jacobian coordinates as the device has them (3/2 of [`Self::AFFINE_BYTES`]).
     fn from_device(jacobian: &[u8]) -> Self::Curve;
 
-    /// Σ scalarᵢ · pointᵢ on the CPU with the fastest code there is; scalars are canonical, 32 bytes
-    /// little-endian each, reduced, and as many as points.
+    /// Σ scalarᵢ · pointᵢ on the CPU with the fastest code there is; scalars are numbers of 32 bytes, little-endian, any
+    /// below 2^256, and as many as points.
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
 
     /// Whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
@@ -64,6 +68,26 @@ pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
         let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         sum * shift + F::from(limb)
     })
+}
+
+/// A scalar as a little-endian number below the order.
+pub(crate) fn scalar_to_bytes<F: PrimeField>(scalar: F) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(scalar.to_repr().as_ref());
+    bytes
+}
+
+/// The same scalars in as many bits as the order has, for code that reads no others: longer ones modulo the order.
+fn in_bits_of_order<F: PrimeField>(scalars: &[[u8; 32]]) -> Cow<'_, [[u8; 32]]> {
+    let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
+    if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
+        return Cow::Borrowed(scalars);
+    }
+    let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
+        true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
+        false => *scalar,
+    };
+    Cow::Owned(scalars.par_iter().map(shorter).collect())
 }
 
 /// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.
@@ -97,6 +121,7 @@ macro_rules! blst_curve {
                 }
                 // SAFETY: as in `to_device`.
                 let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
+                let scalars = in_bits_of_order::<Self::Scalar>(scalars);
                 let sum = raw.mult(scalars.as_flattened(), Self::SCALAR_BITS as usize);
                 // SAFETY: a transparent wrapper of the same struct.
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }

@@ -2,16 +2,24 @@
 //!
 //! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
 //! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
+//!
+//! Whatever takes elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes that
+//! check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
 
 mod device;
 mod host;
+
+use std::cmp::Ordering;
 
 pub use device::DeviceVector;
 use ff::PrimeField;
 pub use host::HostVector;
 pub(crate) use host::SecretVec;
+use rayon::prelude::*;
 
 use crate::kernels::name;
+use crate::program::Program;
+use crate::{Error, Result};
 
 /// A field with a large power of two dividing p − 1, known to the kernels.
 ///
@@ -44,6 +52,25 @@ ntt_field!(pasta_curves::Fq, name::PASTA_FQ);
 pub fn as_bytes<F: NttField>(values: &[F]) -> &[u8] {
     // SAFETY: `NttField` promises memory without padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// Refuses elements that are not below the modulus, such as an unchecked reader of raw bytes may make.
+///
+/// # Errors
+/// [`Error::Invalid`] names the first.
+pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
+    let modulus = Program::find("ntt", F::NAME)?.modulus();
+    let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
+    match limbs.position_first(|limbs| !is_below(limbs, modulus)) {
+        None => Ok(()),
+        Some(number) => Err(Error::invalid("field", format!("element {number}"), "limbs below the modulus", "others")),
+    }
+}
+
+/// Whether a little-endian number is below another of as many limbs.
+pub(crate) fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
+    let limbs = bytes.rchunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    limbs.cmp(modulus.iter().rev().copied()) == Ordering::Less
 }
 
 /// The memory of field elements, for a device's results.

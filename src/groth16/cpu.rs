@@ -6,7 +6,7 @@ use super::proof::Sums;
 use super::quotient::coset_inverse;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
-use crate::curve::MsmCurve;
+use crate::curve::{MsmCurve, scalar_to_bytes};
 use crate::field::NttField;
 use crate::matrix::SparseMatrix;
 use crate::msm::{Points, msm};
@@ -39,12 +39,7 @@ fn sum<C: MsmCurve>(host: &Accelerator, bases: &Points<C>, scalars: &[[u8; 32]],
 
 /// Scalars as little-endian numbers.
 fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> Vec<[u8; 32]> {
-    let bytes = |scalar: F| {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(scalar.to_repr().as_ref());
-        bytes
-    };
-    scalars.map(bytes).collect()
+    scalars.map(scalar_to_bytes).collect()
 }
 
 /// The coefficients of h.

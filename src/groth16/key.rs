@@ -10,7 +10,7 @@ use super::per_device::PerDevice;
 use super::spread::{Costs, Query, Share};
 use crate::backend::{Abort, Device, lock};
 use crate::curve::MsmCurve;
-use crate::msm::{Msm, Options, Points};
+use crate::msm::{self, Msm, Options, Points};
 use crate::{Accelerator, Error, Result};
 
 /// Of a device's free memory, one part in so many is left to the sums of proofs.
@@ -157,7 +157,8 @@ fn once<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
 impl<E: Engine> ProvingKeyOnDevice<E> {
     /// Checks a key's lengths and uploads it to the first device; others get what they need of it with their first proof.
     ///
-    /// Points are trusted, but for a δ of zero and encoded ones.
+    /// Points are trusted, but for a δ of zero and encoded ones: see [`crate::curve`] for what they have to be, and
+    /// [`Self::checked`].
     ///
     /// # Errors
     /// Lengths do not match, δ is zero, an encoded point is not what is expected, or a forced backend failed.
@@ -165,6 +166,17 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         let key = Self::on_host(accelerator, parameters)?;
         key.upload(accelerator, None)?;
         Ok(key)
+    }
+
+    /// As [`Self::new`], for a key that nobody vouches for: the points of all queries, decoded on the host, have to be
+    /// infinity or of the subgroups of prime order, their coordinates reduced. [`Msm::checked`] says what that costs.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the first point that is not, by its query; else as [`Self::new`].
+    pub fn checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
+        parameters.check()?;
+        parameters.check_points(accelerator)?;
+        Self::new(accelerator, parameters)
     }
 
     /// As [`Self::new`], without the upload: the first device too gets what it needs with [`Self::upload`], or with its
@@ -308,6 +320,17 @@ impl<E: Engine> Parameters<E> {
         self.b_g2.on_host().map(drop)
     }
 
+    /// Refuses points that are not of the subgroups.
+    fn check_points(&self, accelerator: &Accelerator) -> Result<()> {
+        let Self { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, .. } = self;
+        check_query(accelerator, "α, β and δ in G1", &[*alpha_g1, *beta_g1, *delta_g1])?;
+        check_query(accelerator, "β and δ in G2", &[*beta_g2, *delta_g2])?;
+        for (name, query) in [("h", &self.h), ("l", &self.l), ("a", &self.a), ("b_g1", &self.b_g1)] {
+            check_query(accelerator, name, query.on_host()?)?;
+        }
+        check_query(accelerator, "b_g2", self.b_g2.on_host()?)
+    }
+
     fn check(&self) -> Result<()> {
         const PLACE: &str = "groth16 key";
         let domain = self.h.len() + 1;
@@ -323,6 +346,16 @@ impl<E: Engine> Parameters<E> {
         }
         Ok(())
     }
+}
+
+/// Refuses points that are not of the subgroup, with the query's name.
+fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C]) -> Result<()> {
+    msm::check(accelerator, points).map_err(|error| match error {
+        Error::Invalid { place, what, expected, actual } => {
+            Error::Invalid { place, what: format!("{what} of {name}"), expected, actual }
+        }
+        other => other,
+    })
 }
 
 /// Bases on the device if they leave `reserve` bytes there, unless somebody aborts their upload.

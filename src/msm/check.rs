@@ -1,6 +1,5 @@
 //! Checks of bases that come from outside, before a multi-scalar multiplication trusts them.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use super::fault::{Fault, Faults, First};
 use super::grid::Grid;
 use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
+use crate::field::is_below;
 use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
@@ -30,7 +30,7 @@ pub(super) const GROUP: u32 = 128;
 ///
 /// # Errors
 /// Names the first base that is refused and why; or a forced backend failed.
-pub(super) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
+pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let call = Call { operation: format!("check {}", C::NAME), elements: bases.len() };
     let modulus = Program::find("msm", C::NAME)?.modulus();
     let (first, _) = accelerator.run(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
@@ -58,12 +58,6 @@ fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<Fault>
         return Some(Fault::NotOnCurve);
     }
     (!point.lies_in_subgroup()).then_some(Fault::OutsideSubgroup)
-}
-
-/// Whether a little-endian number is below another of as many limbs.
-fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
-    let limbs = bytes.rchunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-    limbs.cmp(modulus.iter().rev().copied()) == Ordering::Less
 }
 
 /// A share of the bases to each device, side by side.

@@ -40,7 +40,8 @@ pub(super) fn decode_from<C: MsmCurve>(
     refuse(first, |number| source.name(range.start + number))
 }
 
-fn refuse(first: First, name: impl Fn(usize) -> String) -> Result<()> {
+/// The error of the first point that is not what it should be, if there is one.
+pub(super) fn refuse(first: First, name: impl Fn(usize) -> String) -> Result<()> {
     first.map_or(Ok(()), |(number, fault)| {
         let [expected, actual] = fault.describe();
         Err(Error::invalid("msm", name(number), expected, actual))

@@ -30,7 +30,8 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
     /// The user's, or the bytes are not, or not any more at the end, those that they were in the beginning.
     fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
-    /// The points, decoded on the host.
+    /// The points, decoded on the host. An error is to be the one that [`crate::msm::decode()`] has for the same bytes: the
+    /// answer may not depend on where they are decoded.
     ///
     /// # Errors
     /// As those of [`Self::read`], or a point is not what is expected.

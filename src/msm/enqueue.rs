@@ -88,6 +88,8 @@ pub(super) struct Coefficients<'a> {
     pub scalars: &'a Buffer,
     pub start: u32,
     pub form: Form,
+    /// Bits that they have at most.
+    pub bits: u32,
 }
 
 /// A chunk of the vectors of a matrix: their scalars belong to the bases from `base` on, of `stride` in a copy.
@@ -98,7 +100,7 @@ pub(super) struct Digits<'a> {
     pub first: usize,
     pub base: u32,
     pub stride: u32,
-    /// Of each vector whether a scalar is longer than the windows.
+    /// Of each vector whether a scalar has more bits.
     pub too_long: &'a Buffer,
 }
 
@@ -200,11 +202,11 @@ impl Enqueue<'_> {
         let of_whole = [plan.windows, skip, until].map(Arg::U32);
         let (kernel, more) =
             if plan.halved { ("msm_digits_of_halves", &[][..]) } else { ("msm_digits", &of_whole[..]) };
-        for (vector, Coefficients { scalars, start, form }) in digits.vectors.iter().enumerate() {
+        for (vector, Coefficients { scalars, start, form, bits }) in digits.vectors.iter().enumerate() {
             let montgomery = u32::from(*form == Form::Montgomery);
             let vector = vector as u32;
             let first_digit = vector * cut.places() * cut.points;
-            let numbers = [montgomery, *start, vector, first_digit].map(Arg::U32);
+            let numbers = [montgomery, *bits, *start, vector, first_digit].map(Arg::U32);
             let buffers = [*scalars, out[0], out[1], digits.too_long].map(mem);
             let args = [&windows.map(Arg::U32)[..], &numbers, more, &buffers].concat();
             self.launch(kernel, items, SORT_GROUP, &args)?;

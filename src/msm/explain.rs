@@ -13,7 +13,7 @@ use super::options::{Place, Scalars, on_host};
 use super::plan::Plan;
 use super::table::Need;
 use crate::backend::Device;
-use crate::curve::{MsmCurve, scalar_from_bytes};
+use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
 use crate::program::Program;
 use crate::{Error, Result};
 
@@ -162,10 +162,13 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
 fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
     let halves = if plan.halved { Program::find("msm", C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
-    for scalar in scalars {
+    for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {
-            Some(halves) => halves.halve(scalar).iter().for_each(|(_, half)| count_digits(plan, half, &mut counts)),
-            None => count_digits(plan, &smaller_of_both_signs::<C::Scalar>(scalar), &mut counts),
+            Some(halves) => {
+                let halves = halves.halve(&scalar_to_bytes(scalar));
+                halves.iter().for_each(|(_, half)| count_digits(plan, half, &mut counts));
+            }
+            None => count_digits(plan, &smaller_of_both_signs(scalar), &mut counts),
         }
     }
     Ok(counts.into_iter().max().unwrap_or(0))
@@ -186,11 +189,10 @@ fn count_digits(plan: &Plan, number: &[u8], counts: &mut [u64]) {
 }
 
 /// s or r − s, canonical.
-fn smaller_of_both_signs<F: PrimeField>(scalar: &[u8; 32]) -> [u8; 32] {
-    let mut negative = [0; 32];
-    negative.copy_from_slice((-scalar_from_bytes::<F>(scalar)).to_repr().as_ref());
+fn smaller_of_both_signs<F: PrimeField>(scalar: F) -> [u8; 32] {
+    let [scalar, negative] = [scalar, -scalar].map(scalar_to_bytes);
     let less = negative.iter().rev().lt(scalar.iter().rev());
-    if less { negative } else { *scalar }
+    if less { negative } else { scalar }
 }
 
 /// `count` bits of a little-endian number from bit `from` on.

@@ -5,16 +5,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use group::UncompressedEncoding;
+use group::{Curve, UncompressedEncoding};
 use memmap2::Mmap;
+use num_bigint::BigUint;
 use rayon::prelude::*;
 
+use super::decode::refuse;
 use super::encoded::{EncodedPoints, Expected};
+use super::fault::Fault;
 use crate::curve::MsmCurve;
+use crate::program::Program;
 use crate::{Error, Result};
 
 /// Flag of the first byte of compressed points, which blst takes for uncompressed ones; devices refuse them.
 const COMPRESSED: u8 = 0x80;
+/// All flags of the first byte, and that of infinity.
+const FLAGS: u8 = 0xe0;
+const INFINITY: u8 = 0x40;
 
 /// A file, mapped to be read for as long as it stays in one state.
 #[derive(Debug)]
@@ -122,8 +129,9 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
 
     fn decode(&self) -> Result<Vec<C>> {
         self.file.read(|bytes| {
-            let encodings = self.bytes::<C>(bytes)?.par_chunks_exact(C::AFFINE_BYTES);
-            encodings.enumerate().map(|(number, encoding)| self.point(number, encoding)).collect()
+            let bytes = self.bytes::<C>(bytes)?;
+            let points = bytes.par_chunks_exact(C::AFFINE_BYTES).map(|encoding| decoded(encoding, self.expected));
+            points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
         })
     }
 
@@ -142,33 +150,60 @@ impl FilePoints {
         })
     }
 
-    fn point<C: MsmCurve + UncompressedEncoding>(&self, number: usize, bytes: &[u8]) -> Result<C> {
-        decoded(bytes, self.expected).map_err(|actual| {
-            let other = if self.expected.not_infinity { " other than infinity" } else { "" };
-            Error::invalid(
-                "msm",
-                EncodedPoints::<C>::name(self, number),
-                format!("a point of the group{other}"),
-                actual,
-            )
-        })
+    /// The error that devices have for encodings of which one is not what is expected.
+    fn refuse<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
+        let modulus = Program::find("msm", C::NAME)?.modulus();
+        let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
+        let faults = faults.map(|(number, encoding)| Some((number, fault::<C>(encoding, modulus, self.expected)?)));
+        refuse(faults.find_map_first(|fault| fault), |number| EncodedPoints::<C>::name(self, number))?;
+        Err(Error::invalid("msm", self.file.path.display().to_string(), "points of the group", "others"))
     }
 }
 
-/// A point, or what its encoding is instead.
-fn decoded<C: MsmCurve + UncompressedEncoding>(
-    bytes: &[u8],
-    expected: Expected,
-) -> std::result::Result<C, &'static str> {
+/// A point, if it is what is expected.
+fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: Expected) -> Option<C> {
     let mut encoding = C::Uncompressed::default();
     encoding.as_mut().copy_from_slice(bytes);
     let point = match expected.in_subgroup {
         true => C::from_uncompressed(&encoding),
         false => C::from_uncompressed_unchecked(&encoding),
     };
-    match Option::<C>::from(point).filter(|_| bytes[0] & COMPRESSED == 0) {
-        None => Err("none"),
-        Some(point) if expected.not_infinity && bool::from(point.is_identity()) => Err("infinity"),
-        Some(point) => Ok(point),
+    let point = Option::<C>::from(point).filter(|_| bytes[0] & COMPRESSED == 0)?;
+    (!expected.not_infinity || !bool::from(point.is_identity())).then_some(point)
+}
+
+/// What is wrong with an encoding, looked for in the order of `cl/points_decode.cl`.
+fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: Expected) -> Option<Fault> {
+    let flags = bytes[0] & FLAGS;
+    let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);
+    if flags != 0 {
+        let is_infinity = flags == INFINITY && is_zero;
+        return if is_infinity { expected.not_infinity.then_some(Fault::Infinity) } else { Some(Fault::Encoding) };
     }
+    let numbers: Vec<_> = bytes.chunks_exact(4 * modulus.len()).map(BigUint::from_bytes_be).collect();
+    let modulus = BigUint::from_slice(modulus);
+    if numbers.iter().any(|number| *number >= modulus) {
+        return Some(Fault::NotReduced);
+    }
+    let point = affine::<C>(&numbers, &modulus);
+    if bool::from(point.is_identity()) || !point.lies_on_curve() {
+        return Some(Fault::NotOnCurve);
+    }
+    let (x, _) = numbers.split_at(numbers.len() / 2);
+    let is_outside = x.iter().all(|x| *x == BigUint::ZERO) || (expected.in_subgroup && !point.lies_in_subgroup());
+    is_outside.then_some(Fault::OutsideSubgroup)
+}
+
+/// The point of these coordinates, on the curve or not; in an extension numbers come with the highest coefficient first.
+fn affine<C: MsmCurve>(numbers: &[BigUint], modulus: &BigUint) -> C {
+    let bytes = 32 * modulus.bits().div_ceil(32) as usize / 8;
+    let in_memory = |number: &BigUint| {
+        let mut limbs = ((number << (8 * bytes)) % modulus).to_bytes_le();
+        limbs.resize(bytes, 0);
+        limbs
+    };
+    let coordinate = |numbers: &[BigUint]| numbers.iter().rev().flat_map(in_memory).collect::<Vec<u8>>();
+    let (x, y) = numbers.split_at(numbers.len() / 2);
+    let one: Vec<_> = (0..x.len()).rev().map(|power| BigUint::from(u32::from(power == 0))).collect();
+    C::from_device(&[coordinate(x), coordinate(y), coordinate(&one)].concat()).to_affine()
 }

@@ -25,6 +25,7 @@ mod resident;
 mod table;
 mod together;
 
+pub(crate) use check::check;
 pub use decode::decode;
 pub use encoded::{EncodedPoints, Expected, Points};
 pub use explain::Explanation;
@@ -42,15 +43,18 @@ use crate::curve::MsmCurve;
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Σ scalarᵢ · baseᵢ over host slices; scalars are canonical (reduced, 32 bytes little-endian each).
+/// Σ scalarᵢ · baseᵢ over host slices; scalars are numbers of 32 bytes, little-endian, any below 2^256: what counts is each
+/// modulo the group's order.
+///
+/// The bases are trusted: each has to be infinity or a point of the curve's subgroup of prime order, its coordinates reduced
+/// ([`crate::curve`]). For those that nobody vouches for there is [`Msm::checked`].
 ///
 /// Work is spread over the accelerator's devices; bases go through a device in chunks whose upload hides
 /// behind the kernels of the one before. O(n · bits / log n) point additions (Pippenger; sparse-matrix
 /// form of cuZK, section 4).
 ///
 /// # Errors
-/// The lengths differ, a scalar has more bits than the group's order, the hook aborted, or a forced backend
-/// failed.
+/// The lengths differ, the hook aborted, or a forced backend failed.
 pub fn msm<C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],
@@ -60,7 +64,7 @@ pub fn msm<C: MsmCurve>(
     msm_with_options(accelerator, bases, scalars, Options::default(), abort)
 }
 
-/// [`msm()`] as the caller says. Nothing stays on the devices, so of options `window_groups` and `joined` say nothing here.
+/// [`msm()`] as the caller says, with what it expects of bases. Nothing stays on the devices, so of options `window_groups` and `joined` say nothing here.
 ///
 /// # Errors
 /// As [`msm()`]; an option is out of range, or `precompute` asks for copies of the bases.

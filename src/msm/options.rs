@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::grid::Grid;
 use super::plan::MAX_WINDOW;
 use crate::backend::{Buffer, Device, Mark};
-use crate::curve::scalar_from_bytes;
+use crate::curve::{scalar_from_bytes, scalar_to_bytes};
 use crate::field::{NttField, as_bytes};
 use crate::{Accelerator, Error, Result};
 
@@ -70,9 +70,9 @@ impl Options {
 /// The form that scalars are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The number itself, below the group's order r.
+    /// The number itself, modulo the group's order r: any below 2^256 is the scalar that it leaves.
     Canonical,
-    /// 2^256 times the number, modulo r.
+    /// 2^256 times the number, modulo r; here too the 256 bits may be any.
     Montgomery,
 }
 
@@ -91,7 +91,7 @@ pub(super) enum Place<'a> {
 }
 
 impl<'a> Scalars<'a> {
-    /// Canonical scalars in host memory.
+    /// Canonical scalars in host memory ([`Form::Canonical`]).
     pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
         Self { place: Place::Host(scalars), form: Form::Canonical, bit_length: None }
     }
@@ -107,8 +107,8 @@ impl<'a> Scalars<'a> {
         Self::montgomery(as_bytes(scalars).as_chunks().0)
     }
 
-    /// A promise that all scalars are below 2^bits, which makes short ones cheaper. Where one is longer the call
-    /// fails, or its result is right all the same.
+    /// A promise that all scalars, modulo the group's order, are below 2^bits, which makes short ones cheaper. Where one is
+    /// longer the call fails.
     #[must_use]
     pub fn with_bit_length(self, bits: u32) -> Self {
         Self { bit_length: Some(bits), ..self }
@@ -277,14 +277,19 @@ pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<Cow<'a
     if scalars.form == Form::Montgomery {
         let inverse = F::from(2).pow_vartime([256]).invert().unwrap_or(F::ZERO);
         host.to_mut().par_iter_mut().for_each(|scalar| {
-            let canonical = (scalar_from_bytes::<F>(scalar) * inverse).to_repr();
-            scalar.copy_from_slice(canonical.as_ref());
+            *scalar = scalar_to_bytes(scalar_from_bytes::<F>(scalar) * inverse);
         });
     }
     match scalars.bit_length {
-        Some(bits) if host.par_iter().any(|scalar| bit_length(scalar) > bits) => Err(too_long(bits)),
+        Some(bits) if host.par_iter().any(|scalar| is_longer::<F>(scalar, bits)) => Err(too_long(bits)),
         _ => Ok(host),
     }
+}
+
+/// Whether a number has more bits, modulo the order too.
+fn is_longer<F: PrimeField>(scalar: &[u8; 32], bits: u32) -> bool {
+    let modulo_order = || scalar_to_bytes(scalar_from_bytes::<F>(scalar));
+    bit_length(scalar) > bits && bit_length(&modulo_order()) > bits
 }
 
 /// Bits of a little-endian number.

@@ -363,7 +363,7 @@ impl Pipeline {
         let own = job.vectors.iter().enumerate().skip(number * job.of_a_matrix()).take(total.bits.len());
         let vectors = own.map(|(number, vector)| {
             let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
-            Ok(Coefficients { scalars, start, form: vector.form })
+            Ok(Coefficients { scalars, start, form: vector.form, bits: vector.bits })
         });
         let vectors = vectors.collect::<Result<_>>()?;
         let (base, stride) = match job.bases {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use group::Group;
 
+use super::check::check;
 use super::encoded::Points;
 use super::explain::Explanation;
 use super::gpu::{self, Bases, Work};
@@ -15,12 +16,15 @@ use super::pipeline::Pipeline;
 use super::plan::Plan;
 use super::queued::Queued;
 use super::table::{Need, Origin, Table, problem};
-use super::{call, check, check_lengths, on_cpu};
+use super::{call, check_lengths, on_cpu};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Bases uploaded once, for any number of multiplications.
+///
+/// All but [`Self::checked`] trust them: each has to be infinity or a point of the curve's subgroup of prime order, its
+/// coordinates reduced ([`crate::curve`]); encoded ones are checked as far as their source expects ([`super::Expected`]).
 ///
 /// Where they do not fit on the devices (and no backend is forced), they stay on the host and are streamed
 /// by every call, with a warning in the log.
@@ -161,7 +165,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// [`crate::Error::Invalid`] names the first base that is no such point, and why; else as
     /// [`Self::with_options`].
     pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
-        check::check(accelerator, bases)?;
+        check(accelerator, bases)?;
         Self::with_options(accelerator, bases, options)
     }
 
@@ -183,8 +187,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// Σ scalarᵢ · baseᵢ.
     ///
     /// # Errors
-    /// There are not as many scalars as bases, one is longer than promised, scalars on devices are shared otherwise
-    /// than the bases, the hook aborted, or a forced backend failed.
+    /// There are not as many scalars as bases, one is longer than promised ([`Scalars::with_bit_length`]), scalars on devices
+    /// are shared otherwise than the bases, the hook aborted, or a forced backend failed.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
         sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::panicked("msm"))

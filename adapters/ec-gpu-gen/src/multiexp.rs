@@ -48,8 +48,11 @@ where
         Ok(Self { accelerator: accelerator_of(&[program])?, msm, abort: maybe_abort })
     }
 
-    /// Σ exponentᵢ · baseᵢ; exponents are canonical. What does not fit the device's memory at once goes
-    /// through it in pieces.
+    /// Σ exponentᵢ · baseᵢ; exponents are numbers, reduced or not. What does not fit the device's memory at
+    /// once goes through it in pieces.
+    ///
+    /// Bases are trusted to be infinity or points of the subgroup of prime order: sums over others mean
+    /// nothing. `proofwarp::msm::Msm::checked` refuses such.
     ///
     /// # Errors
     /// The lengths differ, the hook aborted, or the device failed.
@@ -111,7 +114,8 @@ where
     }
 
     /// Starts the sum as jobs of a scope, a part of it on each device: when the scope has ended, the sum
-    /// of the first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not.
+    /// of the first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not. Bases and
+    /// exponents as those of [`SingleMultiexpKernel::multiexp`].
     ///
     /// Results are only written where a part succeeded, so they should be the identity before.
     pub fn parallel_multiexp<'s>(
@@ -137,7 +141,8 @@ where
         }
     }
 
-    /// Σ expᵢ · base₍ᵢ₊skip₎ over all devices.
+    /// Σ expᵢ · base₍ᵢ₊skip₎ over all devices; bases and exponents as those of
+    /// [`SingleMultiexpKernel::multiexp`].
     ///
     /// # Errors
     /// There are fewer bases than `skip` and exponents together, the hook aborted, or a device failed.

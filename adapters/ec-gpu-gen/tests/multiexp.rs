@@ -189,6 +189,35 @@ fn without_programs_there_is_no_kernel() {
     assert!(MultiexpKernel::<G1Affine>::create(Vec::new(), &[]).is_err());
 }
 
+/// Exponents of 256 bits that no scalar has: the CPU and the devices take them modulo the order.
+fn exponents_of_256_bits<G: Bls>() {
+    let _exclusive = exclusive();
+    let (points, logarithms) = bases::<G>(4);
+    let top = |low: u8| std::array::from_fn(|i| if i == 0 { low } else { u8::from(i == 31) << 7 });
+    let exponents: Vec<Repr> = vec![[0xff; 32], top(0), top(9), (-Scalar::ONE).to_repr()];
+    let value = |exponent: &Repr| {
+        exponent.iter().rev().fold(Scalar::ZERO, |sum, byte| sum * Scalar::from(256) + Scalar::from(u64::from(*byte)))
+    };
+    let expected = expected::<G>(&logarithms, &exponents.iter().map(value).collect::<Vec<_>>());
+    let (points, exponents) = (Arc::new(points), Arc::new(exponents));
+    let on_cpu =
+        multiexp_cpu::<FullDensity, _, G, _>(&Worker::new(), (points.clone(), 0), FullDensity, exponents.clone());
+    assert_eq!(on_cpu.wait().unwrap(), expected);
+    if let Some(mut kernel) = kernel::<G>() {
+        assert_eq!(kernel.multiexp(&Worker::new(), points, exponents, 0).unwrap(), expected);
+    }
+}
+
+#[test]
+fn exponents_of_256_bits_on_g1() {
+    exponents_of_256_bits::<G1Affine>();
+}
+
+#[test]
+fn exponents_of_256_bits_on_g2() {
+    exponents_of_256_bits::<G2Affine>();
+}
+
 fn on_cpu<Q, D>(points: &[G1Affine], density: D, exponents: &[Scalar]) -> Result<blstrs::G1Projective, EcError>
 where
     for<'a> &'a Q: QueryDensity,

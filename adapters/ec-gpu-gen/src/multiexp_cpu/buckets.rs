@@ -21,7 +21,9 @@ where
     S: SourceBuilder<G>,
 {
     let width = window_width(exponents.len());
-    let windows: Vec<G::Curve> = (0..G::Scalar::NUM_BITS)
+    // All that exponents have, reduced or not.
+    let bits = exponents.first().map_or(0, |exponent| 8 * exponent.as_ref().len() as u32);
+    let windows: Vec<G::Curve> = (0..bits)
         .into_par_iter()
         .step_by(width as usize)
         .map(|first_bit| window_sum::<_, G>(bases.clone().new(), density.as_ref().iter(), exponents, first_bit, width))
@@ -101,5 +103,25 @@ mod tests {
                 multiexp::<FullDensity, _, EpAffine, _>(&source, &FullDensity, &exponents).expect("as many bases");
             assert_eq!(sum, expected, "{count} bases");
         }
+    }
+
+    /// Exponents of 256 bits that no scalar has.
+    #[test]
+    fn exponents_that_are_not_reduced() {
+        let bases = vec![EpAffine::generator(); 3];
+        let exponents = vec![[0xff; 32], power(255), power(254)];
+        let scalar = |exponent: &[u8; 32]| {
+            exponent.iter().rev().fold(Fq::ZERO, |sum, byte| sum * Fq::from(256) + Fq::from(u64::from(*byte)))
+        };
+        let expected = EpAffine::generator() * exponents.iter().map(scalar).sum::<Fq>();
+        let source = (Arc::new(bases), 0);
+        let sum = multiexp::<FullDensity, _, EpAffine, _>(&source, &FullDensity, &exponents).expect("as many bases");
+        assert_eq!(sum, expected);
+    }
+
+    fn power(bit: usize) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        bytes[bit / 8] = 1 << (bit % 8);
+        bytes
     }
 }

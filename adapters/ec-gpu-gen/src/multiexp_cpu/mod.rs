@@ -84,7 +84,10 @@ fn exhausted() -> EcError {
 }
 
 /// Starts Σ exponentᵢ · baseᵢ on the pool, over the exponents that the density marks, each with the
-/// source's next base; exponents are canonical.
+/// source's next base. Exponents are numbers, reduced or not.
+///
+/// Bases are trusted to be points of the subgroup of prime order: sums over others mean nothing.
+/// `proofwarp::msm::Msm::checked` refuses such.
 ///
 /// The result is an error where there are fewer bases than marked exponents, a base with an exponent
 /// other than zero is the point at infinity, the density is not as long as the exponents, or this thread's last call of
