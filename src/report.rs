@@ -44,6 +44,9 @@ impl fmt::Display for Report {
             t.download,
             t.bytes_down
         )?;
+        if !t.compile.is_zero() {
+            write!(f, ", compilation {:.3?}", t.compile)?;
+        }
         self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
     }
 }

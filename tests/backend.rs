@@ -374,14 +374,26 @@ mod text_kernels {
     }
 
     fn run(stream: &mut Stream, text: &str, kernel: &str, group_size: u32) -> proofwarp::Result<Vec<u32>> {
+        run_module(stream, &|| text.to_owned(), kernel, group_size)
+    }
+
+    fn run_module(
+        stream: &mut Stream,
+        text: &dyn Fn() -> String,
+        kernel: &str,
+        group_size: u32,
+    ) -> proofwarp::Result<Vec<u32>> {
         let x: Vec<u8> = (0..LENGTH).flat_map(u32::to_ne_bytes).collect();
         let (x, y) = (uploaded(stream, &x), uploaded(stream, &[0; 4 * LENGTH as usize]));
-        let text = || text.to_owned();
-        let source = KernelSource { module: "test_axpy", text: &text };
+        let source = KernelSource { module: "test_axpy", text };
         let launch = Launch { source, kernel, groups: LENGTH.div_ceil(group_size.max(1)), group_size };
         let args = [Arg::Memory(y.handle()), Arg::Memory(x.handle()), Arg::U32(3), Arg::U64(5 << 32), Arg::U32(LENGTH)];
         // SAFETY: arguments match `axpy` above, which stays below LENGTH.
-        unsafe { stream.launch(launch, &args)? };
+        unsafe {
+            stream.mark_start()?;
+            stream.launch(launch, &args)?;
+            stream.mark_end()?;
+        }
         stream.wait(None)?;
         Ok(numbers(&downloaded(stream, &y)))
     }
@@ -397,6 +409,24 @@ mod text_kernels {
         let mut stream = device.stream().unwrap();
         assert_eq!(run(&mut stream, AXPY, "axpy", 64).unwrap(), expected());
         assert_eq!(stream.traffic().launches, 1);
+    }
+
+    /// The text is asked for when the kernel is compiled, which takes longer than that.
+    #[test]
+    fn compilation_is_no_kernels_time() {
+        const SLOW: Duration = Duration::from_secs(1);
+        let Some(driver) = driver() else { return };
+        let device = Device::new(Box::new(driver), None);
+        let text = || {
+            std::thread::sleep(SLOW);
+            AXPY.to_owned()
+        };
+        let mut stream = device.stream().unwrap();
+        assert_eq!(run_module(&mut stream, &text, "axpy", 64).unwrap(), expected());
+        let first = stream.traffic();
+        assert!(first.compile >= SLOW && first.kernels < SLOW, "{first:?}");
+        assert_eq!(run_module(&mut stream, &text, "axpy", 64).unwrap(), expected());
+        assert!(stream.traffic().compile == first.compile && stream.traffic().kernels > first.kernels);
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn what_cannot_be_done_is_an_error() {
         let other = NttDomain::<blstrs::Scalar>::new(&accelerator, 17).expect("domain");
         let mut vector = other.peer_vector().expect("of one device");
         let error = domain.enqueue_on_peers(Direction::Forward, &mut vector).expect_err("an order").to_string();
-        assert!(error.contains("expected natural, got Natural and BitReversed"), "{error}");
+        assert!(error.contains("expected natural, got natural and bit-reversed"), "{error}");
         let longer = NttDomain::<blstrs::Scalar>::new(&accelerator, 18).expect("domain");
         let error = longer.enqueue_on_peers(Direction::Forward, &mut vector).expect_err("a length").to_string();
         assert!(error.contains("expected 262144, got 131072"), "{error}");

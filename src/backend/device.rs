@@ -25,6 +25,11 @@ const TABLES_SHARE: u64 = 16;
 /// How long an answer about free memory holds.
 const FRESH: Duration = Duration::from_millis(50);
 
+/// What a kernel is found by.
+fn key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
+    (source.module.to_owned(), kernel.to_owned())
+}
+
 /// A device of one backend.
 pub struct Device {
     pub(super) shared: Arc<Shared>,
@@ -187,13 +192,15 @@ impl Device {
         Ok(())
     }
 
+    /// A kernel that was used before.
+    pub(super) fn ready_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
+        lock(&self.kernels).get(&key(source, name)).copied()
+    }
+
+    /// A kernel, whose module is compiled or loaded if need be.
     pub(super) fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        let key = (source.module.to_owned(), name.to_owned());
-        if let Some(kernel) = lock(&self.kernels).get(&key) {
-            return Ok(*kernel);
-        }
         let kernel = self.shared.driver.kernel(source, name)?;
-        lock(&self.kernels).insert(key, kernel);
+        lock(&self.kernels).insert(key(source, name), kernel);
         Ok(kernel)
     }
 

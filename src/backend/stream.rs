@@ -7,7 +7,8 @@ use super::core::{Contents, StreamCore};
 use super::device::lock;
 use super::staging::SLOT_BYTES;
 use super::{
-    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelSource, LaunchShape, MemoryHandle, check_abort,
+    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, MemoryHandle,
+    check_abort,
 };
 use crate::{Error, Result};
 
@@ -27,6 +28,8 @@ pub struct Traffic {
     pub kernels: Duration,
     /// Host time spent on downloads.
     pub download: Duration,
+    /// Host time spent on making kernels ready at their first use: compiling or loading their modules. No kernels' time.
+    pub compile: Duration,
     /// Kernels launched.
     pub launches: u32,
 }
@@ -41,6 +44,7 @@ impl std::ops::Add for Traffic {
             upload: self.upload + other.upload,
             kernels: self.kernels + other.kernels,
             download: self.download + other.download,
+            compile: self.compile + other.compile,
             launches: self.launches + other.launches,
         }
     }
@@ -296,14 +300,29 @@ impl Stream {
         if launch.groups == 0 {
             return Ok(());
         }
-        let device = &self.device;
-        device.burn_fuse(launch.kernel)?;
-        let kernel = device.kernel(launch.source, launch.kernel)?;
+        self.device.burn_fuse(launch.kernel)?;
+        let kernel = self.kernel(launch)?;
         self.traffic.launches += 1;
         let Launch { groups, group_size, .. } = launch;
         let shape = LaunchShape { groups, group_size, beside: self.beside };
         // SAFETY: handles are live; the rest is the caller's promise.
-        unsafe { device.shared.driver.launch(self.core.handle, kernel, shape, args) }
+        unsafe { self.device.shared.driver.launch(self.core.handle, kernel, shape, args) }
+    }
+
+    /// The kernel, made ready if this is its first use: an open span does not go on meanwhile.
+    fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
+        if let Some(ready) = self.device.ready_kernel(source, kernel) {
+            return Ok(ready);
+        }
+        let open = self.started.is_some();
+        self.mark_end()?;
+        let start = Instant::now();
+        let made = self.device.kernel(source, kernel);
+        self.traffic.compile += start.elapsed();
+        if open {
+            self.mark_start()?;
+        }
+        made
     }
 
     /// Like [`Self::launch`], for a kernel whose groups wait for each other: after the device's last such kernel,

@@ -1,5 +1,7 @@
 //! The multiplicative subgroup of order 2^k and its coset, as provers use them.
 
+use std::fmt;
+
 use super::plan::MAX_RADIX_LOG;
 use super::{Order, TableSize, Transform, transform_many};
 use crate::backend::Abort;
@@ -17,6 +19,17 @@ pub enum Direction {
     CosetForward,
     /// Values on the coset to coefficients.
     CosetInverse,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Forward => "forward",
+            Self::Inverse => "inverse",
+            Self::CosetForward => "coset forward",
+            Self::CosetInverse => "coset inverse",
+        })
+    }
 }
 
 /// What the caller of a domain may settle.

@@ -20,6 +20,8 @@ pub use extended::ExtendedDomain;
 pub use passes::Layout;
 pub use peers::PeerVector;
 
+use std::fmt;
+
 use crate::backend::Abort;
 use crate::field::NttField;
 use crate::report::Call;
@@ -33,6 +35,15 @@ pub enum Order {
     Natural,
     /// Index i at the position whose k bits are those of i reversed.
     BitReversed,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Natural => "natural",
+            Self::BitReversed => "bit-reversed",
+        })
+    }
 }
 
 /// Which factors of a size's transforms a device keeps. Every kind of transform has its own: forward, inverse, and both

@@ -117,7 +117,7 @@ impl PeerPasses {
     /// Finds the tables on the stream's device, or makes them.
     pub fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
         if (transform.input, transform.order) != (Order::Natural, Order::Natural) {
-            let orders = format!("{:?} and {:?}", transform.input, transform.order);
+            let orders = format!("{} and {}", transform.input, transform.order);
             return Err(Error::invalid("ntt over peers", "orders of input and output", "natural", orders));
         }
         let tables = Tables::new(stream, &plan.plan, transform)?;
