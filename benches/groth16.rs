@@ -29,10 +29,14 @@ mod mapped;
 mod options;
 #[path = "../examples/groth16/outcome.rs"]
 mod outcome;
+#[path = "../examples/groth16/output.rs"]
+mod output;
 #[path = "../examples/groth16/parameters.rs"]
 mod parameters;
 #[path = "../examples/groth16/phases.rs"]
 mod phases;
+#[path = "../examples/groth16/program.rs"]
+mod program;
 #[path = "../examples/groth16/progress.rs"]
 mod progress;
 #[path = "../examples/groth16/prove.rs"]
@@ -48,11 +52,13 @@ mod table;
 #[path = "../examples/groth16/ways.rs"]
 mod ways;
 
-use clap::Parser;
+use std::process::ExitCode;
+
 use common::{Measurement, Session};
 use proofwarp::Accelerator;
 
 use cli::Options;
+use compare::Stock;
 use outcome::Outcome;
 
 /// Anything that ends the bench.
@@ -61,15 +67,22 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// Small enough for a processor.
 const CIRCUITS: &str = "x5:14,sha:14";
 
-fn main() -> Result<(), Failure> {
-    let accelerator = Accelerator::global()?;
+fn main() -> ExitCode {
+    common::exit::code(run())
+}
+
+fn run() -> Result<(), Failure> {
     let mut session = Session::new("groth16").map_err(|error| error.to_string())?;
+    let circuits = std::env::var("PROOFWARP_BENCH_CIRCUITS").unwrap_or_else(|_| CIRCUITS.to_owned());
+    let circuits =
+        circuits.split(',').map(str::trim).filter(|circuit| session.wants_name(&format!("groth16_{circuit}")));
+    let circuits = circuits.map(parse).collect::<Result<Vec<_>, _>>()?;
+    let accelerator = Accelerator::global()?;
     for device in accelerator.devices() {
         session.note(format!("{} ({})", device.info().name, device.info().backend));
     }
-    let circuits = std::env::var("PROOFWARP_BENCH_CIRCUITS").unwrap_or_else(|_| CIRCUITS.to_owned());
-    for circuit in circuits.split(',') {
-        bench(&mut session, accelerator, &parse(circuit.trim())?)?;
+    for options in &circuits {
+        bench(&mut session, accelerator, options)?;
     }
     Ok(session.finish().map_err(|error| error.to_string())?)
 }
@@ -89,8 +102,12 @@ fn parse(circuit: &str) -> Result<Options, Failure> {
     ] {
         arguments.extend(std::env::var(variable).ok().map(|value| format!("--{option}={value}")));
     }
+    if let Some(more) = parts.next() {
+        return Err(format!("PROOFWARP_BENCH_CIRCUITS: {circuit}: expected CIRCUIT:LOG:BATCH, got {more} too").into());
+    }
     arguments.extend(["--adapter=resident", "--against=ec-gpu-gen"].map(str::to_owned));
-    Options::try_parse_from(&arguments).map_err(|error| format!("PROOFWARP_BENCH_CIRCUITS: {circuit}: {error}").into())
+    Options::checked(&arguments)
+        .map_err(|error| format!("variables for {circuit} as options of a proof: {error}").into())
 }
 
 /// All ways to prove one batch.
@@ -121,7 +138,7 @@ fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) ->
 fn bench_supraseal(session: &mut Session, options: &Options) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for program in &options.supraseal_binary {
-        match supraseal::run_program(program, options) {
+        match supraseal::run(program, options) {
             Ok(outcome) => {
                 session.record(measurement(options, supraseal_name(&outcome), time(&outcome)));
                 outcomes.push(outcome);
@@ -147,7 +164,7 @@ fn stock(options: &Options) -> Result<Outcome, Failure> {
     if options.stock_binary.is_none() && !common::listed("stock") {
         return Err("neither PROOFWARP_STOCK_GROTH16 names a program nor PROOFWARP_PEERS lists stock".into());
     }
-    compare::run_stock(options)
+    Stock::find(options)?.run(options)
 }
 
 fn time(outcome: &Outcome) -> common::Outcome {

@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::process::ExitCode;
+
 use blstrs::{G1Affine, G2Affine};
 use common::inputs::{self, DISTRIBUTIONS, Scalars};
 use common::{Answer, Contestant, Failure, HOST, How, Outcome, RESIDENT, Request, Session, cpu, median};
@@ -14,7 +16,11 @@ use proofwarp::Accelerator;
 use proofwarp::curve::MsmCurve;
 use proofwarp::msm::{Form, Msm, msm};
 
-fn main() -> Result<(), Failure> {
+fn main() -> ExitCode {
+    common::exit::code(run())
+}
+
+fn run() -> Result<(), Failure> {
     let mut session = Session::new("msm")?;
     let mut contestants = session.contestants(&[RESIDENT, HOST]);
     contestants.push(cpu("blst on the CPU"));

@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::process::ExitCode;
+
 use blstrs::Scalar;
 use common::inputs;
 use common::{Answer, Contestant, Failure, HOST, How, Outcome, RESIDENT, Request, Session, cpu, median};
@@ -13,7 +15,11 @@ use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::{Accelerator, BackendKind};
 
-fn main() -> Result<(), Failure> {
+fn main() -> ExitCode {
+    common::exit::code(run())
+}
+
+fn run() -> Result<(), Failure> {
     let mut session = Session::new("ntt")?;
     let mut contestants = session.contestants(&[RESIDENT, HOST]);
     contestants.push(cpu("proofwarp on the CPU"));

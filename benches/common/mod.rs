@@ -12,6 +12,8 @@
 //!
 //! Arguments that are no options choose what is measured: `-- msm_bn254_g1` or `-- sppark`.
 
+#[path = "../../examples/groth16/exit.rs"]
+pub mod exit;
 #[allow(dead_code, reason = "each bench is a program of its own and uses what it needs")]
 pub mod inputs;
 mod ours;
@@ -25,6 +27,8 @@ mod results;
 mod session;
 mod table;
 mod timing;
+#[allow(dead_code, reason = "the example `timings` uses the rest")]
+mod variables;
 
 pub use ours::{Contestant, How, cpu};
 #[allow(unused_imports, reason = "for the bench of proofs")]

@@ -51,7 +51,7 @@ impl FromStr for Request {
 
     fn from_str(line: &str) -> Result<Self, Failure> {
         let [operation, place, distribution, log_n, iterations] = *line.split_whitespace().collect::<Vec<_>>() else {
-            return Err(format!("expected OPERATION PLACE DISTRIBUTION LOG_N ITERATIONS, got {line:?}").into());
+            return Err(format!("expected OPERATION PLACE DISTRIBUTION LOG_N ITERATIONS, got {line}").into());
         };
         Ok(Self {
             operation: operation.to_owned(),

@@ -92,9 +92,11 @@ impl Results {
     }
 
     /// # Errors
-    /// The file cannot be written.
-    pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        std::fs::write(path, serde_json::to_string_pretty(self)? + "\n")
+    /// The file cannot be written; the text names it.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(self).map_err(std::io::Error::from);
+        let written = text.and_then(|text| std::fs::write(path, text + "\n"));
+        written.map_err(|error| format!("{}: {error}", path.display()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::inputs::RANDOM;
 use super::ours::{self, Contestant, How};
 use super::results::{Measurement, Results, unique};
-use super::{Failure, Outcome, Request, plot, table, timing};
+use super::{Failure, Outcome, Request, plot, table, timing, variables};
 
 /// Sizes, filters and the numbers so far.
 pub struct Session {
@@ -20,12 +20,13 @@ pub struct Session {
 
 impl Session {
     /// # Errors
-    /// A variable is not of its form.
+    /// A variable is not of its form, or none that a bench has.
     pub fn new(bench: &str) -> Result<Self, Failure> {
-        let sizes = sizes()?;
-        let compared = match std::env::var("PROOFWARP_BENCH_DISTRIBUTIONS") {
-            Ok(text) => Some(text.parse()?).filter(|log_n| *log_n > 0),
-            Err(_) => sizes.last().copied(),
+        variables::check_all()?;
+        let sizes = variables::sizes(&variable("PROOFWARP_BENCH_LOG").unwrap_or_else(|| "10..16".to_owned()))?;
+        let compared = match variable("PROOFWARP_BENCH_DISTRIBUTIONS") {
+            Some(text) => Some(text.parse()?).filter(|log_n| *log_n > 0),
+            None => sizes.last().copied(),
         };
         let limit = timing::seconds("PROOFWARP_BENCH_LIMIT", 20.0)?;
         let filters = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -93,7 +94,11 @@ impl Session {
 
     /// Whether the filters leave a contestant in.
     pub fn wants(&self, contestant: &Contestant, operation: &str) -> bool {
-        let name = format!("{operation} {}, {}", contestant.implementation, contestant.place);
+        self.wants_name(&format!("{operation} {}, {}", contestant.implementation, contestant.place))
+    }
+
+    /// Whether the filters leave in what has this name.
+    pub fn wants_name(&self, name: &str) -> bool {
         self.filters.iter().all(|filter| name.contains(filter.as_str()))
     }
 
@@ -118,11 +123,16 @@ impl Session {
     /// Prints the tables, and writes numbers and plots.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// A file cannot be written, or the arguments left nothing to measure.
     pub fn finish(self) -> Result<(), Failure> {
+        if self.results.measurements.is_empty() {
+            return Err(
+                format!("expected arguments that name something to measure, got {}", self.filters.join(" ")).into()
+            );
+        }
         table::print(&self.results);
         let folder = folder();
-        std::fs::create_dir_all(&folder)?;
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let file = folder.join(format!("{}.json", self.results.bench));
         self.results.write(&file)?;
         println!("{}", file.display());
@@ -165,10 +175,8 @@ fn name(how: &How) -> String {
     }
 }
 
-fn sizes() -> Result<Vec<u32>, Failure> {
-    let text = std::env::var("PROOFWARP_BENCH_LOG").unwrap_or_else(|_| "10..16".to_owned());
-    let (first, last) = text.split_once("..").ok_or("PROOFWARP_BENCH_LOG: expected FIRST..LAST")?;
-    Ok((first.parse()?..=last.trim_start_matches('=').parse()?).step_by(2).collect())
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 fn folder() -> PathBuf {

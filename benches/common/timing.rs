@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Answer, Failure, Outcome};
+use super::{Answer, Failure, Outcome, variables};
 
 /// Samples of which the median is taken; fewer, but at least [`FEWEST`], where they take long.
 const SAMPLES: usize = 5;
@@ -46,6 +46,5 @@ fn outcome(mut samples: Vec<Duration>, note: String) -> Outcome {
 /// It is no time.
 pub fn seconds(variable: &str, default: f64) -> Result<Duration, Failure> {
     let Ok(text) = std::env::var(variable) else { return Ok(Duration::from_secs_f64(default)) };
-    let seconds: f64 = text.parse().map_err(|_| format!("{variable}: expected seconds, got {text:?}"))?;
-    Ok(Duration::try_from_secs_f64(seconds)?)
+    Ok(variables::seconds(&text).map_err(|error| format!("{variable}: {error}"))?)
 }

@@ -1,5 +1,7 @@
 //! Backends on a command line.
 
+use std::fmt;
+
 use clap::ValueEnum;
 use proofwarp::BackendKind;
 
@@ -14,6 +16,16 @@ pub enum Backend {
     Opencl,
     /// The processor
     Cpu,
+}
+
+impl fmt::Display for Backend {
+    /// As the command line takes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.forced() {
+            Some(backend) => backend.fmt(f),
+            None => f.write_str("auto"),
+        }
+    }
 }
 
 impl Backend {

@@ -57,9 +57,9 @@ pub fn run(program: &Path, options: &Options, set: impl FnOnce(&mut Command)) ->
     if !output.status.success() {
         return Err(format!("{}: {}", program.display(), output.status).into());
     }
-    let text = String::from_utf8(output.stdout)?;
+    let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().ok_or_else(|| format!("{} said nothing", program.display()))?;
-    Ok(serde_json::from_str(last)?)
+    serde_json::from_str(last).map_err(|error| format!("{}: {error} in {last}", program.display()).into())
 }
 
 /// The options of the work, for the other program.

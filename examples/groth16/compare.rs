@@ -13,32 +13,47 @@ use crate::outcome::Outcome;
 /// Architecture of the kernels of stock ec-gpu-gen if the GPU's is not known.
 const DEFAULT_ARCHITECTURE: &str = "90";
 
-/// Proves on stock ec-gpu-gen, which is built first if no program was named.
-///
-/// # Errors
-/// The program cannot be built or run, or says nothing that can be read.
-pub fn run_stock(options: &Options) -> Result<Outcome, Failure> {
-    let asked = match (options.stock_backend, options.backend) {
-        (Backend::Auto, Backend::Cpu) => Backend::Cpu,
-        (asked, _) => asked,
-    };
-    let (program, backend) = match &options.stock_binary {
-        Some(path) => (path.clone(), asked),
-        None => build(asked)?,
-    };
-    child::run(&program, options, |command| {
-        // What was set for proofwarp must not reach it.
-        command.env_remove("BELLMAN_NO_GPU");
-        match backend {
-            Backend::Cpu => command.env("BELLMAN_NO_GPU", "1"),
-            Backend::Cuda => command.env("EC_GPU_FRAMEWORK", "cuda"),
-            Backend::Opencl => command.env("EC_GPU_FRAMEWORK", "opencl"),
-            Backend::Auto => command,
-        };
-    })
+/// A program on stock ec-gpu-gen.
+pub struct Stock {
+    program: PathBuf,
+    backend: Backend,
 }
 
-fn build(asked: Backend) -> Result<(PathBuf, Backend), Failure> {
+impl Stock {
+    /// The program that was named, or else one that is built.
+    ///
+    /// # Errors
+    /// It cannot be built.
+    pub fn find(options: &Options) -> Result<Self, Failure> {
+        let backend = match (options.stock_backend.unwrap_or(Backend::Auto), options.backend) {
+            (Backend::Auto, Backend::Cpu) => Backend::Cpu,
+            (asked, _) => asked,
+        };
+        match &options.stock_binary {
+            Some(program) => Ok(Self { program: program.clone(), backend }),
+            None => build(backend),
+        }
+    }
+
+    /// Proves by it.
+    ///
+    /// # Errors
+    /// It cannot be run, or says nothing that can be read.
+    pub fn run(&self, options: &Options) -> Result<Outcome, Failure> {
+        child::run(&self.program, options, |command| {
+            // What was set for proofwarp must not reach it.
+            command.env_remove("BELLMAN_NO_GPU");
+            match self.backend {
+                Backend::Cpu => command.env("BELLMAN_NO_GPU", "1"),
+                Backend::Cuda => command.env("EC_GPU_FRAMEWORK", "cuda"),
+                Backend::Opencl => command.env("EC_GPU_FRAMEWORK", "opencl"),
+                Backend::Auto => command,
+            };
+        })
+    }
+}
+
+fn build(asked: Backend) -> Result<Stock, Failure> {
     let backend = if asked == Backend::Auto { installed() } else { asked };
     let architecture = architecture();
     // A folder for each set of kernels: cargo does not see that the compiler's arguments changed.
@@ -51,13 +66,14 @@ fn build(asked: Backend) -> Result<(PathBuf, Backend), Failure> {
     let arguments = own_arguments.then(|| ("EC_GPU_CUDA_NVCC_ARGS", nvcc_arguments(&architecture)));
     let program = Program {
         example: "stock",
-        proves_on: &format!("stock ec-gpu-gen ({backend:?})"),
+        proves_on: &format!("stock ec-gpu-gen ({backend})"),
         feature,
         target: &target,
         variables: arguments.into_iter().collect(),
     };
     let hint = "choose another with --stock-backend";
-    Ok((program.build().map_err(|error| format!("{error}, or {hint}"))?, backend))
+    let program = program.build().map_err(|error| format!("{error}, or {hint}"))?;
+    Ok(Stock { program, backend })
 }
 
 /// What stock ec-gpu-gen can be built for and run on here: it links to the driver and to OpenCL's loader.

@@ -6,11 +6,15 @@ mod child;
 mod circuits;
 mod cli;
 mod compare;
+mod exit;
 mod mapped;
 mod options;
 mod outcome;
+mod output;
 mod parameters;
 mod phases;
+mod place;
+mod program;
 mod progress;
 mod prove;
 mod resident;
@@ -21,11 +25,11 @@ mod ways;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use proofwarp::{Accelerator, BackendKind};
 use serde::Serialize;
 
 use cli::Options;
+use compare::Stock;
 use outcome::Outcome;
 use phases::Phase;
 use ways::{Adapter, Measured};
@@ -49,15 +53,9 @@ struct Written<'a> {
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = Options::checked(std::env::args_os()).unwrap_or_else(|error| error.exit());
     force(&options);
-    match run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("groth16: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::code(run(&options))
 }
 
 /// Hands the choice of a backend and of devices to the engine, to bellperson and to the drivers, which read it from the
@@ -89,11 +87,9 @@ fn visible(count: usize) -> String {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let accelerator = Accelerator::global()?;
-    announce(accelerator);
-    if let Some(count) = options.devices.filter(|count| *count as usize != accelerator.devices().len()) {
-        return Err(format!("--devices: expected {count}, got {}", accelerator.devices().len()).into());
-    }
+    let accelerator = &accelerator(options)?;
+    let stock = options.stock().then(|| Stock::find(options)).transpose()?;
+    let programs = if options.supraseal() { supraseal::programs(options)? } else { Vec::new() };
     // All that they need is gone before other programs read the parameters too; at the largest sizes there is no room
     // for both.
     let mut measured = ways::measure(accelerator, options)?;
@@ -101,30 +97,34 @@ fn run(options: &Options) -> Result<(), Failure> {
         println!("{}", table::measured(way));
         explain(options, &way.phases)?;
     }
-    ways::trim(accelerator);
-    if options.supraseal() {
-        let ways = supraseal::run(options)?.into_iter().map(Measured::elsewhere);
-        // First what was asked for first.
-        let place = if options.adapter == Adapter::Supraseal { 0 } else { measured.len() };
-        measured.splice(place..place, ways);
+    if let Some(time) = phases::compiled() {
+        println!("compiling or loading kernels at their first use took {time:.2?}, no part of the times of kernels");
     }
-    let stock = options.stock().then(|| compare::run_stock(options)).transpose()?;
+    ways::trim(accelerator);
+    let elsewhere = programs.iter().map(|program| Ok(Measured::elsewhere(supraseal::run(program, options)?)));
+    let elsewhere = elsewhere.collect::<Result<Vec<_>, Failure>>()?;
+    // First what was asked for first.
+    let place = if options.adapter == Adapter::Supraseal { 0 } else { measured.len() };
+    measured.splice(place..place, elsewhere);
+    let stock = stock.map(|stock| stock.run(options)).transpose()?;
     compare(&measured, stock.as_ref())?;
     write_json(options, &measured, stock.as_ref())
 }
 
-/// Says what the engine found.
-fn announce(accelerator: &Accelerator) {
-    if std::env::var("BELLMAN_NO_GPU").is_ok_and(|value| value != "0") {
-        println!("proving on the CPU: BELLMAN_NO_GPU or --backend cpu asks for it");
-    } else if accelerator.devices().is_empty() {
-        println!("proving on the CPU: there is no other device");
-        let errors = [BackendKind::Cuda, BackendKind::OpenCl].map(Accelerator::with_backend);
-        errors.iter().filter_map(|found| found.as_ref().err()).for_each(|error| println!("  {error}"));
+/// What the engine found, which it says, but for what the options or bellperson's variable leave out.
+fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
+    let all = Accelerator::global()?;
+    let asked = place::asked_for_cpu(all).or_else(|| cli::no_gpu().then_some("BELLMAN_NO_GPU"));
+    let accelerator = if asked.is_some() { all.on_devices(Vec::new()) } else { all.clone() };
+    place::lines(&accelerator, asked).iter().for_each(|line| println!("{line}"));
+    let found = accelerator.devices().len();
+    if let Some(count) = options.devices.filter(|count| *count as usize != found) {
+        return Err(format!("--devices: expected {count}, got {found}").into());
     }
-    for device in accelerator.devices() {
-        println!("device: {} ({})", device.info().name, device.info().backend);
+    if options.steps && found == 0 {
+        return Err("--steps: expected a device, got none: see above for the reason".into());
     }
+    Ok(accelerator)
 }
 
 /// Says why a backend was passed over; what ran elsewhere than was asked for is an error.
@@ -153,9 +153,10 @@ fn compare(measured: &[Measured], stock: Option<&Outcome>) -> Result<(), Failure
     if outcomes.len() > 1 || measured.iter().any(|way| way.phases.is_empty()) {
         println!("{}", table::comparison(&outcomes));
     }
+    outcomes.iter().for_each(|outcome| println!("{}", table::verified(outcome)));
     if outcomes.len() > 1 {
         compare::check_equal(&outcomes)?;
-        println!("all proofs are equal, and valid");
+        println!("all proofs are equal");
     }
     Ok(())
 }
@@ -174,5 +175,5 @@ fn write_json(options: &Options, measured: &[Measured], stock: Option<&Outcome>)
         others,
         stock,
     };
-    Ok(std::fs::write(path, serde_json::to_string_pretty(&written)? + "\n")?)
+    Ok(output::write_json(path, &written)?)
 }

@@ -20,6 +20,9 @@ pub struct Outcome {
     pub verify_ms: f64,
     /// From the end of synthesis to the proofs, of every timed run.
     pub runs_ms: Vec<f64>,
+    /// Proofs of a run that stock verification accepted, the same in all runs; none where an older program says nothing.
+    #[serde(default)]
+    pub verified: usize,
     /// The proofs in hexadecimal, one after another.
     pub proof: String,
 }

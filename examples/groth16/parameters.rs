@@ -11,7 +11,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::circuits::Workload;
 use crate::options::WorkOptions;
-use crate::{Failure, progress};
+use crate::{Failure, output, progress};
 
 /// Part of the key: to be changed with the shape of any circuit.
 const SHAPES: u32 = 1;
@@ -34,6 +34,18 @@ pub fn load(workload: &Workload, options: &WorkOptions) -> Result<Parameters<Bls
         return Err(format!("{}: domain of {domain}, expected {expected}", path.display()).into());
     }
     Ok(parameters)
+}
+
+/// Checks, before anything is computed, that there are parameters or that they can be kept.
+///
+/// # Errors
+/// They cannot; the text names the folder.
+pub fn check(options: &WorkOptions) -> Result<(), String> {
+    let path = path(options).map_err(|error| error.to_string())?;
+    match path.parent() {
+        Some(folder) if !path.exists() => output::check_folder(folder),
+        _ => Ok(()),
+    }
 }
 
 /// Where the parameters are kept.
@@ -74,10 +86,13 @@ fn generate(workload: &Workload, options: &WorkOptions, path: &Path) -> Result<P
 /// Writes to a file beside the path and renames it, so that the path never holds a part of a file.
 fn write(parameters: &Parameters<Bls12>, path: &Path) -> Result<(), Failure> {
     let folder = path.parent().ok_or("the parameters' path has no folder")?;
-    fs::create_dir_all(folder)?;
-    let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
-    parameters.write(&mut file)?;
-    file.flush()?;
-    file.into_inner()?.persist(path)?;
-    Ok(())
+    let written = || -> Result<(), Failure> {
+        fs::create_dir_all(folder)?;
+        let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+        parameters.write(&mut file)?;
+        file.flush()?;
+        file.into_inner()?.persist(path)?;
+        Ok(())
+    };
+    written().map_err(|error| format!("{}: {error}", path.display()).into())
 }

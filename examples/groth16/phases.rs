@@ -18,16 +18,24 @@ struct Seen {
 }
 
 static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
+/// What compiling or loading kernels took in all reports, those to warm up among them.
+static COMPILED: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
 /// Starts to collect the engine's reports, if that has not been done.
 pub fn collect() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         report::observe(|report| {
+            *COMPILED.lock().unwrap_or_else(PoisonError::into_inner) += report.traffic.compile;
             let seen = Seen { end: Instant::now(), report: report.clone() };
             SEEN.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
         });
     });
+}
+
+/// How long compiling or loading kernels took since then, if it did: runs that count have most often none of it.
+pub fn compiled() -> Option<Duration> {
+    Some(*COMPILED.lock().unwrap_or_else(PoisonError::into_inner)).filter(|time| !time.is_zero())
 }
 
 fn take_seen() -> Vec<Seen> {
@@ -60,6 +68,8 @@ pub struct Phase {
     pub kernels_ms: f64,
     /// Sum of the times of downloads.
     pub download_ms: f64,
+    /// Sum of the times that compiling or loading kernels took, which only first uses do.
+    pub compile_ms: f64,
     /// Why other backends were passed over.
     pub fallbacks: Vec<String>,
 }
@@ -80,6 +90,7 @@ impl Phase {
             upload_ms: sum(|report| report.traffic.upload),
             kernels_ms: sum(|report| report.traffic.kernels),
             download_ms: sum(|report| report.traffic.download),
+            compile_ms: sum(|report| report.traffic.compile),
             fallbacks: distinct(seen.iter().flat_map(|seen| seen.report.fallbacks.clone())),
         }
     }
@@ -94,6 +105,7 @@ impl Phase {
         self.upload_ms += other.upload_ms;
         self.kernels_ms += other.kernels_ms;
         self.download_ms += other.download_ms;
+        self.compile_ms += other.compile_ms;
         self.fallbacks = distinct(self.fallbacks.drain(..).chain(other.fallbacks));
     }
 }

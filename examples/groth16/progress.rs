@@ -5,16 +5,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Runs `work` under a spinner with the elapsed time; without a terminal, a line before and one after.
+/// Runs `work` under a spinner with the elapsed time, and leaves a line that says how long it took; without a terminal
+/// there is that line alone.
 ///
 /// # Errors
 /// Those of `work`.
 pub fn step<T, E>(name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let start = Instant::now();
     let bar = std::io::stderr().is_terminal().then(|| spinner(name));
-    if bar.is_none() {
-        eprintln!("{name} …");
-    }
     let outcome = work();
     if let Some(bar) = bar {
         bar.finish_and_clear();

@@ -34,7 +34,8 @@ impl Batch {
     /// # Errors
     /// The circuit cannot be synthesised.
     pub fn new(options: &WorkOptions) -> Result<Self, Failure> {
-        let (log, seeds) = (options.log_constraints, (0..options.batch).map(|number| options.seed + u64::from(number)));
+        let (log, seeds) =
+            (options.log_constraints, (0..options.batch).map(|number| options.seed.wrapping_add(u64::from(number))));
         let circuits: Vec<Workload> = progress::step("computing the witness", || {
             seeds.map(|seed| Workload::new(options.circuit, log, seed)).collect::<Result<_, _>>()
         })?;
@@ -111,7 +112,7 @@ pub fn outcome(
 ) -> Result<Outcome, Failure> {
     let run = runs.get(median(runs)).ok_or("there is no proof to verify")?;
     if runs.iter().any(|other| other.proofs != run.proofs) {
-        return Err("proofs of the same witness and randomisation differ from run to run".into());
+        return Err(format!("{engine}: proofs of the same witness and randomisation differ from run to run").into());
     }
     Ok(Outcome {
         engine: engine.to_owned(),
@@ -121,6 +122,7 @@ pub fn outcome(
         proving_ms: ms(run.proving),
         verify_ms: ms(verify(&run.proofs, batch, parameters)?),
         runs_ms: runs.iter().map(|run| ms(run.proving)).collect(),
+        verified: run.proofs.len(),
         proof: hex(&run.proofs)?,
     })
 }

@@ -31,7 +31,7 @@ pub fn measure(
     assignment: &[Scalar],
 ) -> Result<Vec<Phase>> {
     let Some(device) = key.accelerator().devices().first() else {
-        return Err(Error::invalid("steps", "devices", "one", "none"));
+        return Err(Error::invalid("--steps", "devices", "one", "none"));
     };
     let alone = key.accelerator().on_devices(vec![device.clone()]);
     let mut bench = Bench { stream: device.stream()?, device: device.clone(), steps: Vec::new() };

@@ -1,28 +1,27 @@
 //! The same proof through bellperson's other prover, its feature `cuda-supraseal`, by a program of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::Options;
 use crate::outcome::Outcome;
 use crate::{Failure, child};
 
-/// Proves by the programs that were named, or else by one on the drop-in for supraseal-c2, which is built first.
+/// The programs that were named, or else one on the drop-in for supraseal-c2, which is built.
 ///
 /// # Errors
-/// A program cannot be built or run, or says nothing that can be read.
-pub fn run(options: &Options) -> Result<Vec<Outcome>, Failure> {
-    let mut programs = options.supraseal_binary.clone();
-    if programs.is_empty() {
-        programs.push(drop_in().build()?);
+/// It cannot be built.
+pub fn programs(options: &Options) -> Result<Vec<PathBuf>, Failure> {
+    match options.supraseal_binary.as_slice() {
+        [] => Ok(vec![drop_in().build()?]),
+        named => Ok(named.to_vec()),
     }
-    programs.iter().map(|program| run_program(program, options)).collect()
 }
 
 /// Proves by a program that was built before.
 ///
 /// # Errors
 /// It cannot be run, or says nothing that can be read.
-pub fn run_program(program: &Path, options: &Options) -> Result<Outcome, Failure> {
+pub fn run(program: &Path, options: &Options) -> Result<Outcome, Failure> {
     // Its engine reads what was set for this one from the environment.
     child::run(program, options, |_| ())
 }

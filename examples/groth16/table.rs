@@ -33,6 +33,10 @@ fn phases(outcome: &Outcome, phases: &[Phase]) -> Table {
         table.add_row(phase_row(phase));
     }
     let engine: f64 = phases.iter().map(|phase| phase.ms).sum();
+    let compile: f64 = phases.iter().map(|phase| phase.compile_ms).sum();
+    if compile > 0.0 {
+        table.add_row(host_row("  in them, compilation of kernels", compile));
+    }
     table.add_row(host_row("the rest", (outcome.proving_ms - engine).max(0.0)));
     table.add_row(host_row("end of synthesis to proof", outcome.proving_ms));
     table.add_row(host_row("synthesis to proof", outcome.synthesis_ms + outcome.proving_ms));
@@ -69,6 +73,16 @@ pub fn comparison(outcomes: &[&Outcome]) -> Table {
     }
     align(&mut table, 2..7);
     table
+}
+
+/// What was verified, where it was.
+pub fn verified(outcome: &Outcome) -> String {
+    let Outcome { engine, verified, runs_ms, .. } = outcome;
+    match verified {
+        0 => format!("{engine}: its program does not say whether the proofs were verified"),
+        1 => format!("{engine}: 1 proof verified by bellperson, the same in {} runs", runs_ms.len()),
+        _ => format!("{engine}: {verified} proofs verified by bellperson, the same in {} runs", runs_ms.len()),
+    }
 }
 
 fn milliseconds(time: f64) -> String {

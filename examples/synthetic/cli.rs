@@ -3,12 +3,15 @@
 #[path = "../groth16/backend.rs"]
 mod backend;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 pub use backend::Backend;
 
+use crate::output;
 use crate::system::Shape;
 
 /// Proves a random R1CS of the shape of Filecoin's on the resident pipeline, under a key whose discrete logarithms are
@@ -22,7 +25,7 @@ pub struct Options {
     #[arg(long, value_name = "K", default_value_t = 16, value_parser = clap::value_parser!(u32).range(10..=27))]
     pub log_constraints: u32,
     /// Mean number of non-zeros in a row of A; those of B and C have about one
-    #[arg(long, value_name = "N", default_value_t = 3.0)]
+    #[arg(long, value_name = "N", default_value_t = 3.0, value_parser = positive)]
     pub nonzeros: f64,
     /// Percentage of variables that are zero or one
     #[arg(long, value_name = "PERCENT", default_value_t = 95, value_parser = clap::value_parser!(u32).range(0..=100))]
@@ -58,7 +61,34 @@ const EXAMPLES: &str = "Examples:
   synthetic --log-constraints 27 --backend cuda        130 M constraints: 80 GB of host memory, a GPU of 141 GB
   synthetic --log-constraints 20 --memory-limit 700M   a key that does not fit is streamed";
 
+/// A number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
 impl Options {
+    /// The options of a command line, checked before there is any work.
+    ///
+    /// # Errors
+    /// The line is malformed, an option would be without effect, or a file cannot be written.
+    pub fn checked(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
+        let options = Self::try_parse_from(line)?;
+        let error = |kind, text: String| Err(Self::command().error(kind, text));
+        let of_devices = [("--devices", options.devices.is_some()), ("--memory-limit", options.memory_limit.is_some())];
+        let given = of_devices.iter().find(|(_, given)| *given);
+        if let (Backend::Cpu, Some((option, _))) = (options.backend, given) {
+            return error(
+                ErrorKind::ArgumentConflict,
+                format!("{option}: expected a device, but --backend cpu has none"),
+            );
+        }
+        if let Some(Err(text)) = options.json.as_deref().map(output::check) {
+            return error(ErrorKind::ValueValidation, format!("--json: {text}"));
+        }
+        Ok(options)
+    }
+
     /// The system to make.
     pub fn shape(&self) -> Shape {
         let domain = 1usize << self.log_constraints;
@@ -77,5 +107,26 @@ impl Options {
         let backend = backend.map(|backend| ("PROOFWARP_BACKEND", backend.to_string()));
         let limit = self.memory_limit.clone().map(|limit| ("PROOFWARP_MEMORY_LIMIT", limit));
         backend.into_iter().chain(limit).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_done_is_refused_before_any_work() {
+        for (line, expected) in [
+            ("--json /no/such/folder/results.json", "--json: /no/such/folder/results.json: "),
+            ("--backend cpu --devices 2", "--devices: expected a device"),
+            ("--backend cpu --memory-limit 1G", "--memory-limit: expected a device"),
+            ("--nonzeros NaN", "expected a number above 0"),
+            ("--nonzeros 0", "expected a number above 0"),
+        ] {
+            let words = ["synthetic"].into_iter().chain(line.split_whitespace());
+            let error = Options::checked(words).expect_err("refused");
+            assert!(error.exit_code() == 2 && error.to_string().contains(expected), "{line}: {error}");
+        }
+        assert!(Options::checked(["synthetic", "--nonzeros=2.5", "--devices=1", "--memory-limit=1G"]).is_ok());
     }
 }

@@ -4,10 +4,17 @@
 
 mod bases;
 mod cli;
+#[path = "../groth16/exit.rs"]
+mod exit;
 mod expect;
 mod key;
 mod measure;
 mod memory;
+#[path = "../groth16/output.rs"]
+#[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
+mod output;
+#[path = "../groth16/place.rs"]
+mod place;
 #[path = "../groth16/progress.rs"]
 mod progress;
 mod rows;
@@ -16,7 +23,6 @@ mod table;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use proofwarp::Accelerator;
 use proofwarp::groth16::Circuit;
 
@@ -27,18 +33,12 @@ use measure::Outcome;
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = Options::checked(std::env::args_os()).unwrap_or_else(|error| error.exit());
     for (name, value) in options.variables() {
         // SAFETY: called first of all in `main`, before there is any other thread that could read the environment.
         unsafe { std::env::set_var(name, value) };
     }
-    match run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("synthetic: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::code(run(&options))
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
@@ -66,14 +66,11 @@ fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
 fn announce(accelerator: &Accelerator) {
     let cores = rayon::current_num_threads();
     println!("host: {cores} cores{}", memory::host_available().map_or_else(String::new, table::available));
-    for device in accelerator.devices() {
-        let info = device.info();
-        println!("device: {} ({}), {:.2} GB", info.name, info.backend, table::gigabytes(info.memory));
-    }
+    place::lines(accelerator, place::asked_for_cpu(accelerator)).iter().for_each(|line| println!("{line}"));
 }
 
 fn write_json(options: &Options, plan: Vec<memory::Item>, outcome: &Outcome) -> Result<(), Failure> {
     let Some(path) = &options.json else { return Ok(()) };
     let written = outcome.json(options, plan);
-    Ok(std::fs::write(path, serde_json::to_string_pretty(&written)? + "\n")?)
+    Ok(output::write_json(path, &written)?)
 }

@@ -25,6 +25,8 @@ pub struct Outcome {
     pub steps: Vec<(&'static str, Duration)>,
     /// Each timed call after the first.
     pub calls: Vec<Duration>,
+    /// Proofs that were checked, those on the CPU among them.
+    pub verified: usize,
     /// Of the call with the median time.
     pub report: Report,
     /// Bytes of the key and of the circuit on the devices, all together.
@@ -58,14 +60,16 @@ pub fn measure(
     let prover = Prover { key, circuit, system, expected: expected(&logarithms, &sums, &r, &s), r, s };
     let first = timed(&mut steps, "first call", || prover.prove())?;
     let mut reports = (0..options.proofs).map(|_| prover.prove()).collect::<Result<Vec<_>, _>>()?;
-    let calls = reports.iter().map(|report| report.total).collect();
+    let calls: Vec<Duration> = reports.iter().map(|report| report.total).collect();
     reports.sort_by_key(|report| report.total);
     let report = if reports.is_empty() { first } else { reports.swap_remove(reports.len() / 2) };
-    if options.log_constraints <= ALSO_ON_CPU {
+    let also_on_cpu = options.log_constraints <= ALSO_ON_CPU && !accelerator.devices().is_empty();
+    if also_on_cpu {
         timed(&mut steps, "the same on the CPU", || prover.on_cpu())?;
     }
     Ok(Outcome {
         steps,
+        verified: (1 + calls.len() + usize::from(also_on_cpu)) * prover.r.len(),
         calls,
         report,
         key_bytes: prover.key.bytes(),
@@ -111,9 +115,11 @@ impl Prover<'_> {
         let witnesses = vec![Witness { inputs, aux, evaluations: None }; self.r.len()];
         let (proofs, report) = prove(key, self.circuit, &witnesses, &self.r, &self.s, None)?;
         for (number, (expected, actual)) in self.expected.iter().zip(&proofs).enumerate() {
-            let points = [("A", expected.a == actual.a), ("B", expected.b == actual.b), ("C", expected.c == actual.c)];
-            if let Some((name, _)) = points.iter().find(|(_, equal)| !equal) {
-                return Err(format!("proof {number}, {name}: expected {expected:?}, got {actual:?}").into());
+            let equal = [expected.a == actual.a, expected.b == actual.b, expected.c == actual.c];
+            if let Some(point) = equal.iter().position(|equal| !equal) {
+                let texts = |proof: &Proof<Bls12>| [proof.a.to_string(), proof.b.to_string(), proof.c.to_string()];
+                let (name, expected, actual) = (["A", "B", "C"][point], &texts(expected)[point], &texts(actual)[point]);
+                return Err(format!("proof {number}, {name}: expected {expected}, got {actual}").into());
             }
         }
         Ok(report)
@@ -139,6 +145,7 @@ impl Outcome {
             "batch": options.batch,
             "backend": report.backend.to_string(),
             "device": report.device,
+            "verified": self.verified,
             "fallbacks": report.fallbacks,
             "steps_ms": steps,
             "calls_ms": self.calls.iter().map(ms).collect::<Vec<_>>(),
@@ -146,6 +153,7 @@ impl Outcome {
             "upload_ms": ms(&traffic.upload),
             "kernels_ms": ms(&traffic.kernels),
             "download_ms": ms(&traffic.download),
+            "compile_ms": ms(&traffic.compile),
             "bytes_up": traffic.bytes_up,
             "bytes_down": traffic.bytes_down,
             "plan_bytes": plan,

@@ -59,7 +59,8 @@ pub fn outcome(outcome: &Outcome) -> String {
     }
     let (report, traffic) = (&outcome.report, &outcome.report.traffic);
     let rows = [
-        (format!("median of {} further calls", outcome.calls.len()), report.total),
+        (call(outcome.calls.len()), report.total),
+        ("  compilation of kernels in it".to_owned(), traffic.compile),
         ("  uploads in it".to_owned(), traffic.upload),
         ("  kernels in it, streams added up".to_owned(), traffic.kernels),
         ("  downloads in it".to_owned(), traffic.download),
@@ -69,7 +70,17 @@ pub fn outcome(outcome: &Outcome) -> String {
     }
     align(&mut times);
     let (backend, device) = (report.backend, &report.device);
-    format!("{times}\n{}\nall proofs are what they must be; made on {backend} ({device})", bytes(outcome))
+    let proofs = outcome.verified;
+    let verified = format!("{proofs} proofs verified: they are what the key's logarithms say that they must be");
+    format!("{times}\n{}\n{verified}; made on {backend} ({device})", bytes(outcome))
+}
+
+/// Which call the report is of, where there were so many after the first.
+fn call(further: usize) -> String {
+    match further {
+        0 => "the first call".to_owned(),
+        _ => format!("median of {further} further calls"),
+    }
 }
 
 fn bytes(outcome: &Outcome) -> Table {

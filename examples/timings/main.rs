@@ -3,17 +3,25 @@
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
+mod cli;
+#[path = "../groth16/exit.rs"]
+mod exit;
 #[path = "../../benches/common/inputs.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
 mod ntt;
 mod peers;
+#[path = "../groth16/place.rs"]
+mod place;
+#[path = "../../benches/common/variables.rs"]
+#[allow(dead_code, reason = "the benches use more of it")]
+mod variables;
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blstrs::{G1Affine, G2Affine, Scalar};
-use clap::Parser;
 use ff::Field;
 use group::{Curve, Group};
 use halo2curves::bn256;
@@ -27,117 +35,40 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Times operations on the backend that `PROOFWARP_BACKEND` forces; every row is a median.
-#[derive(Parser)]
-struct Options {
-    /// Binary logarithms of the sizes, FIRST..LAST (inclusive).
-    #[arg(long, default_value = "10..16")]
-    log: String,
-    /// Timed runs of each row, after one to warm up.
-    #[arg(long, default_value_t = 5)]
-    repeat: usize,
-    /// Only operations whose name contains this.
-    #[arg(long, default_value = "")]
-    only: String,
-    /// Only distributions of scalars whose name contains this.
-    #[arg(long, default_value = "")]
-    scalars: String,
-    /// Only places of the MSM's inputs whose name contains this: host, bases, resident (bases and scalars).
-    #[arg(long, default_value = "")]
-    from: String,
-    /// Bits of the MSM's windows, one row each; 0 is the model's choice.
-    #[arg(long, value_delimiter = ',', default_value = "0")]
-    window: Vec<u32>,
-    /// Rounds of batched affine additions, one row each; without, the model's choice.
-    #[arg(long, value_delimiter = ',')]
-    rounds: Vec<u32>,
-    /// Halve scalars, or never do; without, as the model says.
-    #[arg(long)]
-    halved: Option<bool>,
-    /// Copies of each base.
-    #[arg(long, default_value_t = 1)]
-    precompute: u32,
-    /// Most devices to use; 0 is all of them.
-    #[arg(long, default_value_t = 0)]
-    devices: usize,
-    /// Only one transform over 1, 2, 4 … of the devices at once.
-    #[arg(long)]
-    peers: bool,
-    /// Groups of windows that several devices share the MSM's resident bases in, one row each; 0 is the model's choice.
-    #[arg(long, value_delimiter = ',', default_value = "0")]
-    window_groups: Vec<usize>,
-    /// Check every sum of an MSM, by the bases' discrete logarithms, and every product of a matrix, by the CPU.
-    #[arg(long)]
-    check: bool,
-    /// Print the plan of each MSM over resident bases, and of each matrix.
-    #[arg(long)]
-    explain: bool,
-    /// Vectors of scalars in a batch; the time of one is printed.
-    #[arg(long, default_value_t = 1)]
-    batch: u32,
-    /// Most vectors of a batch that are multiplied as one matrix, one row each; 0 is the model's choice.
-    #[arg(long, value_delimiter = ',', default_value = "0")]
-    joined: Vec<usize>,
-}
-
-impl Options {
-    /// Whether inputs in this place are asked for.
-    fn wants(&self, place: &str) -> bool {
-        place.contains(&self.from)
-    }
-
-    /// Every combination of groups, windows, rounds and joined vectors, with a name for what is not the model's.
-    fn plans(&self) -> Vec<(String, msm::Options)> {
-        let rounds: Vec<_> =
-            if self.rounds.is_empty() { vec![None] } else { self.rounds.iter().copied().map(Some).collect() };
-        let of = |window_groups: usize, window: u32, affine_rounds: Option<u32>, joined: usize| {
-            let groups_name = if window_groups > 0 { format!(" groups={window_groups}") } else { String::new() };
-            let window_name = if window > 0 { format!(" c={window}") } else { String::new() };
-            let rounds_name = affine_rounds.map_or(String::new(), |rounds| format!(" rounds={rounds}"));
-            let joined_name = if joined > 0 { format!(" joined={joined}") } else { String::new() };
-            let halved_name = self.halved.map_or(String::new(), |halved| format!(" halved={halved}"));
-            let (precompute, halved) = (self.precompute, self.halved);
-            let options =
-                msm::Options { window_groups, window, affine_rounds, precompute, halved, joined, ..Default::default() };
-            (format!("{groups_name}{window_name}{rounds_name}{halved_name}{joined_name}"), options)
-        };
-        let windows = self.window_groups.iter().flat_map(|groups| self.window.iter().map(move |c| (*groups, *c)));
-        let rounds = windows.flat_map(|(groups, c)| rounds.iter().map(move |rounds| (groups, c, *rounds)));
-        let joined = rounds.flat_map(|plan| self.joined.iter().map(move |joined| (plan, *joined)));
-        joined.map(|((groups, c, rounds), joined)| of(groups, c, rounds, joined)).collect()
-    }
-}
+use cli::Options;
 
 type Failure = Box<dyn std::error::Error>;
 
-fn main() -> Result<(), Failure> {
-    let options = Options::parse();
-    let (first, last) = options.log.split_once("..").ok_or("--log takes FIRST..LAST")?;
-    let sizes: Vec<u32> = (first.parse()?..=last.trim_start_matches('=').parse()?).step_by(2).collect();
+fn main() -> ExitCode {
+    let options = Options::checked(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    exit::code(run(&options))
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let sizes = &options.log.0;
     let accelerator = Accelerator::from_env()?;
     let most = if options.devices == 0 { usize::MAX } else { options.devices };
     let accelerator = accelerator.on_devices(accelerator.devices().iter().take(most).cloned().collect());
-    for device in accelerator.devices() {
-        println!("{} {}", device.info().backend, device.info().name);
-    }
+    place::lines(&accelerator, place::asked_for_cpu(&accelerator)).iter().for_each(|line| println!("{line}"));
+    options.check_devices(accelerator.devices().len())?;
     if options.peers {
-        peers::all::<Scalar>(&accelerator, &options, &sizes)?;
-        return peers::all::<bn256::Fr>(&accelerator, &options, &sizes);
+        peers::all::<Scalar>(&accelerator, options, sizes)?;
+        return peers::all::<bn256::Fr>(&accelerator, options, sizes);
     }
     println!("operation                                                log n     total ms   upload ms  kernels ms");
-    products(&accelerator, &options)?;
-    inversions(&accelerator, &options)?;
-    for &log_n in &sizes {
-        ntt::rows::<Scalar>(&accelerator, &options, log_n)?;
-        ntt::rows::<bn256::Fr>(&accelerator, &options, log_n)?;
+    products(&accelerator, options)?;
+    inversions(&accelerator, options)?;
+    for &log_n in sizes {
+        ntt::rows::<Scalar>(&accelerator, options, log_n)?;
+        ntt::rows::<bn256::Fr>(&accelerator, options, log_n)?;
     }
-    matrices::<Scalar>(&accelerator, &options, &sizes)?;
-    matrices::<bn256::Fr>(&accelerator, &options, &sizes)?;
-    for &log_n in &sizes {
-        msms::<G1Affine>(&accelerator, &options, log_n)?;
-        msms::<G2Affine>(&accelerator, &options, log_n)?;
-        msms::<bn256::G1Affine>(&accelerator, &options, log_n)?;
-        msms::<bn256::G2Affine>(&accelerator, &options, log_n)?;
+    matrices::<Scalar>(&accelerator, options, sizes)?;
+    matrices::<bn256::Fr>(&accelerator, options, sizes)?;
+    for &log_n in sizes {
+        msms::<G1Affine>(&accelerator, options, log_n)?;
+        msms::<G2Affine>(&accelerator, options, log_n)?;
+        msms::<bn256::G1Affine>(&accelerator, options, log_n)?;
+        msms::<bn256::G2Affine>(&accelerator, options, log_n)?;
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ fn resident<F: NttField>(
             let calls = stream.traffic().kernels.saturating_sub(before);
             Ok(calls.as_secs_f64() * 1e3 / f64::from(CALLS * options.batch))
         })?;
-        print(&format!("ntt {} {direction:?}, resident", F::NAME), domain.log_n(), time);
+        print(&format!("ntt {} {direction}, resident", F::NAME), domain.log_n(), time);
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ fn on_all_devices<F: NttField>(
             let slowest = slowest.into_iter().fold(0.0, f64::max);
             Ok(slowest / f64::from(CALLS * options.batch) / count as f64)
         })?;
-        print(&format!("ntt {} Forward, resident, {count} devices", F::NAME), domain.log_n(), time);
+        print(&format!("ntt {} forward, resident, {count} devices", F::NAME), domain.log_n(), time);
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::CosetInverse]
 /// Times of the directions, and how many times as fast they are as others.
 fn list(times: &[f64], others: &[f64]) -> String {
     let one = |((direction, time), other): ((&Direction, &f64), &f64)| {
-        format!("{direction:?} {time:8.3} ({:.2} x)", other / time)
+        format!("{direction} {time:8.3} ({:.2} x)", other / time)
     };
     DIRECTIONS.iter().zip(times).zip(others).map(one).collect::<Vec<_>>().join(", ")
 }
@@ -89,7 +89,7 @@ fn over<F: NttField>(accelerator: &Accelerator, options: &Options, values: &[F],
         (0..CALLS).map(|_| domain.time_on_peers(Direction::Forward, &mut vector)).collect::<Result<Vec<_>, _>>()?;
     runs.sort_by_key(|passes| passes.iter().sum::<Duration>());
     let passes: Vec<String> = runs[0].iter().map(|time| format!("{:.3}", milliseconds(*time))).collect();
-    println!("    passes of Forward, the host waiting for each, least of {CALLS} runs: {}", passes.join(", "));
+    println!("    passes of forward, the host waiting for each, least of {CALLS} runs: {}", passes.join(", "));
     drop(vector);
     let mut result = values.to_vec();
     let total = median(options, || {

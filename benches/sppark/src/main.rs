@@ -5,6 +5,8 @@
 //! starts, and the sum ends on the host. Place `host`: all is in pageable host memory before and after.
 
 mod device;
+#[path = "../../../examples/groth16/exit.rs"]
+mod exit;
 #[path = "../../common/inputs.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
@@ -14,6 +16,8 @@ mod ntt;
 #[allow(dead_code, reason = "the benches use the other half of it")]
 mod protocol;
 
+use std::process::ExitCode;
+
 use device::{BLS12_381, BN254};
 use halo2curves::bn256;
 use msm::Msm;
@@ -21,7 +25,11 @@ use protocol::{Failure, error_line, serve};
 // The crate whose C code sppark's host side calls.
 use blst as _;
 
-fn main() -> Result<(), Failure> {
+fn main() -> ExitCode {
+    exit::code(run())
+}
+
+fn run() -> Result<(), Failure> {
     let mut bls12_381 = Msm::<blstrs::G1Affine>::new(&BLS12_381);
     let mut bn254 = Msm::<bn256::G1Affine>::new(&BN254);
     let name = device::name().inspect_err(|error| println!("{}", error_line(error)))?;

@@ -2,6 +2,7 @@
 //! `msm_bls12_381_g1`, `msm_bls12_381_g2` and `ntt_bls12_381_fr`, from host slices to host result: the crate
 //! keeps nothing on the device. Inputs are made before the clock starts, and kept.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use blstrs::{G1Affine, G2Affine, Scalar};
@@ -13,6 +14,8 @@ use group::prime::PrimeCurveAffine;
 #[cfg_attr(any(feature = "cuda", feature = "opencl"), path = "gpu.rs")]
 #[cfg_attr(not(any(feature = "cuda", feature = "opencl")), path = "cpu.rs")]
 mod engine;
+#[path = "../../../examples/groth16/exit.rs"]
+mod exit;
 #[path = "../../common/inputs.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
@@ -60,7 +63,11 @@ fn ntt(engine: &mut Engine, worker: &Worker, request: &Request) -> Result<Answer
     Answer::timed(request.iterations, || engine.ntt(worker, &mut values, &omega, request.log_n))
 }
 
-fn main() -> Result<(), Failure> {
+fn main() -> ExitCode {
+    exit::code(run())
+}
+
+fn run() -> Result<(), Failure> {
     let worker = Worker::new();
     let mut engine = Engine::new().inspect_err(|error| println!("{}", error_line(error)))?;
     let (mut g1, mut g2) = (Inputs::<G1Affine>::new(), Inputs::<G2Affine>::new());

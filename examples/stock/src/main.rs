@@ -8,6 +8,9 @@ mod circuits;
 mod options;
 #[path = "../../groth16/outcome.rs"]
 mod outcome;
+#[path = "../../groth16/output.rs"]
+#[allow(dead_code, reason = "the example writes results to files")]
+mod output;
 #[path = "../../groth16/parameters.rs"]
 mod parameters;
 #[path = "../../groth16/progress.rs"]
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
     gpu_log::install()?;
+    parameters::check(work)?;
     let batch = Batch::new(work)?;
     let parameters = parameters::load(&batch.circuits[0], work)?;
     let (runs, ()) = prove::repeat("stock", work, || {

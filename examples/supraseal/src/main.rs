@@ -9,6 +9,9 @@ mod circuits;
 mod options;
 #[path = "../../groth16/outcome.rs"]
 mod outcome;
+#[path = "../../groth16/output.rs"]
+#[allow(dead_code, reason = "the example writes results to files")]
+mod output;
 #[path = "../../groth16/parameters.rs"]
 mod parameters;
 #[path = "../../groth16/progress.rs"]
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
     place::watch();
+    parameters::check(work)?;
     let batch = Batch::new(work)?;
     // What verifies the proofs, and makes the file if there is none.
     let parameters = parameters::load(&batch.circuits[0], work)?;
