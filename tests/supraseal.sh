@@ -51,7 +51,7 @@ own_tests() {
     uses_drop_in --features "$feature"
     for backend in "${backends[@]}"; do run_tests "$backend" --features "$feature" --test files --test proofs; done
     PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_BACKTRACE=0 \
-        cargo test --quiet --features "$feature" --test fallback --test memory -- --nocapture
+        cargo test --quiet --features "$feature" --test fallback --test no_gpu --test memory -- --nocapture
 }
 
 published_suites() {

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! Which devices are used is [`proofwarp::Accelerator`]'s choice; `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend.
+//! bellperson's `BELLMAN_NO_GPU=1` asks for the CPU here too; beside a forced backend of devices it is an error.
 //!
 //! A proof is verified before it is returned. What fails, or gives a proof that does not verify for a witness that
 //! satisfies the circuit's constraints, is made again on the CPU, with an error in the log and a line in the file of
@@ -18,6 +19,7 @@
 mod assignment;
 mod error;
 mod file;
+mod place;
 mod prover;
 mod srs;
 mod verify;

@@ -5,17 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blstrs::{Bls12, Scalar};
 use proofwarp::groth16::{Circuit, Densities, Proof, ProvingKeyOnDevice, Witness, prove};
-use proofwarp::{Accelerator, BackendKind, report};
+use proofwarp::{BackendKind, report};
 
 use crate::assignment::{Bits, Parts};
 use crate::error::{Error, equal};
 use crate::file;
+use crate::place::Place;
 use crate::verify::{VerifyingKey, satisfied};
 
 /// Parameters on the devices, with the circuit that was last proved by them.
 pub struct Prover {
     key: ProvingKeyOnDevice<Bls12>,
     verifying_key: VerifyingKey,
+    asked_for_cpu: bool,
     circuit: Mutex<Option<Arc<Known>>>,
 }
 
@@ -37,10 +39,11 @@ struct Batch<'a> {
 
 impl Prover {
     /// Reads parameters. The first device decodes the queries' points; the host does only once it needs them.
-    pub fn read(accelerator: &Accelerator, path: &Path) -> Result<Self, Error> {
+    pub fn read(place: Place, path: &Path) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path)?;
-        let key = ProvingKeyOnDevice::new(accelerator, parameters).map_err(|reason| Error::of_file(path, reason))?;
-        Ok(Self { key, verifying_key, circuit: Mutex::default() })
+        let Place { accelerator, asked_for_cpu } = place;
+        let key = ProvingKeyOnDevice::new(&accelerator, parameters).map_err(|reason| Error::of_file(path, reason))?;
+        Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
     /// A proof for each assignment. What fails on devices is made on the CPU, unless a backend is forced.
@@ -63,7 +66,7 @@ impl Prover {
     fn attempt(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
         let Batch { circuit, witnesses, r, s } = batch;
         let (proofs, report) = prove(key, circuit, witnesses, r, s, None)?;
-        if report.backend == BackendKind::Cpu && key.accelerator().forced().is_none() {
+        if report.backend == BackendKind::Cpu && !self.asked_for_cpu {
             log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));
         }
         for (number, (proof, witness)) in proofs.iter().zip(witnesses).enumerate() {

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use proofwarp::Accelerator;
-
 use crate::error::Error;
+use crate::place::Place;
 use crate::prover::Prover;
 
 /// Parameters kept by [`SRS::try_new`] for later calls.
@@ -40,7 +39,8 @@ impl SRS {
     /// infinity, as bellperson reads parameters. The device decodes and checks those of the queries.
     ///
     /// # Errors
-    /// The file cannot be read or is not one of parameters, or a forced backend is not there or failed.
+    /// The file cannot be read or is not one of parameters, or a forced backend is not there, failed, or is one of devices
+    /// while `BELLMAN_NO_GPU` asks for the CPU.
     pub fn try_new(srs_path: PathBuf, cache: bool) -> Result<Self, Error> {
         if !cache {
             return Self::read(&srs_path);
@@ -76,8 +76,7 @@ impl SRS {
     }
 
     fn read(path: &Path) -> Result<Self, Error> {
-        let accelerator = Accelerator::global()?;
-        let prover = Prover::read(accelerator, path)?;
+        let prover = Prover::read(Place::of_process()?, path)?;
         Ok(Self(Some(Arc::new(Loaded { path: path.to_owned(), prover }))))
     }
 }

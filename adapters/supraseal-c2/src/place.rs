@@ -1,0 +1,67 @@
+//! Which devices proofs are made on.
+
+use std::sync::Once;
+
+use proofwarp::{Accelerator, BackendKind};
+
+use crate::error::Error;
+
+/// bellperson's variable that asks for the CPU, by any value but 0.
+const NO_GPU: &str = "BELLMAN_NO_GPU";
+
+/// Devices for parameters, and whether they are none because the CPU was asked for.
+#[derive(Debug)]
+pub struct Place {
+    pub accelerator: Accelerator,
+    pub asked_for_cpu: bool,
+}
+
+impl Place {
+    /// The process's accelerator, without devices where [`NO_GPU`] asks for that, which is said once.
+    ///
+    /// # Errors
+    /// A forced backend is not there, or is one of devices that [`NO_GPU`] forbids.
+    pub fn of_process() -> Result<Self, Error> {
+        let place = Self::choose(Accelerator::global()?, std::env::var(NO_GPU).ok().as_deref())?;
+        static SAID: Once = Once::new();
+        if place.asked_for_cpu {
+            SAID.call_once(|| log::info!("supraseal-c2: proofs are made on the CPU: {NO_GPU} asks for it"));
+        }
+        Ok(place)
+    }
+
+    fn choose(all: &Accelerator, no_gpu: Option<&str>) -> Result<Self, Error> {
+        let forced = all.forced();
+        match (no_gpu.filter(|value| *value != "0"), forced) {
+            (Some(value), Some(backend @ (BackendKind::Cuda | BackendKind::OpenCl))) => {
+                Err(Error::invalid(NO_GPU, format!("unset or 0, since {backend} is forced"), value))
+            }
+            (Some(_), _) => Ok(Self { accelerator: all.on_devices(Vec::new()), asked_for_cpu: true }),
+            (None, _) => Ok(Self { accelerator: all.clone(), asked_for_cpu: forced == Some(BackendKind::Cpu) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_is_used_where_it_is_asked_for() {
+        let all = Accelerator::from_env().expect("accelerator");
+        let of_devices = !matches!(all.forced(), None | Some(BackendKind::Cpu));
+        for value in ["1", "", "true"] {
+            match Place::choose(&all, Some(value)) {
+                Ok(place) => assert!(place.asked_for_cpu && place.accelerator.devices().is_empty() && !of_devices),
+                Err(error) => assert!(of_devices && error.to_string().starts_with(NO_GPU), "{error}"),
+            }
+        }
+        for value in [None, Some("0")] {
+            let place = Place::choose(&all, value).expect("place");
+            assert_eq!(place.accelerator.devices().len(), all.devices().len());
+            assert_eq!(place.asked_for_cpu, all.forced() == Some(BackendKind::Cpu));
+        }
+        let host = Accelerator::with_backend(BackendKind::Cpu).expect("host");
+        assert!(Place::choose(&host, None).expect("place").asked_for_cpu);
+    }
+}
