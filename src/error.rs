@@ -1,6 +1,9 @@
 //! The one error type of the crate.
 
+use std::any::Any;
+
 use crate::backend::BackendKind;
+use crate::waiting::text_of;
 
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -70,8 +73,13 @@ impl Error {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }
     }
 
+    /// A thread that worked for an operation panicked.
+    pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> Self {
+        Self::device("host", operation, format!("a worker thread panicked: {}", text_of(panic)))
+    }
+
     /// A thread that worked for an operation ended without a result.
-    pub(crate) fn panicked(operation: &str) -> Self {
-        Self::device("host", operation, "a worker thread panicked")
+    pub(crate) fn lost(operation: &str) -> Self {
+        Self::device("host", operation, "a worker thread ended without a result")
     }
 }

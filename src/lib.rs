@@ -27,6 +27,7 @@ pub mod program;
 pub mod report;
 pub mod settings;
 mod side_by_side;
+pub mod waiting;
 
 pub use accelerator::Accelerator;
 pub use backend::BackendKind;

@@ -1,13 +1,10 @@
 //! One piece of work for each device, at the same time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{SendError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
-
-use rayon::Yield;
+use std::sync::{Mutex, PoisonError};
 
 use crate::backend::lock;
+use crate::waiting::{Task, all_at_once};
 use crate::{Error, Result};
 
 /// The results of all pieces, in their order. The caller's thread does the first; others wait for work in between, since
@@ -18,93 +15,18 @@ pub(crate) fn side_by_side<P: Send, T: Send>(
     work: impl Fn(P) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
     let attempt = |piece| catch_unwind(AssertUnwindSafe(|| work(piece)));
-    let attempt = |piece| attempt(piece).unwrap_or_else(|_| Err(Error::panicked(operation)));
+    let attempt = |piece| attempt(piece).unwrap_or_else(|panic| Err(Error::panicked(operation, &*panic)));
     let mut pieces = pieces;
     let Some(first) = pieces.next() else { return Vec::new() };
     let others: Vec<P> = pieces.collect();
     let places: Vec<Mutex<Option<Result<T>>>> = others.iter().map(|_| Mutex::new(None)).collect();
-    let pending = Arc::new(Pending::new(others.len()));
-    for (piece, place) in others.into_iter().zip(&places) {
-        let task: Box<dyn FnOnce() + Send + '_> = Box::new(move || *lock(place) = Some(attempt(piece)));
-        // SAFETY: what the task borrows outlives it: nothing below returns or unwinds before `pending` has counted
-        // every task, which is after it has run and gone.
-        let task = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Task>(task) };
-        let pending = pending.clone();
-        run_elsewhere(Box::new(move || {
-            task();
-            pending.one_less();
-        }));
-    }
-    let first = attempt(first);
-    pending.wait();
+    let attempt = &attempt;
+    let task = |(piece, place)| -> Task<'_> { Box::new(move || *lock(place) = Some(attempt(piece))) };
+    let tasks = others.into_iter().zip(&places).map(task).collect();
+    let first = all_at_once(tasks, || attempt(first));
     let taken = |place: Mutex<Option<_>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let others = places.into_iter().map(|place| taken(place).unwrap_or_else(|| Err(Error::panicked(operation))));
+    let others = places.into_iter().map(|place| taken(place).unwrap_or_else(|| Err(Error::lost(operation))));
     std::iter::once(first).chain(others).collect()
-}
-
-type Task = Box<dyn FnOnce() + Send>;
-
-/// Threads that wait for work.
-static IDLE: Mutex<Vec<Sender<Task>>> = Mutex::new(Vec::new());
-
-/// Has a thread do a task that does not unwind: an idle one, or a new one, or this one where the system gives none.
-fn run_elsewhere(mut task: Task) {
-    while let Some(idle) = { lock(&IDLE).pop() } {
-        match idle.send(task) {
-            Ok(()) => return,
-            Err(SendError(back)) => task = back,
-        }
-    }
-    let (sender, tasks) = channel::<Task>();
-    let again = sender.clone();
-    let wait_for_work = move || {
-        for task in tasks {
-            task();
-            lock(&IDLE).push(again.clone());
-        }
-    };
-    let thread = std::thread::Builder::new().name("proofwarp-device".to_owned()).spawn(wait_for_work);
-    match thread {
-        Ok(_) => drop(sender.send(task)),
-        Err(_) => task(),
-    }
-}
-
-/// Pause between two looks for work of rayon's pool.
-const LOOK: Duration = Duration::from_micros(50);
-
-/// Tasks that have not ended.
-struct Pending {
-    count: Mutex<usize>,
-    none: Condvar,
-}
-
-impl Pending {
-    fn new(count: usize) -> Self {
-        Self { count: Mutex::new(count), none: Condvar::new() }
-    }
-
-    fn one_less(&self) {
-        *lock(&self.count) -= 1;
-        self.none.notify_all();
-    }
-
-    /// A core of rayon's pool does the pool's work meanwhile: the tasks may wait for some of it.
-    fn wait(&self) {
-        while let Some(last) = rayon::yield_now() {
-            let count = lock(&self.count);
-            if *count == 0 {
-                return;
-            }
-            if last == Yield::Idle {
-                drop(self.none.wait_timeout(count, LOOK));
-            }
-        }
-        let mut count = lock(&self.count);
-        while *count > 0 {
-            count = self.none.wait(count).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -121,7 +43,7 @@ mod tests {
             assert_eq!(results.len(), count);
             for (number, result) in results.into_iter().enumerate() {
                 match number {
-                    3 => assert!(result.is_err()),
+                    3 => assert!(result.is_err_and(|error| error.to_string().contains("on purpose"))),
                     _ => assert_eq!(result.expect("no panic"), 2 * number),
                 }
             }

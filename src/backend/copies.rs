@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use rayon::{Scope, Yield};
 
 use super::past_cache::clear_past_cache;
+use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Bytes that one task of a parallel host copy takes: large enough to pay for the task.
@@ -66,7 +67,7 @@ impl<T: Send> Copies<T> {
         loop {
             match rayon::yield_now() {
                 // `self` has a sender, so that it waits for one.
-                None => return self.receiver.recv().map_err(|_| Error::panicked("copy")),
+                None => return self.receiver.recv().map_err(|_| Error::lost("copy")),
                 Some(Yield::Executed) => {}
                 Some(Yield::Idle) => std::thread::yield_now(),
             }
@@ -89,7 +90,8 @@ pub(crate) fn parallel_copy(to: &mut [u8], from: &[u8]) {
     if to.len() <= ALONE_BYTES {
         return to.copy_from_slice(from);
     }
-    to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks(COPY_GRAIN)).for_each(|(to, from)| to.copy_from_slice(from));
+    let parts = to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks(COPY_GRAIN));
+    spread(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
 }
 
 /// The same, and clears the source while it is in the cache.
@@ -102,13 +104,16 @@ pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
     if to.len() <= ALONE_BYTES {
         return one((to, from));
     }
-    to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one);
+    spread(|| to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one));
 }
 
 /// Clears slices with all cores, past their caches.
 pub(crate) fn clear_all_past_cache(slices: Vec<&mut [u8]>) {
     match slices.iter().map(|bytes| bytes.len()).sum::<usize>() {
         0..=ALONE_BYTES => slices.into_iter().for_each(clear_past_cache),
-        _ => slices.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN)).for_each(clear_past_cache),
+        _ => {
+            let parts = slices.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN));
+            spread(|| parts.for_each(clear_past_cache));
+        }
     }
 }

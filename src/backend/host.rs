@@ -8,6 +8,7 @@ use super::core::StreamCore;
 use super::past_cache::copy_past_cache;
 use super::staging::SLOT_BYTES;
 use super::{Abort, Buffer, Pinned, Stream, check_abort};
+use crate::waiting::in_place_scope;
 use crate::{Error, Result};
 
 /// Bytes of a part of an upload, which is copied to the device once it is in the host buffer.
@@ -116,7 +117,7 @@ impl Stream {
             unsafe { driver.copy_in(stream, to.memory, number * PART_BYTES, part.pointer, part.bytes) }
         };
         let copies = Copies::new();
-        let result = rayon::in_place_scope(|scope| {
+        let result = in_place_scope(|scope| {
             let parts = from.chunks(PART_BYTES).zip(kept.parts(from.len())?);
             parts.enumerate().try_for_each(|(number, (part, kept))| {
                 if number >= PARTS {

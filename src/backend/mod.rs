@@ -37,7 +37,7 @@ pub use host::HostBuffer;
 pub(crate) use peers::PeerMemory;
 pub(crate) use pool::usable;
 pub use stream::{Launch, Mark, Stream, Traffic};
-pub use wait::Abort;
+pub use wait::{Abort, guarded};
 pub(crate) use wait::{UPLOAD_PIECE, check_abort};
 
 /// Where an operation runs.

@@ -6,6 +6,7 @@ use super::copies::{Copies, clear_all_past_cache};
 use super::past_cache::copy_past_cache;
 use super::{Driver, EventHandle, Pinned};
 use crate::Result;
+use crate::waiting::in_place_scope;
 
 /// Bytes of one slot: at 50 GB/s a copy of 80 µs, so that launch costs do not show.
 pub(super) const SLOT_BYTES: usize = 4 << 20;
@@ -52,7 +53,7 @@ impl Ring {
     /// for one another at the end of each; whoever fills a slot queues its copy. Parts may go out of order.
     pub(super) fn send(&mut self, driver: &dyn Driver, from: &[u8], secret: bool, queue: &QueueCopy) -> Result<()> {
         let copies = Copies::new();
-        let result = rayon::in_place_scope(|scope| {
+        let result = in_place_scope(|scope| {
             from.chunks(SLOT_BYTES).enumerate().try_for_each(|(number, part)| {
                 let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
                 // SAFETY: the slot is at least a part long, and nobody else uses it until its event has passed.
@@ -76,7 +77,7 @@ impl Ring {
         queue: &QueueCopy,
     ) -> Result<()> {
         let copies = Copies::new();
-        let result = rayon::in_place_scope(|scope| {
+        let result = in_place_scope(|scope| {
             let mut coming = VecDeque::new();
             let empty = |ring: &mut Self, (index, slot, part): (usize, Pinned, &'a mut [u8])| {
                 ring.wait(driver, index)?;

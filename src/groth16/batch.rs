@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::proof::{Blinding, Partial, assemble};
 use super::{Circuit, Engine, PLACE, Proof, ProvingKeyOnDevice, Results, Witness, cpu, equal, gpu};
-use crate::backend::{Abort, Device, Traffic};
+use crate::backend::{Abort, Device, Traffic, guarded};
 use crate::curve::MsmCurve;
 use crate::report::Call;
+use crate::waiting::in_place_scope;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Proofs of a batch of witnesses, as far as they are made.
@@ -50,16 +51,17 @@ impl<'a, E: Engine> Batch<'a, E> {
     /// The hook aborted, or a forced backend failed.
     pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
         let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
-        let on_devices = |devices: &[Arc<Device>]| self.on_devices(devices, abort).map(|traffic| ((), traffic));
-        let run = || accelerator.run(call, on_devices, || self.on_cpu(abort));
-        let ((), report) = rayon::in_place_scope(|scope| {
+        let run = |abort: Abort<'_>| {
+            let on_devices = |devices: &[Arc<Device>]| self.on_devices(devices, abort).map(|traffic| ((), traffic));
+            accelerator.run(call, on_devices, || self.on_cpu(abort)).map(|((), report)| report)
+        };
+        in_place_scope(|scope| {
             // Beside the devices.
             scope.spawn(|_| {
                 self.blinding();
             });
-            run()
-        })?;
-        Ok(report)
+            guarded(abort, run)
+        })
     }
 
     /// How many proofs are missing.

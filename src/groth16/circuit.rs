@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::per_device::PerDevice;
 use super::{Engine, PLACE, Parameters, equal};
-use crate::backend::{Abort, Buffer, Device, Stream, check_abort};
+use crate::backend::{Abort, Buffer, Device, Stream, check_abort, guarded};
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, Options};
 use crate::{Accelerator, Error, Result};
@@ -137,10 +137,11 @@ impl<F: NttField> Circuit<F> {
     /// # Errors
     /// A device has too little memory, or failed, or the hook aborted.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
-        accelerator.devices().iter().try_for_each(|device| {
+        let upload = |device, abort: Abort<'_>| {
             self.on_device(device, abort)?;
             self.matrices_on_device(device, abort).map(drop)
-        })
+        };
+        guarded(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
     }
 
     /// Bytes that it takes on the devices, all together.

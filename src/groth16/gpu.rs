@@ -1,6 +1,7 @@
 //! Proofs on devices: a witness goes up once to each device that has a part of its proof, and everything until the sums
 //! is queued without waiting.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::msm::{DeviceScalars, Form, Queued};
 use crate::ntt::NttDomain;
 use crate::side_by_side::side_by_side;
+use crate::waiting::beside;
 use crate::{Error, Result};
 
 /// Proofs under way at once on a device: what the host does for one hides behind another's kernels.
@@ -195,19 +197,17 @@ impl<'a, E: Engine> Prover<'a, E> {
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
         let Selections { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
         let queue = Queue::new(self.device, share, proofs, abort)?;
-        std::thread::scope(|scope| {
-            let g2 = share.has(Query::BG2).then(|| scope.spawn(|| queue.add(Query::BG2, tables.b_g2()?, b.as_ref())));
-            let g1 = scope.spawn(|| {
-                let a = queue.add(Query::A, tables.g1(Query::A)?, a.as_ref())?;
-                let b = queue.add(Query::BG1, tables.g1(Query::BG1)?, b.as_ref())?;
-                Ok([a, b, queue.add(Query::L, tables.g1(Query::L)?, l.as_ref())?])
-            });
-            let h = vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
-            let panicked = |_| Error::panicked("groth16");
-            let b_g2 = g2.map_or(Ok(None), |g2| g2.join().map_err(panicked)?);
-            let g1 = g1.join().map_err(panicked)?;
-            Ok(UnderWay { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
-        })
+        let g2 = || queue.add(Query::BG2, tables.b_g2()?, b.as_ref());
+        let g1 = || {
+            let a = queue.add(Query::A, tables.g1(Query::A)?, a.as_ref())?;
+            let b = queue.add(Query::BG1, tables.g1(Query::BG1)?, b.as_ref())?;
+            Ok([a, b, queue.add(Query::L, tables.g1(Query::L)?, l.as_ref())?])
+        };
+        let h = || vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
+        let (b_g2, (g1, h)) = beside(g2, || beside(g1, h));
+        let panicked = |panic: Box<dyn Any + Send>| Error::panicked("groth16", &*panic);
+        let (b_g2, g1) = (b_g2.map_err(panicked)?, g1.map_err(panicked)?);
+        Ok(UnderWay { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
     }
 
     /// Queues the transforms and the sum over h.

@@ -8,7 +8,7 @@ use group::prime::PrimeCurveAffine;
 use super::Engine;
 use super::per_device::PerDevice;
 use super::spread::{Costs, Query, Share};
-use crate::backend::{Abort, Device, lock};
+use crate::backend::{Abort, Device, guarded, lock};
 use crate::curve::MsmCurve;
 use crate::msm::{self, Msm, Options, Points};
 use crate::{Accelerator, Error, Result};
@@ -203,7 +203,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// An encoded point is not what is expected, the hook aborted, or a forced backend failed.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
-        match self.held(device, Share::ALL, abort).upload() {
+        match guarded(abort, |abort| self.held(device, Share::ALL, abort).upload()) {
             Err(error @ (Error::Invalid { .. } | Error::Aborted)) => Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("groth16: the key stays on the host: {error}");

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::Result;
 use crate::backend::{Device, lock};
+use crate::waiting::{made_once, there};
 
 /// A device and its part, which may be being made.
 type Slot<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
@@ -26,21 +27,17 @@ impl<T> fmt::Debug for PerDevice<T> {
 
 impl<T> PerDevice<T> {
     /// The value of a device, made now if it has none. Those of several devices are made at the same time.
-    pub fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        let slot = self.slot(device);
-        let mut place = lock(&slot);
-        if let Some(value) = &*place {
-            return Ok(value.clone());
-        }
-        let value = Arc::new(make()?);
-        *place = Some(value.clone());
-        Ok(value)
+    pub fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T> + Send) -> Result<Arc<T>>
+    where
+        T: Send + Sync,
+    {
+        made_once(&self.slot(device), make)
     }
 
-    /// The values that there are.
+    /// The values that there are, without those that are being made.
     pub fn all(&self) -> Vec<Arc<T>> {
         let slots: Vec<_> = lock(&self.0).iter().map(|(_, slot)| slot.clone()).collect();
-        slots.iter().filter_map(|slot| lock(slot).clone()).collect()
+        slots.iter().filter_map(|slot| there(slot)).collect()
     }
 
     /// Whether a device has a value, or one is being made for it.

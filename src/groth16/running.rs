@@ -10,6 +10,7 @@ use crate::backend::{Abort, Traffic};
 use crate::curve::MsmCurve;
 use crate::field::DeviceVector;
 use crate::msm::Queued;
+use crate::waiting::beside;
 use crate::{Error, Result};
 
 /// A device's share of a proof under way. Dropped from top to bottom: multiplications run to their end before streams,
@@ -29,12 +30,11 @@ impl<E: Engine> UnderWay<'_, E> {
     fn finish(self, abort: Abort<'_>) -> Result<(Partial<E>, Traffic)> {
         // The assignment goes after what uses it, if a sum fails.
         let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
-        let (b_g2, g1) = std::thread::scope(|scope| {
-            // What the host adds up of it takes as long as all the others' together.
-            let b_g2 = b_g2.map(|sum| scope.spawn(|| sum.finish(abort)));
-            let g1 = [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
-            (b_g2.map(|sum| sum.join().unwrap_or_else(|_| Err(Error::panicked("groth16")))).transpose(), g1)
-        });
+        let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
+        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
+        // What the host adds up of the first takes as long as all the others' together.
+        let (b_g2, g1) = beside(g2, g1);
+        let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::panicked("groth16", &*panic)));
         let ((b_g2, up), [a, b_g1, l, h]) = (split::<E::G2Affine>(b_g2?), g1);
         let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split::<E::G1Affine>);
         // All is done: this reads the times of kernels.

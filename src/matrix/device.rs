@@ -12,6 +12,7 @@ use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_at_once};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
 use crate::program::{Program, mem};
+use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Non-zeros that are brought into the device's form at a time.
@@ -221,7 +222,7 @@ impl Upload<'_> {
         let entries = self.stream.allocate(4 * columns.len())?;
         let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
         for (number, (columns, indices)) in chunks.enumerate() {
-            let words: Vec<u32> = columns.par_iter().zip(indices).map(pack).collect();
+            let words: Vec<u32> = spread(|| columns.par_iter().zip(indices).map(pack).collect());
             self.stream.upload_unless(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words), self.abort)?;
         }
         Ok(entries)
@@ -235,7 +236,7 @@ impl Upload<'_> {
             16 => {
                 let buffer = self.stream.allocate(2 * indices.len())?;
                 for (number, indices) in indices.chunks(CHUNK).enumerate() {
-                    let short: Vec<u16> = indices.par_iter().map(|index| *index as u16).collect();
+                    let short: Vec<u16> = spread(|| indices.par_iter().map(|index| *index as u16).collect());
                     self.stream.upload_unless(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short), self.abort)?;
                 }
                 Ok(buffer)

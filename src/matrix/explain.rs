@@ -8,6 +8,7 @@ use super::csr::{Csr, MINUS_ONE};
 use super::options::Options;
 use super::plan::{Format, Kernel, Statistics, least_bytes, matrix_bytes};
 use crate::field::NttField;
+use crate::waiting::spread;
 
 /// How a matrix is multiplied, and why so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Explanation {
             field: F::NAME,
             columns: csr.columns(),
             statistics,
-            signs: csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count(),
+            signs: spread(|| csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count()),
             dictionary: csr.dictionary().len(),
             kernel,
             reason,

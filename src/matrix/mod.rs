@@ -34,9 +34,10 @@ pub use explain::Explanation;
 pub use options::Options;
 pub use plan::{Kernel, Statistics};
 
-use crate::backend::{Abort, Device, lock};
+use crate::backend::{Abort, Device, guarded};
 use crate::field::NttField;
 use crate::report::Call;
+use crate::waiting::made_once;
 use crate::{Accelerator, Error, Report, Result};
 
 /// A matrix on the devices, and its transpose once that is asked for, for any number of products.
@@ -64,13 +65,7 @@ impl<F: NttField> Placed<F> {
 
     /// The matrix on the accelerator's device of a number, uploaded at the first call that works.
     fn on_device(&self, number: usize, device: &Arc<Device>, options: Options) -> Result<Arc<CsrOnDevice<F>>> {
-        let mut place = lock(&self.devices[number]);
-        if let Some(there) = &*place {
-            return Ok(there.clone());
-        }
-        let matrix = Arc::new(CsrOnDevice::new(device, &self.host, options)?);
-        *place = Some(matrix.clone());
-        Ok(matrix)
+        made_once(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
     }
 }
 
@@ -180,6 +175,17 @@ impl<F: NttField> SparseMatrix<F> {
     }
 
     fn run(&self, what: &str, placed: &Placed<F>, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
+        guarded(abort, |abort| self.run_guarded(what, placed, x, y, abort))
+    }
+
+    fn run_guarded(
+        &self,
+        what: &str,
+        placed: &Placed<F>,
+        x: &[&[F]],
+        y: &mut [&mut [F]],
+        abort: Abort<'_>,
+    ) -> Result<Report> {
         let csr = &placed.host;
         check(csr, x, y)?;
         let call = Call { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };

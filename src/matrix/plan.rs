@@ -5,6 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::csr::LIMIT;
+use crate::waiting::spread;
 
 /// Work-items of a group, `CSR_GROUP` of `cl/csr.cl`.
 pub(super) const GROUP: u32 = 128;
@@ -75,7 +76,7 @@ impl Statistics {
             let start = number * LANES as usize;
             Self::of_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
         };
-        (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge)
+        spread(|| (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge))
     }
 
     fn of_warp(pointers: &[u32]) -> Self {

@@ -1,5 +1,6 @@
 //! The host's part of multiplications: what the bucket reduction leaves, weighted and added up.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -54,7 +55,8 @@ impl<C: MsmCurve> Helpers<C> {
         }
         work.help();
         let sums = work.chains.found.iter().map(|sum| work.wait_for(sum));
-        sums.map(|sum| sum.ok_or_else(|| Error::panicked("msm"))).collect()
+        let failed = || work.panicked.get().cloned().unwrap_or_else(|| Error::lost("msm"));
+        sums.map(|sum| sum.ok_or_else(failed)).collect()
     }
 }
 
@@ -81,17 +83,19 @@ pub(super) struct Work<C: MsmCurve> {
     chains: Points<C::Curve>,
     /// Of each set, the highest first, one of each vector.
     sets: Points<C::Curve>,
+    /// What made a thread give up a point first.
+    panicked: OnceLock<Error>,
 }
 
 impl<C: MsmCurve> Work<C> {
     pub fn new(plan: Plan, jacobian: Vec<u8>, vectors: usize) -> Self {
         let sets = vectors * plan.own_sets() as usize;
-        Self { plan, jacobian, chains: Points::new(vectors), sets: Points::new(sets) }
+        Self { plan, jacobian, chains: Points::new(vectors), sets: Points::new(sets), panicked: OnceLock::new() }
     }
 
     /// Does what nobody has taken yet: chains first, since they take longest.
     fn help(&self) {
-        while self.chains.find_next(|vector| self.chain(vector)) {}
+        while self.chains.find_next(&self.panicked, |vector| self.chain(vector)) {}
         while self.sum_next() {}
     }
 
@@ -119,7 +123,8 @@ impl<C: MsmCurve> Work<C> {
     /// Sums the next set that nobody has taken; whether there was one.
     fn sum_next(&self) -> bool {
         let (vectors, sets) = (self.vectors(), self.plan.own_sets());
-        self.sets.find_next(|number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
+        self.sets
+            .find_next(&self.panicked, |number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
     }
 
     /// A set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
@@ -152,11 +157,15 @@ impl<P> Points<P> {
     }
 
     /// Finds the next one that nobody has taken yet; whether there was one.
-    fn find_next(&self, find: impl FnOnce(usize) -> Option<P>) -> bool {
+    fn find_next(&self, panicked: &OnceLock<Error>, find: impl FnOnce(usize) -> Option<P>) -> bool {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let Some(place) = self.found.get(number) else { return false };
         // Those who wait for it have to hear of a panic.
-        place.get_or_init(|| catch_unwind(AssertUnwindSafe(|| find(number))).ok().flatten());
+        let give_up = |panic: Box<dyn Any + Send>| {
+            panicked.get_or_init(|| Error::panicked("msm", &*panic));
+            None
+        };
+        place.get_or_init(|| catch_unwind(AssertUnwindSafe(|| find(number))).unwrap_or_else(give_up));
         true
     }
 }
@@ -226,7 +235,7 @@ mod tests {
         let (plan, mut jacobian, expected) = left(2, 1);
         jacobian.truncate(jacobian.len() / 2);
         let sums = Helpers::<G1Affine>::call(2).combine(Work::new(plan, jacobian, expected.len()));
-        assert!(matches!(sums, Err(Error::Device { .. })), "{sums:?}");
+        assert!(matches!(&sums, Err(Error::Device { reason, .. }) if reason.contains("range")), "{sums:?}");
     }
 
     #[test]

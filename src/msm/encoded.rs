@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::backend::lock;
 use crate::curve::MsmCurve;
+use crate::waiting::{made_once, spread};
 use crate::{Error, Result};
 
 /// What is expected of encoded points, beside that they are on the curve.
@@ -57,7 +57,7 @@ enum Kind<C> {
 struct Encoded<C> {
     source: Box<dyn EncodedPoints<C>>,
     decoded: OnceLock<Arc<Vec<C>>>,
-    turn: Mutex<()>,
+    turn: Mutex<Option<Arc<()>>>,
 }
 
 impl<C> From<Arc<Vec<C>>> for Points<C> {
@@ -112,7 +112,10 @@ impl<C> Points<C> {
     ///
     /// # Errors
     /// The source's ([`EncodedPoints::decode`]).
-    pub fn on_host(&self) -> Result<&Arc<Vec<C>>> {
+    pub fn on_host(&self) -> Result<&Arc<Vec<C>>>
+    where
+        C: Send + Sync,
+    {
         match &self.0 {
             Kind::Decoded(points) => Ok(points),
             Kind::Encoded(encoded) => encoded.on_host(),
@@ -129,13 +132,20 @@ impl<C> Points<C> {
 }
 
 impl<C> Encoded<C> {
-    fn on_host(&self) -> Result<&Arc<Vec<C>>> {
-        // Who comes second waits for the first.
-        let _turn = lock(&self.turn);
+    fn on_host(&self) -> Result<&Arc<Vec<C>>>
+    where
+        C: Send + Sync,
+    {
         if let Some(points) = self.decoded.get() {
             return Ok(points);
         }
-        let points = Arc::new(self.source.decode()?);
-        Ok(self.decoded.get_or_init(|| points))
+        // Who comes second waits for the first.
+        let decode = || {
+            let points = Arc::new(spread(|| self.source.decode())?);
+            self.decoded.get_or_init(|| points);
+            Ok(())
+        };
+        made_once(&self.turn, decode)?;
+        self.decoded.get().ok_or_else(|| Error::lost("msm"))
     }
 }

@@ -35,10 +35,12 @@ pub(crate) use queued::Queued;
 pub use resident::{Msm, Running};
 pub(crate) use together::even;
 
+use std::sync::Arc;
+
 use group::Group;
 
 use self::grid::Grid;
-use crate::backend::{Abort, check_abort};
+use crate::backend::{Abort, Device, check_abort, guarded};
 use crate::curve::MsmCurve;
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
@@ -81,20 +83,20 @@ pub fn msm_with_options<C: MsmCurve>(
     }
     check_lengths(bases.len(), scalars.len())?;
     let vectors = [Scalars::canonical(scalars)];
-    accelerator.run(
-        call::<C>(scalars.len()),
-        |devices| {
-            let devices = &devices[..devices.len().min(options.most_devices())];
-            // By points alone: uploads bound it, and windows of the same points would need the same bases.
-            let grid = Grid::of_points(bases.len(), devices.len());
-            let shares: Vec<_> = bases.chunks(grid.piece()).map(gpu::Bases::Host).collect();
-            let choices = &grid::Choices::default();
-            let work = gpu::Work { bases: &shares, vectors: &vectors, grid, choices, options };
-            let (sums, traffic) = gpu::msm(devices, work, abort)?;
-            Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
-        },
-        || on_cpu(bases, scalars, abort),
-    )
+    let on_devices = |devices: &[Arc<Device>], abort: Abort<'_>| {
+        let devices = &devices[..devices.len().min(options.most_devices())];
+        // By points alone: uploads bound it, and windows of the same points would need the same bases.
+        let grid = Grid::of_points(bases.len(), devices.len());
+        let shares: Vec<_> = bases.chunks(grid.piece()).map(gpu::Bases::Host).collect();
+        let choices = &grid::Choices::default();
+        let work = gpu::Work { bases: &shares, vectors: &vectors, grid, choices, options };
+        let (sums, traffic) = gpu::msm(devices, work, abort)?;
+        Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
+    };
+    let call = call::<C>(scalars.len());
+    guarded(abort, |abort| {
+        accelerator.run(call, |devices| on_devices(devices, abort), || on_cpu(bases, scalars, abort))
+    })
 }
 
 fn check_lengths(bases: usize, scalars: usize) -> Result<()> {

@@ -408,7 +408,7 @@ impl Pipeline {
     /// A scalar was longer than its windows, the hook aborted, or the device failed.
     pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
         let (sums, traffic) = self.finish_all::<C>(abort)?;
-        let sum = sums.into_iter().next().ok_or_else(|| Error::panicked("msm"))?;
+        let sum = sums.into_iter().next().ok_or_else(|| Error::lost("msm"))?;
         Ok((sum, traffic))
     }
 

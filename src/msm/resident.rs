@@ -17,7 +17,7 @@ use super::plan::Plan;
 use super::queued::Queued;
 use super::table::{Need, Origin, Table, problem};
 use super::{call, check_lengths, on_cpu};
-use crate::backend::{Abort, Buffer, Device, Stream, Traffic};
+use crate::backend::{Abort, Buffer, Device, Stream, Traffic, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -191,7 +191,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// are shared otherwise than the bases, the hook aborted, or a forced backend failed.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
-        sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::panicked("msm"))
+        sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::lost("msm"))
     }
 
     /// The sums of several vectors of scalars over the same bases, in their order: cheaper than one call after the other.
@@ -205,14 +205,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let elements = vectors.iter().map(Scalars::len).sum();
         let bases = self.shares()?;
         let work = self.work(&bases, vectors);
-        self.accelerator.run(
-            call::<C>(elements),
-            |devices| gpu::msm(devices, work, abort),
-            || {
-                let bases = self.bases.on_host()?;
-                vectors.iter().map(|scalars| on_cpu(bases, &on_host::<C::Scalar>(scalars)?, abort)).collect()
-            },
-        )
+        let on_host = |abort: Abort<'_>| {
+            let bases = self.bases.on_host()?;
+            vectors.iter().map(|scalars| on_cpu(bases, &on_host::<C::Scalar>(scalars)?, abort)).collect()
+        };
+        guarded(abort, |abort| {
+            let call = call::<C>(elements);
+            self.accelerator.run(call, |devices| gpu::msm(devices, work, abort), || on_host(abort))
+        })
     }
 
     /// Queues a sum and returns without waiting for it, once host memory has been read (a chunk that needs the place
@@ -322,18 +322,17 @@ impl<C: MsmCurve> Running<'_, '_, C> {
     /// As [`Msm::run`].
     pub fn wait(self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let Self { msm, scalars, pipelines } = self;
-        let finish = |pipelines: Result<Vec<Pipeline>>| {
+        let finish = |pipelines: Result<Vec<Pipeline>>, abort: Abort<'_>| {
             let mut sums = pipelines?.into_iter().map(|pipeline| pipeline.finish::<C>(abort));
             sums.try_fold((C::Curve::identity(), Traffic::default()), |total, part| {
                 let (sum, traffic) = part?;
                 Ok((total.0 + sum, total.1 + traffic))
             })
         };
-        msm.accelerator.run(
-            call::<C>(scalars.len()),
-            |_| finish(pipelines),
-            || on_cpu(msm.bases.on_host()?, &on_host::<C::Scalar>(&scalars)?, abort),
-        )
+        let on_host = |abort: Abort<'_>| on_cpu(msm.bases.on_host()?, &on_host::<C::Scalar>(&scalars)?, abort);
+        guarded(abort, |abort| {
+            msm.accelerator.run(call::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
+        })
     }
 
     /// Waits for the sum and writes it to a device's buffer, from byte `offset` on, as an affine point in the

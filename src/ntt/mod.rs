@@ -22,7 +22,7 @@ pub use peers::PeerVector;
 
 use std::fmt;
 
-use crate::backend::Abort;
+use crate::backend::{Abort, guarded};
 use crate::field::NttField;
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
@@ -135,12 +135,14 @@ pub fn transform_many<F: NttField>(
     let call = Call { operation: format!("ntt {}", F::NAME), elements: values.iter().map(|v| v.len()).sum() };
     // Both closures want the vectors; only one runs at a time.
     let values = std::cell::RefCell::new(values);
-    let ((), report) = accelerator.run(
-        call,
-        |devices| {
-            gpu::transform_many(devices, &mut values.borrow_mut(), transforms, abort).map(|traffic| ((), traffic))
-        },
-        || cpu::transform_many(&mut values.borrow_mut(), transforms, abort),
-    )?;
-    Ok(report)
+    guarded(abort, |abort| {
+        let ((), report) = accelerator.run(
+            call,
+            |devices| {
+                gpu::transform_many(devices, &mut values.borrow_mut(), transforms, abort).map(|traffic| ((), traffic))
+            },
+            || cpu::transform_many(&mut values.borrow_mut(), transforms, abort),
+        )?;
+        Ok(report)
+    })
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::domain::{Direction, NttDomain};
 use super::peer_passes::{PeerPasses, PeerPlan, Step};
 use super::plan::MAX_RADIX_LOG;
-use crate::backend::{Abort, Device, Mark, PeerMemory, Stream, Traffic};
+use crate::backend::{Abort, Device, Mark, PeerMemory, Stream, Traffic, guarded};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
@@ -194,7 +194,7 @@ impl<F: NttField> NttDomain<F> {
         vector.check_length(to.len())?;
         vector.upload(from)?;
         self.enqueue_on_peers(direction, &mut vector)?;
-        vector.wait(abort)?;
+        guarded(abort, |abort| vector.wait(abort))?;
         vector.download(to)?;
         let info = vector.streams[0].device().info();
         let name = format!("{} × {}", vector.plan.owners(), info.name);

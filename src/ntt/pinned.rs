@@ -7,7 +7,7 @@ use super::cpu;
 use super::domain::{Direction, NttDomain};
 use super::passes::Layout;
 use super::vectors::Queue;
-use crate::backend::{Abort, Device, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Device, Stream, Traffic, check_abort, guarded};
 use crate::field::{HostVector, NttField};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
@@ -31,12 +31,14 @@ impl<F: NttField> NttDomain<F> {
         let call = Call { operation: format!("pinned ntt {}", F::NAME), elements };
         // Both closures want the pairs; only one runs at a time.
         let pairs = std::cell::RefCell::new(pairs);
-        let ((), report) = self.accelerator().run(
-            call,
-            |devices| spread(devices, &mut pairs.borrow_mut(), &transform, abort).map(|traffic| ((), traffic)),
-            || on_cpu(&mut pairs.borrow_mut(), &transform, abort),
-        )?;
-        Ok(report)
+        guarded(abort, |abort| {
+            let ((), report) = self.accelerator().run(
+                call,
+                |devices| spread(devices, &mut pairs.borrow_mut(), &transform, abort).map(|traffic| ((), traffic)),
+                || on_cpu(&mut pairs.borrow_mut(), &transform, abort),
+            )?;
+            Ok(report)
+        })
     }
 }
 

@@ -21,6 +21,7 @@ use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{HostVector, NttField, SecretVec};
 use crate::program::{Program, mem};
+use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Blocks in flight.
@@ -121,7 +122,7 @@ impl<F: NttField> Pass<F> {
     /// Copies `count` columns from `first` on, row by row.
     fn load(&self, matrix: &[F], first: usize, count: usize, block: &mut [F]) {
         let rows = block.par_chunks_mut(count).enumerate().with_min_len(MIN_PIECE.div_ceil(count));
-        rows.for_each(|(row, to)| to.copy_from_slice(&matrix[(row << self.width_log) + first..][..count]));
+        spread(|| rows.for_each(|(row, to)| to.copy_from_slice(&matrix[(row << self.width_log) + first..][..count])));
     }
 
     /// Puts the columns where they were, or, as rows, at their number.
@@ -129,11 +130,11 @@ impl<F: NttField> Pass<F> {
         if self.twist.is_some() {
             let rows = &mut matrix[first << self.height_log()..][..block.len()];
             let pieces = rows.par_chunks_mut(MIN_PIECE).zip(block.par_chunks(MIN_PIECE));
-            return pieces.for_each(|(to, from)| to.copy_from_slice(from));
+            return spread(|| pieces.for_each(|(to, from)| to.copy_from_slice(from)));
         }
         let rows = matrix.par_chunks_mut(1 << self.width_log).zip(block.par_chunks(count));
         let rows = rows.with_min_len(MIN_PIECE.div_ceil(count));
-        rows.for_each(|(row, from)| row[first..first + count].copy_from_slice(from));
+        spread(|| rows.for_each(|(row, from)| row[first..first + count].copy_from_slice(from)));
     }
 
     fn queue_block(&self, lane: &mut Lane<F>, queue: &Queue, layout: Layout, first: usize) -> Result<()> {

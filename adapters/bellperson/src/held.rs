@@ -168,7 +168,7 @@ fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> proofwarp:
         && same(&one.b_g2, &other.b_g2)?)
 }
 
-fn same<C: PartialEq + Sync>(one: &Points<C>, other: &Points<C>) -> proofwarp::Result<bool> {
+fn same<C: PartialEq + Send + Sync>(one: &Points<C>, other: &Points<C>) -> proofwarp::Result<bool> {
     if one.len() != other.len() {
         return Ok(false);
     }

@@ -9,6 +9,7 @@ use ec_gpu_gen::multiexp_cpu::SourceBuilder;
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
+use proofwarp::waiting::text_of;
 
 use crate::mapped;
 
@@ -43,8 +44,8 @@ where
 
 /// What a source gives; bellperson's mapped files panic where they are shorter than they say.
 fn given<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, SynthesisError> {
-    let panicked = || SynthesisError::IoError(std::io::Error::other("the parameters' source panicked: a short file?"));
-    catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|_| Err(panicked()))
+    let panicked = |text: &str| std::io::Error::other(format!("the parameters' source panicked: a short file? {text}"));
+    catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|panic| Err(panicked(text_of(&*panic)).into()))
 }
 
 /// So many points of a source.

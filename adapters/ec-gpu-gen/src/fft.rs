@@ -25,8 +25,8 @@ impl<'a, F: Field> Transforms<'a, F> {
 
     fn run(&self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         let watch = Watch::start();
-        let run = || (self.ntt)(&self.accelerator, inputs, omegas, log_ns, self.abort);
-        watch.end(known::contained("radix_fft_many", run).map_err(EcError::from))
+        let run = |abort: Abort<'_>| (self.ntt)(&self.accelerator, inputs, omegas, log_ns, abort);
+        watch.end(known::on_devices("radix_fft_many", self.abort, run).map_err(EcError::from))
     }
 }
 

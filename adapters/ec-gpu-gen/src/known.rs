@@ -8,9 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use proofwarp::backend::guarded;
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{Transform, transform_many};
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use proofwarp::waiting::{apart, text_of};
 use proofwarp::{Accelerator, BackendKind, Error, Result};
 
 /// Canonical bytes of a scalar of `G`.
@@ -47,11 +51,20 @@ pub(crate) fn cpu() -> Result<Accelerator> {
     Accelerator::with_backend(BackendKind::Cpu)
 }
 
-/// Runs what must not panic (a panic in a pool's job would end the pool) and makes a panic an error.
+/// Runs work on devices, apart from the caller's pool: bellperson holds a lock on them that the pool's other work may want. A
+/// panic, but for that of the caller's hook, becomes an error.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-pub(crate) fn contained<T>(place: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(Error::invalid(place, "outcome", "a result or an error", "a panic")))
+pub(crate) fn on_devices<T: Send>(
+    place: &'static str,
+    abort: Abort<'_>,
+    work: impl FnOnce(Abort<'_>) -> Result<T> + Send,
+) -> Result<T> {
+    let panicked = |panic: Box<dyn Any + Send>| {
+        let actual = format!("a panic: {}", text_of(&*panic));
+        Err(Error::invalid(place, "outcome", "a result or an error", actual))
+    };
+    let contained = |abort: Abort<'_>| catch_unwind(AssertUnwindSafe(|| work(abort))).unwrap_or_else(panicked);
+    guarded(abort, |abort| apart(|| contained(abort)))
 }
 
 fn ntt_as<F: Field, K: NttField>(

@@ -28,6 +28,7 @@ pub mod fft;
 pub mod fft_cpu;
 mod forced;
 mod known;
+mod levels;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod multiexp;
 pub mod multiexp_cpu;

@@ -1,5 +1,7 @@
 //! Multi-exponentiation on devices: Σ exponentᵢ · baseᵢ.
 
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use ec_gpu::GpuName;
@@ -7,13 +9,14 @@ use ff::PrimeField;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
+use proofwarp::waiting::text_of;
 use proofwarp::{Accelerator, Error};
 use yastl::Scope;
 
 use crate::forced::Watch;
 use crate::known::{self, Msm};
 use crate::rust_gpu_tools::{Device, Program, accelerator_of};
-use crate::threadpool::Worker;
+use crate::threadpool::{Panicked, Worker};
 use crate::{EcError, EcResult};
 
 /// Multi-exponentiation on one device.
@@ -61,8 +64,8 @@ where
     }
 
     fn watched(&self, watch: &Watch, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
-        let sum = || (self.msm)(&self.accelerator, bases, exponents, self.abort);
-        watch.end(known::contained("multiexp", sum).map_err(EcError::from))
+        let run = |abort: Abort<'_>| (self.msm)(&self.accelerator, bases, exponents, abort);
+        watch.end(known::on_devices("multiexp", self.abort, run).map_err(EcError::from))
     }
 }
 
@@ -117,7 +120,9 @@ where
     /// of the first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not. Bases and
     /// exponents as those of [`SingleMultiexpKernel::multiexp`].
     ///
-    /// Results are only written where a part succeeded, so they should be the identity before.
+    /// Results are only written where a part succeeded, so they should be the identity before. A panic of the hook goes on
+    /// where the scope ends, if it is one of [`Worker`] or [`crate::threadpool::THREAD_POOL`] that this thread is in; of
+    /// another, `error` has its text.
     pub fn parallel_multiexp<'s>(
         &'s mut self,
         scope: &Scope<'s>,
@@ -132,11 +137,18 @@ where
         }
         let chunk = exps.len().div_ceil(self.kernels.len()).max(1);
         let parts = bases.chunks(chunk).zip(exps.chunks(chunk));
+        let panicked = Panicked::here();
         for (((bases, exps), kernel), result) in parts.zip(&self.kernels).zip(results) {
-            let (error, watch) = (error.clone(), watch.clone());
-            scope.execute(move || match kernel.watched(&watch, bases, exps) {
-                Ok(sum) => *result = sum,
-                Err(reason) => fail(&error, reason),
+            let (error, watch, panicked) = (error.clone(), watch.clone(), panicked.clone());
+            scope.execute(move || match catch_unwind(AssertUnwindSafe(|| kernel.watched(&watch, bases, exps))) {
+                Ok(Ok(sum)) => *result = sum,
+                Ok(Err(reason)) => fail(&error, reason),
+                Err(panic) => {
+                    fail(&error, io::Error::other(format!("the hook panicked: {}", text_of(&*panic))).into());
+                    if let Some(panicked) = panicked {
+                        panicked.keep(panic);
+                    }
+                }
             });
         }
     }

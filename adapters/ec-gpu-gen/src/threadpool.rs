@@ -1,19 +1,106 @@
 //! The pool of threads that bellperson shares with this crate.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::env;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use once_cell::sync::Lazy;
-use yastl::Pool;
+use yastl::Scope;
+
+use crate::levels;
 
 static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
 /// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says.
 #[allow(clippy::non_std_lazy_statics, reason = "the type is part of the interface")]
-pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool::new(*NUM_THREADS));
+pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool(levels::first(*NUM_THREADS)));
+
+/// A [`yastl::Pool`] whose [`Pool::scoped`] may be called by a job of it, or by a worker of rayon's: then the jobs run on
+/// further threads, so that the caller does not wait for itself.
+pub struct Pool(yastl::Pool);
+
+impl Deref for Pool {
+    type Target = yastl::Pool;
+
+    fn deref(&self) -> &yastl::Pool {
+        &self.0
+    }
+}
+
+impl Pool {
+    /// Runs `f` with a scope, and waits for the scope's jobs.
+    ///
+    /// # Panics
+    /// `f` or a job panicked. A panic of a hook of the caller's, in a job that computes on devices, goes on as it is.
+    pub fn scoped<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        let panicked = Panicked::default();
+        let result = {
+            let _here = Here::enter(panicked.clone());
+            levels::pool(*NUM_THREADS).scoped(f)
+        };
+        panicked.resume();
+        result
+    }
+
+    /// Starts a job and returns at once.
+    pub fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) {
+        levels::pool(*NUM_THREADS).spawn(job);
+    }
+}
+
+/// A panic of a caller's hook in a job, for the caller who waits for the job: were it to unwind there, it would end the
+/// pool's thread, and its text were lost.
+#[derive(Clone, Default)]
+pub(crate) struct Panicked(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
+
+impl Panicked {
+    /// That of the scope that this thread is in, if it is in one.
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
+    pub fn here() -> Option<Self> {
+        HERE.with_borrow(|scopes| scopes.last().cloned())
+    }
+
+    /// Keeps the first.
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
+    pub fn keep(&self, panic: Box<dyn Any + Send>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+    }
+
+    fn resume(self) {
+        let panic = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+thread_local! {
+    /// The scopes that this thread is in, the innermost last.
+    static HERE: RefCell<Vec<Panicked>> = const { RefCell::new(Vec::new()) };
+}
+
+/// While it lives, this thread is in a scope.
+struct Here;
+
+impl Here {
+    fn enter(panicked: Panicked) -> Self {
+        HERE.with_borrow_mut(|scopes| scopes.push(panicked));
+        Self
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        HERE.with_borrow_mut(Vec::pop);
+    }
+}
 
 /// The number in `EC_GPU_NUM_THREADS`, if it is one and not zero.
 pub(crate) fn threads_asked_for() -> Option<usize> {
@@ -40,7 +127,7 @@ impl Worker {
         NUM_THREADS.ilog2()
     }
 
-    /// Starts a function on the pool and returns at once.
+    /// Starts a function on the pool and returns at once. It may start others, and wait for them.
     ///
     /// A panic of the function does not harm the pool: it goes on in [`Waiter::wait`].
     pub fn compute<F, R>(&self, f: F) -> Waiter<R>
@@ -60,7 +147,7 @@ impl Worker {
     /// are cut so that each thread gets one (the last pieces may be left over); waits for the scope's jobs.
     pub fn scope<'a, F, R>(&self, elements: usize, f: F) -> R
     where
-        F: FnOnce(&yastl::Scope<'a>, usize) -> R,
+        F: FnOnce(&Scope<'a>, usize) -> R,
     {
         let chunk = (elements / *NUM_THREADS).max(1);
         THREAD_POOL.scoped(|scope| f(scope, chunk))
@@ -69,7 +156,7 @@ impl Worker {
     /// Runs `f` with a scope of the pool, and waits for the scope's jobs.
     pub fn scoped<'a, F, R>(&self, f: F) -> R
     where
-        F: FnOnce(&yastl::Scope<'a>) -> R,
+        F: FnOnce(&Scope<'a>) -> R,
     {
         THREAD_POOL.scoped(f)
     }

@@ -94,11 +94,17 @@ impl Prover {
 
     /// The circuit of all assignments of a batch.
     fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<Known>, Error> {
-        let mut place = self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
         let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
-        let known = match &*place {
-            Some(known) if known.is_of(first) => known.clone(),
-            _ => place.insert(Arc::new(Known::new(first)?)).clone(),
+        let place = || self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = place().clone();
+        let known = match kept.filter(|known| known.is_of(first)) {
+            Some(known) => known,
+            None => {
+                // Not under the lock: a worker of rayon's may take up another batch meanwhile, which asks for it.
+                let known = Arc::new(Known::new(first)?);
+                *place() = Some(known.clone());
+                known
+            }
         };
         match parts.iter().position(|part| !known.is_of(part)) {
             None => Ok(known),

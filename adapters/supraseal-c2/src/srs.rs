@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use proofwarp::waiting::elsewhere;
+
 use crate::error::Error;
 use crate::place::Place;
 use crate::prover::Prover;
@@ -45,13 +47,18 @@ impl SRS {
         if !cache {
             return Self::read(&srs_path);
         }
-        let version = version(&srs_path)?;
+        // By no worker of a pool: it may take up another call meanwhile.
+        elsewhere(|| Self::kept(&srs_path))
+    }
+
+    fn kept(srs_path: &Path) -> Result<Self, Error> {
+        let version = version(srs_path)?;
         // Held while reading: who asks for the same file waits for it.
         let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         let found = entries.iter().position(|(other, _)| *other == version);
         let entry = match found {
             Some(place) => entries.remove(place),
-            None => (version, Self::read(&srs_path)?),
+            None => (version, Self::read(srs_path)?),
         };
         let srs = entry.1.clone();
         // An older file of that name is of no use any more.

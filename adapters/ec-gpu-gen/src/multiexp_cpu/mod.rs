@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ff::{Field, PrimeField};
 use group::Group;
 use group::prime::PrimeCurveAffine;
+use proofwarp::waiting::on_cores;
 use rayon::prelude::*;
 
 use crate::known::{self, Msm, Repr};
@@ -115,11 +116,11 @@ where
     }
     match known::msm::<G>() {
         Some(msm) => pool.compute(move || {
-            let exponents = density_map.as_ref().generate_exps::<G::Scalar>(exponents);
+            let exponents = on_cores(|| density_map.as_ref().generate_exps::<G::Scalar>(exponents));
             let (bases, skip) = bases.get();
-            known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents)
+            on_cores(|| known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents))
         }),
-        None => pool.compute(move || buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents)),
+        None => pool.compute(move || on_cores(|| buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents))),
     }
 }
 
