@@ -224,7 +224,7 @@ mod tests {
         let one = || {
             elsewhere(|| {
                 let mut turn = lock(&turn);
-                pool.install(|| *turn += 1);
+                *turn += pool.install(|| 1);
             });
         };
         pool.install(|| rayon::scope(|scope| (0..5).for_each(|_| scope.spawn(|_| one()))));

@@ -26,7 +26,7 @@ impl<'a, F: Field> Transforms<'a, F> {
     fn run(&self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         let watch = Watch::start();
         let run = |abort: Abort<'_>| (self.ntt)(&self.accelerator, inputs, omegas, log_ns, abort);
-        watch.end(known::on_devices("radix_fft_many", self.abort, run).map_err(EcError::from))
+        watch.end(known::on_devices(self.abort, run).map_err(EcError::from))
     }
 }
 

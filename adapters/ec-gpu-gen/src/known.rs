@@ -2,8 +2,6 @@
 //! generic, and an unknown type must be an error instead of a failed compilation.
 
 use std::any::{Any, TypeId};
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
@@ -14,7 +12,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{Transform, transform_many};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-use proofwarp::waiting::{apart, text_of};
+use proofwarp::waiting::apart;
 use proofwarp::{Accelerator, BackendKind, Error, Result};
 
 /// Canonical bytes of a scalar of `G`.
@@ -51,20 +49,10 @@ pub(crate) fn cpu() -> Result<Accelerator> {
     Accelerator::with_backend(BackendKind::Cpu)
 }
 
-/// Runs work on devices, apart from the caller's pool: bellperson holds a lock on them that the pool's other work may want. A
-/// panic, but for that of the caller's hook, becomes an error.
+/// Runs work on devices, apart from the caller's pool: bellperson holds a lock on them that the pool's other work may want.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-pub(crate) fn on_devices<T: Send>(
-    place: &'static str,
-    abort: Abort<'_>,
-    work: impl FnOnce(Abort<'_>) -> Result<T> + Send,
-) -> Result<T> {
-    let panicked = |panic: Box<dyn Any + Send>| {
-        let actual = format!("a panic: {}", text_of(&*panic));
-        Err(Error::invalid(place, "outcome", "a result or an error", actual))
-    };
-    let contained = |abort: Abort<'_>| catch_unwind(AssertUnwindSafe(|| work(abort))).unwrap_or_else(panicked);
-    guarded(abort, |abort| apart(|| contained(abort)))
+pub(crate) fn on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
+    guarded(abort, |abort| apart(|| work(abort)))
 }
 
 fn ntt_as<F: Field, K: NttField>(

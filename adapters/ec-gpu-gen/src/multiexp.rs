@@ -65,7 +65,7 @@ where
 
     fn watched(&self, watch: &Watch, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
         let run = |abort: Abort<'_>| (self.msm)(&self.accelerator, bases, exponents, abort);
-        watch.end(known::on_devices("multiexp", self.abort, run).map_err(EcError::from))
+        watch.end(known::on_devices(self.abort, run).map_err(EcError::from))
     }
 }
 
@@ -120,7 +120,7 @@ where
     /// of the first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not. Bases and
     /// exponents as those of [`SingleMultiexpKernel::multiexp`].
     ///
-    /// Results are only written where a part succeeded, so they should be the identity before. A panic of the hook goes on
+    /// Results are only written where a part succeeded, so they should be the identity before. A panic, such as the hook's, goes on
     /// where the scope ends, if it is one of [`Worker`] or [`crate::threadpool::THREAD_POOL`] that this thread is in; of
     /// another, `error` has its text.
     pub fn parallel_multiexp<'s>(
@@ -144,7 +144,7 @@ where
                 Ok(Ok(sum)) => *result = sum,
                 Ok(Err(reason)) => fail(&error, reason),
                 Err(panic) => {
-                    fail(&error, io::Error::other(format!("the hook panicked: {}", text_of(&*panic))).into());
+                    fail(&error, io::Error::other(format!("a panic: {}", text_of(&*panic))).into());
                     if let Some(panicked) = panicked {
                         panicked.keep(panic);
                     }

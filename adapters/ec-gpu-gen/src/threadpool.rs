@@ -35,7 +35,7 @@ impl Pool {
     /// Runs `f` with a scope, and waits for the scope's jobs.
     ///
     /// # Panics
-    /// `f` or a job panicked. A panic of a hook of the caller's, in a job that computes on devices, goes on as it is.
+    /// `f` or a job panicked. The panic of a job that computes on devices, such as that of the caller's hook, goes on as it is.
     pub fn scoped<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -55,7 +55,7 @@ impl Pool {
     }
 }
 
-/// A panic of a caller's hook in a job, for the caller who waits for the job: were it to unwind there, it would end the
+/// A panic of a job that computes on devices, such as that of the caller's hook, for the caller who waits for the job: were it to unwind there, it would end the
 /// pool's thread, and its text were lost.
 #[derive(Clone, Default)]
 pub(crate) struct Panicked(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
@@ -193,5 +193,70 @@ impl<T> Waiter<T> {
         // The channel has room for one value and its receiver is held here, so this cannot fail.
         let _ = sender.send(Ok(value));
         waiter
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A hang is a failure.
+    fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, ended) = channel();
+        std::thread::spawn(move || sender.send(work()));
+        ended.recv_timeout(Duration::from_secs(60)).expect("an end, not a deadlock")
+    }
+
+    /// More jobs than threads, each of which waits for as many: `depth` times.
+    fn scopes(depth: usize, done: &AtomicUsize) {
+        Worker::new().scoped(|scope| {
+            for _ in 0..=*NUM_THREADS {
+                scope.execute(|| match depth {
+                    1 => _ = done.fetch_add(1, Ordering::Relaxed),
+                    _ => scopes(depth - 1, done),
+                });
+            }
+        });
+    }
+
+    fn computations(depth: usize) -> usize {
+        let jobs = (0..=*NUM_THREADS)
+            .map(|_| Worker::new().compute(move || if depth == 1 { 1 } else { computations(depth - 1) }));
+        let jobs: Vec<_> = jobs.collect();
+        jobs.iter().map(Waiter::wait).sum()
+    }
+
+    #[test]
+    fn jobs_wait_for_jobs() {
+        let expected = (*NUM_THREADS + 1).pow(3);
+        let counted = in_time(|| {
+            let done = AtomicUsize::new(0);
+            scopes(3, &done);
+            done.into_inner()
+        });
+        assert_eq!(counted, expected);
+        assert_eq!(in_time(|| computations(3)), expected);
+    }
+
+    /// The only worker of a pool of rayon's waits for jobs that use rayon, and for theirs.
+    #[test]
+    fn a_worker_of_rayon_waits_for_jobs() {
+        use rayon::prelude::*;
+        let sum = || (0..100).into_par_iter().sum::<usize>();
+        let counted = in_time(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+            pool.install(|| {
+                let mut sums = [0; 9];
+                THREAD_POOL.scoped(|scope| {
+                    sums.iter_mut().for_each(|place| scope.execute(move || *place = Worker::new().compute(sum).wait()));
+                });
+                sums.iter().sum::<usize>()
+            })
+        });
+        assert_eq!(counted, 9 * 4950);
     }
 }

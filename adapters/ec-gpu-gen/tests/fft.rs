@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use blstrs::Scalar;
 use common::{Patience, assert_soon, exclusive, fail_after, programs};
 use ec_gpu_gen::fft::{FftKernel, SingleFftKernel};
@@ -137,6 +139,24 @@ fn an_abort_anywhere_leaves_all_inputs() {
         assert!(values == inputs(), "aborted at question {questions}, and inputs changed");
     }
     panic!("never finished");
+}
+
+#[test]
+fn a_panic_of_the_hook_goes_on_and_leaves_all_inputs() {
+    let _exclusive = exclusive();
+    let Some(mut whole) = kernel() else { return };
+    for questions in [0, 3] {
+        let mut values = inputs();
+        let patience = Patience::new(questions);
+        let hook = || patience.ended() && panic!("words of the caller, {questions}");
+        let mut kernel = FftKernel::create_with_abort(programs(), &hook).unwrap();
+        let panic = catch_unwind(AssertUnwindSafe(|| run(&mut kernel, &mut values))).expect_err("the hook panics");
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        assert_eq!(text, Some(&*format!("words of the caller, {questions}")));
+        assert!(values == inputs(), "inputs changed");
+        run(&mut whole, &mut values).unwrap();
+        assert_transformed(&values);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLock};
 
 use blstrs::{G1Affine, G2Affine, Scalar};
@@ -160,6 +161,27 @@ fn an_abort_anywhere_is_soon_and_a_retry_works() {
         assert!(before == (points.clone(), exponents.to_vec()), "aborted at question {questions}, and inputs changed");
     }
     panic!("never finished");
+}
+
+/// The panic is the caller's, not the pool's: its threads are all there afterwards.
+#[test]
+fn a_panic_of_the_hook_goes_on() {
+    let _exclusive = exclusive();
+    let Some(mut whole) = kernel::<G1Affine>() else { return };
+    let (points, logarithms) = bases::<G1Affine>(300);
+    let scalars = scalars(300);
+    let (points, exponents) = (Arc::new(points), Arc::new(reprs(&scalars)));
+    for questions in [0, 3] {
+        let patience = Patience::new(questions);
+        let hook = || patience.ended() && panic!("words of the caller, {questions}");
+        let mut kernel = MultiexpKernel::create_with_abort(programs(), &Device::all(), &hook).unwrap();
+        let mut run = || kernel.multiexp(&Worker::new(), points.clone(), exponents.clone(), 0);
+        let panic = catch_unwind(AssertUnwindSafe(&mut run)).expect_err("the hook panics");
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        assert_eq!(text, Some(&*format!("words of the caller, {questions}")));
+        let sum = whole.multiexp(&Worker::new(), points.clone(), exponents.clone(), 0).unwrap();
+        assert_eq!(sum, expected::<G1Affine>(&logarithms, &scalars));
+    }
 }
 
 #[test]

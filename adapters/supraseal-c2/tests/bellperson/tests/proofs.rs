@@ -186,3 +186,22 @@ fn parameters_are_kept_where_asked_for() {
     first.evict();
     SRS::try_new(path, true).expect_err("read again");
 }
+
+/// Batches by workers of pools of one to four: they read the parameters, and make the same proofs, at a time.
+#[test]
+fn workers_of_pools() {
+    for threads in 1..=4 {
+        let (sender, ended) = std::sync::mpsc::channel();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.spawn(move || {
+            let key = open(&parameter_file(&folder(), 1));
+            let again = || SRS::try_new(parameter_file(&folder(), 1), true).map(drop).expect("parameters");
+            rayon::scope(|scope| {
+                (0..4).for_each(|_| scope.spawn(|_| again()));
+                (0..6).for_each(|_| scope.spawn(|_| equals_stock(&key, 1, 2)));
+            });
+            sender.send(()).expect("the test waits");
+        });
+        ended.recv_timeout(std::time::Duration::from_secs(300)).expect("an end, not a deadlock");
+    }
+}
