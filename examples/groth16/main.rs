@@ -116,7 +116,7 @@ fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
     let all = Accelerator::global()?;
     let asked = place::asked_for_cpu(all).or_else(|| cli::no_gpu().then_some("BELLMAN_NO_GPU"));
     let accelerator = if asked.is_some() { all.on_devices(Vec::new()) } else { all.clone() };
-    place::lines(&accelerator, asked).iter().for_each(|line| println!("{line}"));
+    place::announce(&accelerator, asked);
     let found = accelerator.devices().len();
     if let Some(count) = options.devices.filter(|count| *count as usize != found) {
         return Err(format!("--devices: expected {count}, got {found}").into());
@@ -153,7 +153,9 @@ fn compare(measured: &[Measured], stock: Option<&Outcome>) -> Result<(), Failure
     if outcomes.len() > 1 || measured.iter().any(|way| way.phases.is_empty()) {
         println!("{}", table::comparison(&outcomes));
     }
-    outcomes.iter().for_each(|outcome| println!("{}", table::verified(outcome)));
+    for outcome in &outcomes {
+        println!("{}", table::verified(outcome));
+    }
     if outcomes.len() > 1 {
         compare::check_equal(&outcomes)?;
         println!("all proofs are equal");

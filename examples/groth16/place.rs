@@ -2,8 +2,15 @@
 
 use proofwarp::{Accelerator, BackendKind};
 
-/// A line for each device, or lines that say why the CPU does it all; `asked` says who asked for that.
-pub fn lines(accelerator: &Accelerator, asked: Option<&str>) -> Vec<String> {
+/// Says which devices there are, or why the CPU does it all; `asked` is who asked for that.
+pub fn announce(accelerator: &Accelerator, asked: Option<&str>) {
+    for line in lines(accelerator, asked) {
+        println!("{line}");
+    }
+}
+
+/// A line for each device, or lines that say why there is none.
+fn lines(accelerator: &Accelerator, asked: Option<&str>) -> Vec<String> {
     if let Some(asked) = asked {
         return vec![format!("running on the CPU: {asked} asks for it")];
     }

@@ -66,7 +66,7 @@ fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
 fn announce(accelerator: &Accelerator) {
     let cores = rayon::current_num_threads();
     println!("host: {cores} cores{}", memory::host_available().map_or_else(String::new, table::available));
-    place::lines(accelerator, place::asked_for_cpu(accelerator)).iter().for_each(|line| println!("{line}"));
+    place::announce(accelerator, place::asked_for_cpu(accelerator));
 }
 
 fn write_json(options: &Options, plan: Vec<memory::Item>, outcome: &Outcome) -> Result<(), Failure> {

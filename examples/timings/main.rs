@@ -49,7 +49,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     let accelerator = Accelerator::from_env()?;
     let most = if options.devices == 0 { usize::MAX } else { options.devices };
     let accelerator = accelerator.on_devices(accelerator.devices().iter().take(most).cloned().collect());
-    place::lines(&accelerator, place::asked_for_cpu(&accelerator)).iter().for_each(|line| println!("{line}"));
+    place::announce(&accelerator, place::asked_for_cpu(&accelerator));
     options.check_devices(accelerator.devices().len())?;
     if options.peers {
         peers::all::<Scalar>(&accelerator, options, sizes)?;
