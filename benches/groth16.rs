@@ -12,7 +12,12 @@
 //!
 //! `PROOFWARP_BENCH_OUT` and `PROOFWARP_PEERS` are those of the other benches (`common/mod.rs`).
 
-#![allow(dead_code, unused_imports, reason = "the example and the other benches use more of what they share")]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::duplicate_mod,
+    reason = "the example and the other benches use more of what they share"
+)]
 
 #[path = "../examples/groth16/child.rs"]
 mod child;
