@@ -22,8 +22,8 @@ impl Place {
     /// # Errors
     /// A forced backend is not there, or is one of devices that [`NO_GPU`] forbids.
     pub fn of_process() -> Result<Self, Error> {
-        let place = Self::choose(Accelerator::global()?, std::env::var(NO_GPU).ok().as_deref())?;
         static SAID: Once = Once::new();
+        let place = Self::choose(Accelerator::global()?, std::env::var(NO_GPU).ok().as_deref())?;
         if place.asked_for_cpu {
             SAID.call_once(|| log::info!("supraseal-c2: proofs are made on the CPU: {NO_GPU} asks for it"));
         }
