@@ -31,7 +31,7 @@ fn numbers<S: PrimeField>() -> Vec<Number> {
     let bounds: Vec<_> = bounds.chain([8, 128, 252, 253, 254, 255, 256].map(power)).chain(multiples).collect();
     let beside = bounds
         .iter()
-        .flat_map(|bound| [-2i32, -1, 0, 1, 2].map(|step| &all + bound + step.max(0) as u32 - (-step).max(0) as u32));
+        .flat_map(|bound| [-1i32, 0, 1].map(|step| &all + bound + step.max(0) as u32 - (-step).max(0) as u32));
     let mut beside: Vec<_> =
         beside.filter(|number| *number >= all && *number < &all * 2u32).map(|number| number - &all).collect();
     beside.sort();
@@ -106,22 +106,13 @@ fn ways<C: TestCurve>() -> Vec<(&'static str, Way<C>)> {
 
 /// Numbers of 256 bits are scalars modulo the order, whichever way they come.
 fn any_number<C: TestCurve>() {
-    let all = numbers::<C::Scalar>();
-    let bases = Bases::<C>::consecutive(all.len(), &mut rng(1));
+    let numbers = numbers::<C::Scalar>();
+    let bases = Bases::<C>::consecutive(numbers.len(), &mut rng(1));
+    let scalars: Vec<C::Scalar> = numbers.iter().map(reduced).collect();
     for (way, sum) in ways::<C>() {
-        // Each alone too where that is quick to say which one differs.
-        let singles = if way == "whole scalars" { 1 } else { all.len() };
-        for size in [all.len(), singles] {
-            for start in (0..all.len()).step_by(size) {
-                let (points, numbers) = (&bases.points[start..start + size], &all[start..start + size]);
-                let scalars: Vec<C::Scalar> = numbers.iter().map(reduced).collect();
-                let what = format!("{} by {way}, {numbers:02x?}", C::NAME);
-                let answer = one_answer(&what, |accelerator| sum(accelerator, points, numbers));
-                let part =
-                    Bases::<C> { points: points.to_vec(), logarithms: bases.logarithms[start..start + size].to_vec() };
-                assert_eq!(answer, Ok(part.expected(&scalars)), "{what}");
-            }
-        }
+        let what = format!("{} by {way}", C::NAME);
+        let answer = one_answer(&what, |accelerator| sum(accelerator, &bases.points, &numbers));
+        assert_eq!(answer, Ok(bases.expected(&scalars)), "{what}");
     }
 }
 
@@ -146,8 +137,8 @@ fn promises<C: TestCurve>() {
     let all = numbers::<C::Scalar>();
     let bases = Bases::<C>::consecutive(1, &mut rng(3));
     let inverse = C::Scalar::from(2).pow_vartime([256]).invert().expect("r is odd");
-    for bits in [0, 1, 8, 128, 252, 253, 254, 255, 256, u32::MAX] {
-        for number in &all {
+    for bits in [0, 8, 253, 254, 255, u32::MAX] {
+        for number in all.iter().step_by(5) {
             for form in [Form::Canonical, Form::Montgomery] {
                 let (scalar, vector) = match form {
                     Form::Canonical => (reduced::<C::Scalar>(number), Scalars::canonical(std::slice::from_ref(number))),
@@ -186,7 +177,7 @@ fn edges<C: TestCurve>() {
             assert_eq!(answer, Ok(bases.expected(&scalars)), "{what}");
         }
         let what = format!("lengths of {} by {way}", C::NAME);
-        for (bases, scalars) in [(0, 1), (1, 0), (3, 2), (2, 3)] {
+        for (bases, scalars) in [(0, 1), (3, 2)] {
             let answer =
                 one_answer(&what, |accelerator| sum(accelerator, &special.points[..bases], &vec![[1; 32]; scalars]));
             let error = answer.expect_err(&what);
