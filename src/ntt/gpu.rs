@@ -10,6 +10,7 @@ use super::lanes::transform_on;
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic, parallel_copy};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
+use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Transforms vectors on all devices, an equal share each. A device that fails stops the others.
@@ -37,7 +38,7 @@ pub(super) fn transform_many<F: NttField>(
     // Dropped on an error, vectors are as they were.
     let parts = collect(parts)?;
     let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
-    parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit);
+    spread(|| parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit));
     Ok(traffic)
 }
 
