@@ -19,6 +19,7 @@ use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Abort, check_abort};
 use crate::field::NttField;
+use crate::waiting::spread;
 
 /// Columns or rows of a tile: runs of 8 elements are 4 cache lines.
 const TILE: usize = 8;
@@ -265,7 +266,8 @@ fn square_times<F: NttField>(base: F, count: u32) -> F {
 /// A copy in bit-reversed order, or of one in natural order.
 pub(super) fn permuted<F: NttField>(values: &[F]) -> Vec<F> {
     let bits = values.len().trailing_zeros();
-    (0..values.len()).into_par_iter().with_min_len(MIN_PIECE).map(|index| values[reverse(index, bits)]).collect()
+    let places = (0..values.len()).into_par_iter().with_min_len(MIN_PIECE);
+    spread(|| places.map(|index| values[reverse(index, bits)]).collect())
 }
 
 fn reverse(index: usize, bits: u32) -> usize {
