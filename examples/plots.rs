@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example plots -- benches/plots target/bench/msm.json`
 
+#![allow(clippy::duplicate_mod, reason = "files shared by examples and benches are shared by these too")]
+
 #[path = "groth16/exit.rs"]
 mod exit;
 #[path = "../benches/common/inputs.rs"]
@@ -15,6 +17,10 @@ mod plot;
 #[path = "../benches/common/results.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod results;
+#[cfg(test)]
+#[path = "../benches/common/variables.rs"]
+#[allow(dead_code, reason = "benches use it, and have no harness for its tests")]
+mod variables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

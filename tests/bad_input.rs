@@ -182,7 +182,9 @@ fn under_the_limit_of_the_environment() {
             Ok(accelerator) => {
                 assert!(!malformed);
                 forced_fails(&accelerator);
-                unforced_falls_back(&Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec()));
+                unforced_falls_back(
+                    &Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec()),
+                );
             }
             Err(error @ Error::Invalid { .. }) => {
                 assert!(malformed && error.to_string().contains("8 parsecs"), "{error}");

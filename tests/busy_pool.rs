@@ -269,7 +269,7 @@ fn proofs(accelerator: &Accelerator) {
 fn a_panic_of_a_hook_is_the_callers() {
     let mut all = accelerators_and_cpu();
     if std::env::var_os("PROOFWARP_BACKEND").is_none() {
-        all.push(Accelerator::automatic());
+        all.push(Accelerator::automatic().expect("settings"));
     }
     for accelerator in &all {
         // The CPU asks once a vector, or once a step.

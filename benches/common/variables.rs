@@ -91,6 +91,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    #[allow(unused_imports, reason = "benches have no harness for tests; examples run these")]
     use super::*;
 
     #[test]

@@ -39,6 +39,7 @@ fn may_run(_: &std::fs::Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[allow(unused_imports, reason = "benches have no harness for tests; examples run these")]
     use super::*;
 
     #[test]

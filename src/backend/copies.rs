@@ -109,11 +109,11 @@ pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
 
 /// Clears slices with all cores, past their caches.
 pub(crate) fn clear_all_past_cache(slices: Vec<&mut [u8]>) {
-    match slices.iter().map(|bytes| bytes.len()).sum::<usize>() {
-        0..=ALONE_BYTES => slices.into_iter().for_each(clear_past_cache),
-        _ => {
-            let parts = slices.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN));
-            spread(|| parts.for_each(clear_past_cache));
-        }
+    let bytes: usize = slices.iter().map(|bytes| bytes.len()).sum();
+    if bytes <= ALONE_BYTES {
+        slices.into_iter().for_each(clear_past_cache);
+    } else {
+        let parts = slices.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN));
+        spread(|| parts.for_each(clear_past_cache));
     }
 }

@@ -166,7 +166,9 @@ fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
         match halves {
             Some(halves) => {
                 let halves = halves.halve(&scalar_to_bytes(scalar));
-                halves.iter().for_each(|(_, half)| count_digits(plan, half, &mut counts));
+                for (_, half) in &halves {
+                    count_digits(plan, half, &mut counts);
+                }
             }
             None => count_digits(plan, &smaller_of_both_signs(scalar), &mut counts),
         }

@@ -80,7 +80,7 @@ impl Settings {
 /// The value that a variable has by its form's parser; none if it is empty.
 fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
     let Some(value) = value else { return Ok(None) };
-    let malformed = || Error::invalid("settings", variable.name, variable.form, format!("{value:?}"));
+    let malformed = || Error::invalid("settings", variable.name, variable.form, format!("\"{}\"", value.display()));
     let text = value.to_str().ok_or_else(malformed)?.trim();
     if text.is_empty() {
         return Ok(None);
@@ -202,7 +202,8 @@ mod tests {
     fn names_and_switches_are_trimmed_and_of_any_case() {
         assert_eq!(one("PROOFWARP_BACKEND", "opencl ").expect("a name").backend, Some(BackendKind::OpenCl));
         assert_eq!(one("PROOFWARP_BACKEND", "\tCUDA").expect("a name").backend, Some(BackendKind::Cuda));
-        for (text, expected) in [("1", true), ("true", true), ("ON", true), ("0", false), ("False", false), ("off ", false)]
+        for (text, expected) in
+            [("1", true), ("true", true), ("ON", true), ("0", false), ("False", false), ("off ", false)]
         {
             assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, expected);
             assert_eq!(one("PROOFWARP_OPENCL_CPU", text).expect(text).opencl_cpu, expected);

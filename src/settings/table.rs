@@ -84,24 +84,16 @@ pub(super) const KEY_CACHE: Variable = engine(
     "half of the devices' memory; 4G without devices",
     "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
-pub(super) const VERIFY: Variable = engine(
-    "PROOFWARP_VERIFY",
-    Form::Switch,
-    "off",
-    "`proofwarp-bellperson` verifies every proof before it returns it",
-);
+pub(super) const VERIFY: Variable =
+    engine("PROOFWARP_VERIFY", Form::Switch, "off", "`proofwarp-bellperson` verifies every proof before it returns it");
 pub(super) const REPORT: Variable = engine(
     "PROOFWARP_REPORT",
     Form::Path,
     "none",
     "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks",
 );
-pub(super) const CACHE_DIR: Variable = engine(
-    "PROOFWARP_CACHE_DIR",
-    Form::Path,
-    "the user's cache folder",
-    "where compiled OpenCL programs are kept",
-);
+pub(super) const CACHE_DIR: Variable =
+    engine("PROOFWARP_CACHE_DIR", Form::Path, "the user's cache folder", "where compiled OpenCL programs are kept");
 
 /// All of them.
 pub const VARIABLES: &[Variable] = &[
@@ -137,7 +129,12 @@ pub const VARIABLES: &[Variable] = &[
     ),
     framework("EC_GPU_NUM_THREADS", "a number above 0", "one a core", "threads of the drop-in's pool"),
     framework("EC_GPU_CUDA_NVCC_ARGS", "arguments", "the drop-in's", "nvcc's, for kernels that a crate appends itself"),
-    bench("PROOFWARP_BENCH_LOG", Form::Other("such as 10..24"), "10..16", "binary logarithms of the sizes, in steps of two"),
+    bench(
+        "PROOFWARP_BENCH_LOG",
+        Form::Other("such as 10..24"),
+        "10..16",
+        "binary logarithms of the sizes, in steps of two",
+    ),
     bench(
         "PROOFWARP_BENCH_DISTRIBUTIONS",
         Form::Other("a binary logarithm"),
@@ -179,7 +176,10 @@ pub fn page() -> String {
         (Reader::Benches, "Benches and tests", "Of no effect on the library."),
     ];
     for (reader, title, text) in sections {
-        let _ = write!(page, "\n## {title}\n\n{text}\n\n| variable | value | without it | what it does |\n|---|---|---|---|\n");
+        let _ = write!(
+            page,
+            "\n## {title}\n\n{text}\n\n| variable | value | without it | what it does |\n|---|---|---|---|\n"
+        );
         for Variable { name, form, default, effect, .. } in VARIABLES.iter().filter(|v| v.reader == reader) {
             let _ = writeln!(page, "| `{name}` | {form} | {default} | {effect} |");
         }

@@ -78,7 +78,10 @@ fn on_host(prover: &Prover<Bls12>) -> [bool; 5] {
 
 /// Accelerators that may fall back to the CPU, on a device of their own.
 fn automatic() -> Vec<Accelerator> {
-    alone(None).iter().map(|forced| Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec())).collect()
+    alone(None)
+        .iter()
+        .map(|forced| Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec()))
+        .collect()
 }
 
 /// On every backend they are those by the key in memory; with a device nothing is decoded on the host.

@@ -39,7 +39,7 @@ impl Shape {
         let row = move |matrix: usize, row: usize| {
             let empty = shape.variables() == 0 || (matrix == 1 && !shape.has_b);
             let entry = (!empty).then(|| ((row + matrix) % shape.variables(), F::from(row as u64 + 2)));
-            entry.into_iter().chain((!empty && row % 2 == 0).then_some((0, -F::ONE)))
+            entry.into_iter().chain((!empty && row.is_multiple_of(2)).then_some((0, -F::ONE)))
         };
         [0, 1, 2].map(|matrix| {
             let rows = (0..shape.constraints).map(|number| row(matrix, number));

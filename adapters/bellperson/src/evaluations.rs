@@ -58,7 +58,9 @@ impl<F: NttField> Evaluated<F> {
         let vectors = values(circuit, &inputs, &aux)?;
         let density = |variables: &[u32]| {
             let mut density = vec![false; inputs.len() + aux.len()];
-            variables.iter().for_each(|variable| density[*variable as usize] = true);
+            for variable in variables {
+                density[*variable as usize] = true;
+            }
             let aux = density.split_off(inputs.len());
             (density, aux)
         };

@@ -35,7 +35,7 @@ impl error::Error for Refusal {}
 /// Whether an error says that a proof does not verify.
 pub fn is_refusal(error: &SynthesisError) -> bool {
     match error {
-        SynthesisError::IoError(error) => error.get_ref().is_some_and(|reason| reason.is::<Refusal>()),
+        SynthesisError::IoError(error) => matches!(error.get_ref(), Some(reason) if reason.is::<Refusal>()),
         _ => false,
     }
 }

@@ -252,7 +252,9 @@ mod tests {
             pool.install(|| {
                 let mut sums = [0; 9];
                 THREAD_POOL.scoped(|scope| {
-                    sums.iter_mut().for_each(|place| scope.execute(move || *place = Worker::new().compute(sum).wait()));
+                    for place in &mut sums {
+                        scope.execute(move || *place = Worker::new().compute(sum).wait());
+                    }
                 });
                 sums.iter().sum::<usize>()
             })

@@ -97,14 +97,13 @@ impl Prover {
         let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
         let place = || self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = place().clone();
-        let known = match kept.filter(|known| known.is_of(first)) {
-            Some(known) => known,
-            None => {
-                // Not under the lock: a worker of rayon's may take up another batch meanwhile, which asks for it.
-                let known = Arc::new(Known::new(first)?);
-                *place() = Some(known.clone());
-                known
-            }
+        let known = if let Some(known) = kept.filter(|known| known.is_of(first)) {
+            known
+        } else {
+            // Not under the lock: a worker of rayon's may take up another batch meanwhile, which asks for it.
+            let known = Arc::new(Known::new(first)?);
+            *place() = Some(known.clone());
+            known
         };
         match parts.iter().position(|part| !known.is_of(part)) {
             None => Ok(known),

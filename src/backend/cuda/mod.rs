@@ -26,8 +26,7 @@ use modules::{ARCHITECTURES, Modules, function_of};
 pub use modules::{BUILD_NOTE, has_kernels};
 
 /// What to do where no kernels were built in.
-const MEND: &str =
-    "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
+const MEND: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
 
 /// Every CUDA device.
 ///
