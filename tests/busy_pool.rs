@@ -107,8 +107,8 @@ impl Case {
         child.env("RAYON_NUM_THREADS", &threads).env("EC_GPU_NUM_THREADS", &threads);
         if !self.on_device {
             child.env("BELLMAN_NO_GPU", "1").env("PROOFWARP_BACKEND", "cpu");
-        } else if self.threads > 2 {
-            // With bellperson's lock on devices a worker of three may take up a proof on top of one that holds it.
+        } else if self.drop_in {
+            // bellperson waits for rayon's workers while it holds its lock on devices, for which those may wait.
             child.env("BELLPERSON_GPUS_PER_LOCK", "0");
         }
         child.spawn().expect("started")

@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use bellperson::groth16::{Parameters, PreparedVerifyingKey, create_random_proof, verify_proof};
@@ -155,11 +156,20 @@ fn exclusive() -> Option<(MutexGuard<'static, ()>, &'static Accelerator)> {
     Some((guard, accelerator))
 }
 
+/// bellperson goes on on the CPU, or, where a backend is forced, ends: with an error, or a panic where it has no error.
 #[test]
 fn a_failure_anywhere_still_gives_a_valid_proof() {
     let Some((_guard, accelerator)) = exclusive() else { return };
     let prover = Prover::new();
     let device = &accelerator.devices()[0];
+    if accelerator.forced().is_some() {
+        for launches in [0, 13, 130] {
+            device.fail_after(launches);
+            let proved = catch_unwind(AssertUnwindSafe(|| prover.prove()));
+            assert!(proved.is_err(), "launch {launches}: a proof by another backend than the one that is forced");
+        }
+        return device.fail_after(u32::MAX);
+    }
     for failures in 0.. {
         events().operations.clear();
         // A prime number of launches, to meet each kernel at one operation or another.

@@ -13,6 +13,7 @@ use pairing::MultiMillerLoop;
 use proofwarp::field::NttField;
 use proofwarp::groth16::{self, Engine, Parameters, ProvingKeyOnDevice, Witness};
 use proofwarp::settings::Settings;
+use proofwarp::waiting::elsewhere;
 use proofwarp::{Accelerator, Error};
 use rayon::prelude::*;
 
@@ -59,12 +60,17 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         Ok(Self { accelerator: accelerator()?, params, r, s, priority })
     }
 
-    /// A proof for each circuit, of which there is one at least.
+    /// A proof for each circuit, of which there is one at least. A worker of a pool has another thread make them: whatever
+    /// it took up meanwhile while it held the lock on the devices might wait for that lock.
     ///
     /// # Errors
     /// As those of [`crate::create_proof_batch`].
     pub fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
         self.check_lengths(circuits.len())?;
+        elsewhere(|| self.prove_all(circuits))
+    }
+
+    fn prove_all<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
         let held = self.held::<C>();
         cache::count(held.is_some());
         let Some(held) = held else { return self.prove_first(circuits) };

@@ -171,14 +171,14 @@ fn a_panic_of_the_hook_goes_on() {
     let (points, logarithms) = bases::<G1Affine>(300);
     let scalars = scalars(300);
     let (points, exponents) = (Arc::new(points), Arc::new(reprs(&scalars)));
-    for questions in [0, 3] {
-        let patience = Patience::new(questions);
-        let hook = || patience.ended() && panic!("words of the caller, {questions}");
+    // The second time the pool has to be as good as before. A fast device asks but once.
+    for time in 0..2 {
+        let hook = || panic!("words of the caller, {time}");
         let mut kernel = MultiexpKernel::create_with_abort(programs(), &Device::all(), &hook).unwrap();
         let mut run = || kernel.multiexp(&Worker::new(), points.clone(), exponents.clone(), 0);
         let panic = catch_unwind(AssertUnwindSafe(&mut run)).expect_err("the hook panics");
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        assert_eq!(text, Some(&*format!("words of the caller, {questions}")));
+        assert_eq!(text, Some(&*format!("words of the caller, {time}")));
         let sum = whole.multiexp(&Worker::new(), points.clone(), exponents.clone(), 0).unwrap();
         assert_eq!(sum, expected::<G1Affine>(&logarithms, &scalars));
     }
