@@ -235,7 +235,10 @@ mod tests {
         let (plan, mut jacobian, expected) = left(2, 1);
         jacobian.truncate(jacobian.len() / 2);
         let sums = Helpers::<G1Affine>::call(2).combine(Work::new(plan, jacobian, expected.len()));
-        assert!(matches!(&sums, Err(Error::Device { reason, .. }) if reason.contains("a worker thread panicked: ")), "{sums:?}");
+        assert!(
+            matches!(&sums, Err(Error::Device { reason, .. }) if reason.contains("a worker thread panicked: ")),
+            "{sums:?}"
+        );
     }
 
     #[test]
