@@ -105,7 +105,10 @@ fn a_forced_backend_is_not_missed() {
     let mut cases = vec![
         (vec![("PROOFWARP_BACKEND", "cudda")], vec!["PROOFWARP_BACKEND", "cudda"]),
         (vec![("PROOFWARP_MEMORY_LIMIT", "much")], vec!["PROOFWARP_MEMORY_LIMIT", "much"]),
-        (vec![("PROOFWARP_BACKEND", "opencl"), nowhere, no_processors], vec!["the opencl backend is not available"]),
+        (
+            vec![("PROOFWARP_BACKEND", "opencl"), nowhere, no_processors, no_cards],
+            vec!["the opencl backend is not available"],
+        ),
         (vec![("PROOFWARP_BACKEND", "cuda"), no_cards], vec!["the cuda backend is not available"]),
     ];
     if let Some(backend) = &present {
