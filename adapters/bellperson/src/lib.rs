@@ -45,7 +45,7 @@ pub use prover::{Assignment, Prover, prove_evaluated};
 /// its own terms until then, had the same values and a proof that verified: nothing shows of it but the time of a key's
 /// first two proofs. What that cannot tell: a type whose constraints are not always the key's, where the first two
 /// witnesses satisfy both the key's and the others because they are zero wherever these differ. Later proofs of it may
-/// not verify; [`clear_key_cache`](crate::clear_key_cache) starts over, and so does a proof that `PROOFWARP_VERIFY=1` refuses.
+/// not verify; [`clear_key_cache`] starts over, and so does a proof that `PROOFWARP_VERIFY=1` refuses.
 pub mod groth16 {
     pub use bellperson::groth16::*;
 

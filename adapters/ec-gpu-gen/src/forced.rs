@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use proofwarp::BackendKind;
 use proofwarp::settings::Settings;
 
-use crate::{EcError, EcResult};
+use crate::EcError;
 
 /// Why a call of a kernel failed, if one did.
 type Failure = Arc<Mutex<Option<String>>>;
@@ -41,7 +41,7 @@ impl Watch {
     }
 
     /// Remembers how it ended, on any thread.
-    pub fn end<T>(&self, result: EcResult<T>) -> EcResult<T> {
+    pub fn end<T>(&self, result: Result<T, EcError>) -> Result<T, EcError> {
         if let (Some((backend, failure)), Err(error)) = (&self.0, &result)
             && !matches!(error, EcError::Aborted)
         {
