@@ -187,7 +187,11 @@ impl Device {
         Ok(())
     }
 
-    pub(super) fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+    /// Finds a kernel ahead of its first launch, which does so otherwise: its module is compiled or loaded if need be.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
+    pub fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let key = (source.module.to_owned(), name.to_owned());
         if let Some(kernel) = lock(&self.kernels).get(&key) {
             return Ok(*kernel);
