@@ -45,6 +45,16 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A module has no kernel of that name.
+    #[error("{device}: {module} has no kernel {name}")]
+    NoKernel {
+        /// The device's name.
+        device: String,
+        /// The module.
+        module: String,
+        /// The kernel that was asked for.
+        name: String,
+    },
     /// A call into the driver failed.
     #[error("{device}: {call} failed: {reason}")]
     Device {
@@ -66,6 +76,13 @@ impl Error {
         actual: impl ToString,
     ) -> Self {
         Self::Invalid { place, what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
+    }
+
+    /// A kernel that its module does not have.
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
+    pub(crate) fn no_kernel(device: &str, module: &str, name: &str) -> Self {
+        let [device, module, name] = [device, module, name].map(str::to_owned);
+        Self::NoKernel { device, module, name }
     }
 
     /// A failed call into a driver.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::backend::{Arg, Buffer, KernelSource, Launch, Stream};
+use crate::backend::{Arg, Buffer, Code, KernelSource, Launch, Stream};
 use crate::kernels::{Dialect, Halves, Module, modules};
 use crate::{Error, Result};
 
@@ -81,7 +81,7 @@ impl Program {
         let groups =
             u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
         let text = || self.0.source(Dialect::OpenCl);
-        let source = KernelSource { module: &self.0.name, text: &text };
+        let source = KernelSource { module: &self.0.name, code: Code::Text(&text) };
         launch(Launch { source, kernel, groups, group_size })
     }
 }

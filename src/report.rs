@@ -87,6 +87,23 @@ impl Call {
     }
 }
 
+/// Runs a kernel of a caller's own over so many work-items, and tells everyone, as of an operation of this crate.
+///
+/// # Errors
+/// What `work` says.
+pub fn own_kernel(
+    device: &DeviceInfo,
+    name: &str,
+    items: usize,
+    work: impl FnOnce() -> crate::Result<Traffic>,
+) -> crate::Result<()> {
+    let call = Call { operation: format!("kernel {name}"), elements: items };
+    let start = Instant::now();
+    let traffic = work().inspect_err(|error| call.failed(device, error))?;
+    call.done(device.backend, &device.name, start, traffic, Vec::new());
+    Ok(())
+}
+
 type Observer = Box<dyn Fn(&Report) + Send + Sync>;
 
 static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());

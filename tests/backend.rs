@@ -350,7 +350,7 @@ mod text_kernels {
     use super::*;
     use proofwarp::BackendKind;
     use proofwarp::backend::opencl::{OpenClDriver, drivers};
-    use proofwarp::backend::{Arg, KernelSource, Launch};
+    use proofwarp::backend::{Arg, Code, KernelSource, Launch};
     use sha2::{Digest as _, Sha256};
 
     const AXPY: &str = "__kernel void axpy(__global uint *y, __global const uint *x, uint a, ulong b, uint n) {
@@ -385,7 +385,7 @@ mod text_kernels {
     ) -> proofwarp::Result<Vec<u32>> {
         let x: Vec<u8> = (0..LENGTH).flat_map(u32::to_ne_bytes).collect();
         let (x, y) = (uploaded(stream, &x), uploaded(stream, &[0; 4 * LENGTH as usize]));
-        let source = KernelSource { module: "test_axpy", text };
+        let source = KernelSource { module: "test_axpy", code: Code::Text(text) };
         let launch = Launch { source, kernel, groups: LENGTH.div_ceil(group_size.max(1)), group_size };
         let args = [Arg::Memory(y.handle()), Arg::Memory(x.handle()), Arg::U32(3), Arg::U64(5 << 32), Arg::U32(LENGTH)];
         // SAFETY: arguments match `axpy` above, which stays below LENGTH.
@@ -469,7 +469,7 @@ mod text_kernels {
         let device = Device::new(Box::new(driver), None);
         let mut stream = device.stream().unwrap();
         let y = stream.allocate(4 * 64).unwrap();
-        let source = KernelSource { module: "test_slow", text: &|| SLOW.to_owned() };
+        let source = KernelSource { module: "test_slow", code: Code::Text(&|| SLOW.to_owned()) };
         let launch = Launch { source, kernel: "slow", groups: 1, group_size: 64 };
         // SAFETY: arguments match `slow` above.
         unsafe { stream.launch(launch, &[Arg::Memory(y.handle()), Arg::U32(4_000_000)]).unwrap() };

@@ -197,8 +197,14 @@ impl Device {
         lock(&self.kernels).get(&key(source, name)).copied()
     }
 
-    /// A kernel, whose module is compiled or loaded if need be.
-    pub(super) fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+    /// Finds a kernel ahead of its first launch, which does so otherwise: its module is compiled or loaded if need be.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
+    pub fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        if let Some(kernel) = self.ready_kernel(source, name) {
+            return Ok(kernel);
+        }
         let kernel = self.shared.driver.kernel(source, name)?;
         lock(&self.kernels).insert(key(source, name), kernel);
         Ok(kernel)

@@ -44,6 +44,12 @@ pub enum Arg {
     U32(u32),
     /// A 64-bit number.
     U64(u64),
+    /// What lies in host memory, of so many bytes; CUDA knows by itself how many the parameter has. It is read when the
+    /// kernel is queued.
+    Value(*const u8, usize),
+    /// So many bytes of memory local to each work-group. On CUDA these are what the kernel declares as
+    /// `extern __shared__`, and a pointer that it does not read is its argument.
+    Local(u32),
 }
 
 /// How a kernel is launched.
@@ -57,13 +63,23 @@ pub struct LaunchShape {
     pub beside: bool,
 }
 
-/// A program by name, with its text for backends that compile at run time.
+/// What the kernels of a module are made from.
+#[derive(Clone, Copy)]
+pub enum Code<'a> {
+    /// Makes the OpenCL text, only when the module is not compiled yet. CUDA has what the build compiled under the
+    /// module's name.
+    Text(&'a dyn Fn() -> String),
+    /// What the driver loads as it is: a fatbin, cubin or PTX, or a program's binary of OpenCL.
+    Binary(&'a [u8]),
+}
+
+/// A program by name, and what it is made from.
 #[derive(Clone, Copy)]
 pub struct KernelSource<'a> {
     /// Unique name of the module.
     pub module: &'a str,
-    /// Makes the OpenCL text; only called when the program is not compiled yet.
-    pub text: &'a dyn Fn() -> String,
+    /// Where its kernels come from.
+    pub code: Code<'a>,
 }
 
 impl fmt::Debug for KernelSource<'_> {
@@ -256,7 +272,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Finds a kernel, compiling or loading its module first if need be.
     ///
     /// # Errors
-    /// The module does not compile or is not built in, or has no such kernel.
+    /// [`Error::NoKernel`](crate::Error::NoKernel) where the module has no such kernel, else it does not compile or
+    /// load, or is not built in.
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
     /// Queues a launch.
     ///

@@ -31,7 +31,7 @@ pub(crate) use copies::{clear_all_past_cache, parallel_copy};
 pub use device::Device;
 pub(crate) use device::lock;
 pub use driver::{
-    Arg, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+    Arg, Code, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
 };
 pub use host::HostBuffer;
 pub(crate) use peers::PeerMemory;
@@ -85,6 +85,14 @@ pub struct DeviceInfo {
     pub name: String,
     /// Stable over processes: a UUID, or bus address, or else the backend and number.
     pub unique_id: [u8; 16],
+    /// The vendor's number on the PCI bus, such as 0x10de for NVIDIA; what OpenCL says where the device is on none.
+    pub vendor_id: u32,
+    /// Numbers of its bus and of itself on that, where the driver tells.
+    pub pci: Option<(u8, u8)>,
+    /// The driver's own handle of it: a `CUdevice` or a `cl_device_id`.
+    pub native: usize,
+    /// NVIDIA's compute capability, such as (9, 0), where the driver tells.
+    pub compute_capability: Option<(u32, u32)>,
     /// Multiprocessors or compute units.
     pub compute_units: u32,
     /// Total memory in bytes.

@@ -15,6 +15,8 @@ pub(super) struct Launch {
     pub function: cu::CUfunction,
     pub shape: LaunchShape,
     pub stream: cu::CUstream,
+    /// Of memory that the kernel declares as `extern __shared__`.
+    pub shared_bytes: u32,
     /// The kernel may start before the one ahead of it has ended.
     pub early: bool,
 }
@@ -94,18 +96,30 @@ impl Launch {
     /// # Safety
     /// As [`Self::queue`].
     unsafe fn queue_with(self, attributes: &mut [Attribute], arguments: &mut [*mut c_void]) -> cu::CUresult {
-        let Self { function, shape: LaunchShape { groups, group_size, .. }, stream, .. } = self;
+        let Self { function, shape: LaunchShape { groups, group_size, .. }, stream, shared_bytes, .. } = self;
         let arguments = arguments.as_mut_ptr();
         let Some(launch_ex) = launch_ex().filter(|_| !attributes.is_empty()) else {
             // SAFETY: passed on from the caller.
             return unsafe {
-                cu::cuLaunchKernel(function, groups, 1, 1, group_size, 1, 1, 0, stream, arguments, null_mut())
+                cu::cuLaunchKernel(
+                    function,
+                    groups,
+                    1,
+                    1,
+                    group_size,
+                    1,
+                    1,
+                    shared_bytes,
+                    stream,
+                    arguments,
+                    null_mut(),
+                )
             };
         };
         let config = Config {
             groups: [groups, 1, 1],
             group_size: [group_size, 1, 1],
-            shared_bytes: 0,
+            shared_bytes,
             stream,
             attributes: attributes.as_mut_ptr(),
             attribute_count: attributes.len() as c_uint,

@@ -56,6 +56,9 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     }
 }
 
+/// The vendor's number on the PCI bus.
+const NVIDIA: u32 = 0x10de;
+
 /// Whether a device of this compute capability runs code compiled for these: for an earlier one of its own generation, or
 /// by the last one's PTX.
 fn is_served(capability: u32, architectures: &[u32]) -> bool {
@@ -72,8 +75,12 @@ fn served(architectures: &[u32]) -> String {
 
 /// A device's compute capability, such as 90 for 9.0.
 fn capability(device: CudaDevice) -> cust::error::CudaResult<u32> {
+    compute_capability(device).map(|(major, minor)| 10 * major + minor)
+}
+
+fn compute_capability(device: CudaDevice) -> cust::error::CudaResult<(u32, u32)> {
     let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
-    Ok(10 * attribute(DeviceAttribute::ComputeCapabilityMajor)? + attribute(DeviceAttribute::ComputeCapabilityMinor)?)
+    Ok((attribute(DeviceAttribute::ComputeCapabilityMajor)?, attribute(DeviceAttribute::ComputeCapabilityMinor)?))
 }
 
 fn unavailable(reason: impl ToString) -> Error {
@@ -120,6 +127,7 @@ impl CudaDriver {
 
 fn describe(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<DeviceInfo> {
     let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
+    let pci = |which| attribute(which).ok().and_then(|number| u8::try_from(number).ok());
     let mut uuid = MaybeUninit::<cu::CUuuid>::zeroed();
     // SAFETY: the driver writes the 16 bytes, or leaves them zero.
     let unique_id = unsafe {
@@ -131,6 +139,10 @@ fn describe(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<Devic
         ordinal,
         name: device.name()?,
         unique_id,
+        vendor_id: NVIDIA,
+        pci: pci(DeviceAttribute::PciBusId).zip(pci(DeviceAttribute::PciDeviceId)),
+        native: device.as_raw() as usize,
+        compute_capability: Some(compute_capability(device)?),
         compute_units: attribute(DeviceAttribute::MultiprocessorCount)?,
         memory: device.total_memory()? as u64,
         local_memory: attribute(DeviceAttribute::MaxSharedMemoryPerBlock)?,
@@ -337,7 +349,7 @@ unsafe impl Driver for CudaDriver {
 
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let _current = self.enter()?;
-        self.modules.kernel(&self.info.name, source.module, name)
+        self.modules.kernel(&self.info.name, source, name)
     }
 
     unsafe fn launch(
@@ -351,10 +363,10 @@ unsafe impl Driver for CudaDriver {
         // Every argument in a word of its own; the driver reads as many bytes as the parameter has, from
         // the low end (CUDA's hosts are little-endian).
         let mut words: Vec<u64> = args.iter().map(word).collect();
-        let mut pointers: Vec<*mut c_void> = words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
+        let mut pointers: Vec<*mut c_void> = args.iter().zip(&mut words).map(pointer).collect();
         let (function, early) = function_of(kernel);
-        let launch = Launch { function, shape, stream: stream_of(stream), early };
-        // SAFETY: passed on from the caller; the pointers are to live words, which the call copies.
+        let launch = Launch { function, shape, stream: stream_of(stream), shared_bytes: shared_bytes(args), early };
+        // SAFETY: passed on from the caller; the pointers are to live words or values, which the call copies.
         let code = unsafe { launch.queue(&mut pointers) };
         self.check("cuLaunchKernel", code)
     }
@@ -365,7 +377,21 @@ fn word(arg: &Arg) -> u64 {
         Arg::Memory(memory) => memory.0 as u64,
         Arg::U32(number) => number.into(),
         Arg::U64(number) => number,
+        Arg::Value(..) | Arg::Local(_) => 0,
     }
+}
+
+/// Where the driver reads an argument, of which this is the word.
+fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
+    match arg {
+        Arg::Value(value, _) => value.cast_mut().cast(),
+        _ => std::ptr::from_mut(word).cast(),
+    }
+}
+
+/// Memory local to a group that the arguments ask for.
+fn shared_bytes(args: &[Arg]) -> u32 {
+    args.iter().map(|arg| if let Arg::Local(bytes) = arg { *bytes } else { 0 }).sum()
 }
 
 #[cfg(test)]

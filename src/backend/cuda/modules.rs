@@ -1,14 +1,15 @@
-//! Modules loaded from the fatbins that the build made, each at its first use.
+//! Modules loaded from the fatbins that the build made, or from what a caller gave, each at its first use.
 
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::Mutex;
 
+use cust::error::CudaError;
 use cust::module::Module;
 use cust::sys as cu;
 
-use crate::backend::KernelHandle;
 use crate::backend::device::lock;
+use crate::backend::{Code, KernelHandle, KernelSource};
 use crate::{Error, Result};
 
 include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
@@ -28,13 +29,20 @@ pub(super) struct Modules(Mutex<HashMap<String, Module>>);
 
 impl Modules {
     /// The kernel of a module, which is loaded if need be. The context is current.
-    pub fn kernel(&self, device: &str, module: &str, name: &str) -> Result<KernelHandle> {
+    pub fn kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        let module = source.module;
+        // The library would panic.
+        if name.contains('\0') {
+            return Err(Error::no_kernel(device, module, name));
+        }
         let mut loaded = lock(&self.0);
         if !loaded.contains_key(module) {
-            loaded.insert(module.to_owned(), load(device, module)?);
+            loaded.insert(module.to_owned(), load(device, source)?);
         }
-        let function = loaded[module].get_function(name);
-        let function = function.map_err(|error| Error::device(device, format!("{module}/{name}"), error))?;
+        let function = loaded[module].get_function(name).map_err(|error| match error {
+            CudaError::NotFound => Error::no_kernel(device, module, name),
+            other => Error::device(device, format!("{module}/{name}"), other),
+        })?;
         Ok(function_handle(function.to_raw(), starts_early(&loaded[module], name)))
     }
 }
@@ -82,18 +90,56 @@ fn starts_early(module: &Module, kernel: &str) -> bool {
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
 }
 
-fn load(device: &str, module: &str) -> Result<Module> {
-    let fatbin = fatbin(module)
-        .ok_or_else(|| Error::device(device, module, "no such module was compiled when this program was built"))?;
-    Module::from_fatbin(fatbin, &[]).map_err(|error| Error::device(device, module, error))
+fn load(device: &str, source: KernelSource<'_>) -> Result<Module> {
+    let module = source.module;
+    let binary = match source.code {
+        Code::Binary(given) => whole(given),
+        Code::Text(_) => fatbin(module).ok_or("no such module was compiled when this program was built"),
+    };
+    let binary = binary.map_err(|reason| Error::device(device, module, reason))?;
+    // Any kind will do, PTX too: a zero is put behind it.
+    Module::from_fatbin(binary, &[]).map_err(|error| Error::device(device, module, error))
+}
+
+/// Number at the start of a fatbin; behind it, in little-endian order, two bytes of version, two of this header's length
+/// and eight of the length of the rest.
+const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+
+/// A caller's binary, unless the driver, which is told no length, would read on behind its end.
+fn whole(binary: &[u8]) -> std::result::Result<&[u8], &'static str> {
+    let Some(header) = binary.strip_prefix(&FATBIN) else {
+        return if binary.is_empty() { Err("expected a fatbin, cubin or PTX, got nothing") } else { Ok(binary) };
+    };
+    let length = header.split_first_chunk::<4>().and_then(|([_, _, low, high], rest)| {
+        let body = u64::from_le_bytes(*rest.first_chunk()?);
+        body.checked_add(u64::from(u16::from_le_bytes([*low, *high])))
+    });
+    match length {
+        Some(length) if length <= binary.len() as u64 => Ok(binary),
+        _ => Err("the fatbin is shorter than its header says"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::DECLARED_EARLY;
+    use super::{DECLARED_EARLY, FATBINS, whole};
     use crate::kernels::{Dialect, modules};
+
+    #[test]
+    fn a_fatbin_that_was_cut_is_not_given_to_the_driver() {
+        assert!(whole(&[]).is_err());
+        assert!(whole(b".version 8.0").is_ok());
+        let Some((name, fatbin)) = FATBINS.first() else {
+            eprintln!("left out: fatbins that were cut, since none were built in");
+            return;
+        };
+        assert_eq!(whole(fatbin), Ok(*fatbin), "{name}");
+        for length in [4, 8, 15, 16, fatbin.len() / 2, fatbin.len() - 1] {
+            assert!(whole(&fatbin[..length]).is_err(), "{name} cut to {length} bytes");
+        }
+    }
 
     #[test]
     fn kernels_that_start_early_are_known() {

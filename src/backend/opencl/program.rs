@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use opencl3::command_queue as queue;
+use opencl3::error_codes::CL_INVALID_KERNEL_NAME;
 use opencl3::kernel as cl_kernel;
 use opencl3::program as cl;
 use opencl3::types::{cl_command_queue, cl_int, cl_mem, cl_program, cl_uint};
 
 use super::super::device::lock;
-use super::super::{Arg, KernelHandle, KernelSource};
+use super::super::{Arg, Code, KernelHandle, KernelSource};
 use super::cache::Cache;
 use super::raw::{ClResult, Owned, number, queued, reason, text};
 use super::target::Target;
@@ -71,23 +72,27 @@ impl Programs {
         if let Some(program) = &*slot {
             return Ok(program.clone());
         }
-        let program = Arc::new(self.load_or_compile(target, source)?);
+        let program = Arc::new(match source.code {
+            Code::Text(text) => self.load_or_compile(target, source.module, &text())?,
+            Code::Binary(binary) => {
+                target.check(&format!("clCreateProgramWithBinary of {}", source.module), load(target, binary))?
+            }
+        });
         *slot = Some(program.clone());
         Ok(program)
     }
 
-    fn load_or_compile(&self, target: &Target, source: KernelSource<'_>) -> Result<Owned> {
-        let source_text = (source.text)();
-        let key = Cache::key(&[&source_text, OPTIONS, &target.identity]);
+    fn load_or_compile(&self, target: &Target, module: &str, source: &str) -> Result<Owned> {
+        let key = Cache::key(&[source, OPTIONS, &target.identity]);
         if let Some(binary) = self.cache.load(&key) {
             match load(target, &binary) {
                 Ok(program) => return Ok(program),
-                Err(code) => log::warn!("{}: a kept program was refused: {}", source.module, reason(code)),
+                Err(code) => log::warn!("{module}: a kept program was refused: {}", reason(code)),
             }
         }
         let start = Instant::now();
-        let program = compile(target, source.module, &source_text)?;
-        log::info!("{}: compiled for {} in {:.1?}", source.module, target.info.name, start.elapsed());
+        let program = compile(target, module, source)?;
+        log::info!("{module}: compiled for {} in {:.1?}", target.info.name, start.elapsed());
         if let Some(binary) = binary(&program) {
             self.cache.store(&key, &binary);
         }
@@ -137,6 +142,9 @@ fn binary(program: &Owned) -> Option<Vec<u8>> {
 fn create_kernel(target: &Target, program: &Owned, module: &str, name: &str) -> Result<Kernel> {
     let c_name = CString::new(name).map_err(|_| Error::invalid("kernel", "name", "no zero byte", name))?;
     let object = cl_kernel::create_kernel(program.get(), &c_name);
+    if object == Err(CL_INVALID_KERNEL_NAME) {
+        return Err(Error::no_kernel(&target.info.name, module, name));
+    }
     let object = target.check(&format!("clCreateKernel of {name} in {module}"), object)?;
     // SAFETY: the kernel was just made and its reference is ours.
     let object = unsafe { Owned::new(object, cl_kernel::release_kernel) };
@@ -156,8 +164,10 @@ unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult
         Arg::Memory(memory) => (size_of::<cl_mem>(), (&raw const memory.0).cast()),
         Arg::U32(number) => (size_of::<u32>(), ptr::from_ref(number).cast()),
         Arg::U64(number) => (size_of::<u64>(), ptr::from_ref(number).cast()),
+        Arg::Value(value, size) => (*size, value.cast()),
+        Arg::Local(size) => (*size as usize, ptr::null()),
     };
-    // SAFETY: `value` points to `size` readable bytes; the rest is the caller's promise.
+    // SAFETY: `value` points to `size` readable bytes, or to nothing for local memory; the rest is the caller's promise.
     unsafe { cl_kernel::set_kernel_arg(kernel, index as cl_uint, size, value) }
 }
 

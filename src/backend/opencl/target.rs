@@ -139,6 +139,10 @@ fn info(device: cl_device_id, name: String, ordinal: usize) -> DeviceInfo {
         ordinal,
         name,
         unique_id: [0; 16],
+        vendor_id: device_number(device, cl::CL_DEVICE_VENDOR_ID) as u32,
+        pci: pci(device),
+        native: device as usize,
+        compute_capability: compute_capability(device),
         compute_units: device_number(device, cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
         memory: device_number(device, cl::CL_DEVICE_GLOBAL_MEM_SIZE),
         local_memory: device_number(device, cl::CL_DEVICE_LOCAL_MEM_SIZE) as u32,
@@ -146,34 +150,56 @@ fn info(device: cl_device_id, name: String, ordinal: usize) -> DeviceInfo {
     }
 }
 
+const NVIDIA_QUERIES: &str = "cl_nv_device_attribute_query";
+
+fn has(device: cl_device_id, extension: &str) -> bool {
+    device_text(device, cl::CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == extension)
+}
+
 /// The device's UUID, else its bus address, else a digest of `fallback`.
 fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
-    let extensions = device_text(device, cl::CL_DEVICE_EXTENSIONS);
-    let has = |name: &str| extensions.split_whitespace().any(|extension| extension == name);
     let uuid = || device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
-    let found: Option<[u8; 16]> = if has("cl_khr_device_uuid") { uuid() } else { None };
+    let found: Option<[u8; 16]> = if has(device, "cl_khr_device_uuid") { uuid() } else { None };
     found
-        .or_else(|| has("cl_khr_pci_bus_info").then(|| pci_khr(device)).flatten())
-        .or_else(|| has("cl_nv_device_attribute_query").then(|| pci_nvidia(device)).flatten())
-        .or_else(|| has("cl_amd_device_attribute_query").then(|| pci_amd(device)).flatten())
+        .or_else(|| pci_khr(device))
+        .or_else(|| pci_nvidia(device).map(|(bus, slot)| digest(&format!("pci {bus} {slot}"))))
+        .or_else(|| pci_amd(device).map(|address| digest(&format!("pci {address:?}"))))
         .unwrap_or_else(|| digest(fallback))
+}
+
+/// Numbers of the device's bus and of itself on that.
+fn pci(device: cl_device_id) -> Option<(u8, u8)> {
+    pci_khr(device)
+        .map(|numbers| (numbers[4], numbers[8]))
+        .or_else(|| pci_nvidia(device).map(|(bus, slot)| (bus as u8, slot as u8)))
+        .or_else(|| pci_amd(device).map(|[bus, device, _]| (bus, device)))
 }
 
 /// Domain, bus, device and function as four 32-bit numbers.
 fn pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
-    device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR)?.try_into().ok()
+    has(device, "cl_khr_pci_bus_info").then(|| device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR))??.try_into().ok()
 }
 
-fn pci_nvidia(device: cl_device_id) -> Option<[u8; 16]> {
-    let bus = number(&device_data(device, cl::CL_DEVICE_PCI_BUS_ID_NV)?);
-    let slot = number(&device_data(device, cl::CL_DEVICE_PCI_SLOT_ID_NV)?);
-    Some(digest(&format!("pci {bus} {slot}")))
+/// Bus and slot.
+fn pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
+    nvidia_number(device, cl::CL_DEVICE_PCI_BUS_ID_NV).zip(nvidia_number(device, cl::CL_DEVICE_PCI_SLOT_ID_NV))
 }
 
-fn pci_amd(device: cl_device_id) -> Option<[u8; 16]> {
-    let topology = device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD)?;
-    // The structure's last three bytes: bus, device, function.
-    topology.last_chunk::<3>().map(|address| digest(&format!("pci {address:?}")))
+/// The last three bytes of a structure: bus, device, function.
+fn pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
+    let topology =
+        has(device, "cl_amd_device_attribute_query").then(|| device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
+    topology.last_chunk::<3>().copied()
+}
+
+fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
+    let part = |query| nvidia_number(device, query).map(|number| number as u32);
+    part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV).zip(part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV))
+}
+
+/// The answer to a query of NVIDIA's.
+fn nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
+    has(device, NVIDIA_QUERIES).then(|| device_data(device, query))?.map(|bytes| number(&bytes))
 }
 
 fn digest(text: &str) -> [u8; 16] {
