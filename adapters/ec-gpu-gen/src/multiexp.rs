@@ -43,7 +43,7 @@ where
         device: &Device,
         maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>,
     ) -> EcResult<Self> {
-        if program.device() != device {
+        if !program.is_on(device) {
             let (expected, actual) = (device.name(), program.device_name());
             return Err(Error::invalid("multiexp", "device of the program", expected, actual).into());
         }

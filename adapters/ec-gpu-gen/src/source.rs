@@ -164,7 +164,8 @@ fn literals(words: &[u32], words_per_limb: usize) -> String {
 ///
 /// With the feature `opencl` it writes the text, with `cuda` it compiles it with nvcc (from `NVCC`,
 /// `CUDA_HOME` or the path; arguments from `EC_GPU_CUDA_NVCC_ARGS` if set), unless nothing was appended:
-/// then there is no kernel in it, and no nvcc is needed. When that fails it says why and ends the process.
+/// then there is no kernel in it, and no nvcc is needed. When that fails, as without nvcc where something was
+/// appended, it says why and ends the build script, as the stock crate's panic does.
 #[allow(unused_variables)] // Without a feature there is nothing to do.
 pub fn generate(source_builder: &SourceBuilder) {
     #[cfg(any(feature = "cuda", feature = "opencl"))]

@@ -2,7 +2,7 @@
 
 #ifdef __CUDACC__
 #define CUDA
-#define DEVICE static __device__ __forceinline__
+#define DEVICE static __device__ inline
 #define DEVICE_CALL static __device__ __noinline__
 #define KERNEL extern "C" __global__
 #define GLOBAL

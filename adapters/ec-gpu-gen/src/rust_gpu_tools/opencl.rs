@@ -1,125 +1,72 @@
-//! Kernels of the calling crate's own, on OpenCL.
+//! Devices that OpenCL reaches, and kernels of the calling crate's own on them.
 
-use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::sync::LazyLock;
 
-use proofwarp::backend::{Arg, KernelSource, Launch, Stream};
+use proofwarp::BackendKind;
+use proofwarp::backend::Arg;
 
-use super::{Device, GPUError};
+use super::appended::{self, LocalBuffer, Shape, Source};
+use super::error::GPUResult;
 
-type Result<T> = std::result::Result<T, GPUError>;
+/// Marks what is OpenCL's.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum OpenCl {}
 
+/// A device that OpenCL reaches.
+pub type Device = appended::Device<OpenCl>;
+/// A device, and kernels from OpenCL C or a binary that the driver made.
+pub type Program = appended::Program<OpenCl>;
 /// Elements of type `T` on the device, which are taken to be plain memory.
-#[derive(Debug)]
-pub struct Buffer<T> {
-    memory: proofwarp::backend::Buffer,
-    length: usize,
-    elements: PhantomData<T>,
-}
+pub type Buffer<T> = appended::Buffer<T, OpenCl>;
+/// OpenCL's own name for a device.
+#[allow(non_camel_case_types)] // The name is part of the interface.
+pub type cl_device_id = *mut std::ffi::c_void;
 
-/// A device and the text of its kernels, which is compiled when the first of them is launched.
-#[derive(Debug)]
-pub struct Program {
-    device: Device,
-    source: &'static str,
-    /// Made at first use: provers that only use proofwarp's kernels need none.
-    stream: Mutex<Option<Stream>>,
+pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::OpenCl));
+
+impl Device {
+    /// The compute capability of NVIDIA's devices.
+    pub fn compute_capability(&self) -> Option<(u32, u32)> {
+        self.handle.info().compute_capability
+    }
+
+    /// OpenCL's own name for it.
+    pub fn cl_device_id(&self) -> cl_device_id {
+        self.handle.info().native as cl_device_id
+    }
 }
 
 impl Program {
-    pub(super) fn new(device: &Device, source: &'static str) -> Self {
-        Self { device: device.clone(), source, stream: Mutex::default() }
-    }
-
-    /// A program of a text that lives as long as the process.
+    /// A program from OpenCL C.
     ///
     /// # Errors
-    /// None: the text is compiled when its first kernel is launched.
-    pub fn from_opencl(device: &Device, source: &'static str) -> Result<Self> {
-        Ok(Self::new(device, source))
+    /// None: the text is compiled when the first kernel is created.
+    pub fn from_opencl(device: &Device, src: &str) -> GPUResult<Self> {
+        Ok(Self::new(device, Source::Text(Cow::Owned(src.to_owned()))))
     }
 
-    /// The device's name.
-    pub fn device_name(&self) -> &str {
-        &self.device.info().name
-    }
-
-    pub(super) fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// Runs a function on the program.
+    /// A program from what the driver once made of a text, for the same device.
     ///
     /// # Errors
-    /// Those of the function.
-    pub fn run<F, R, E, A>(&self, function: F, argument: A) -> std::result::Result<R, E>
-    where
-        F: FnOnce(&Self, A) -> std::result::Result<R, E>,
-        E: From<GPUError>,
-    {
-        function(self, argument)
+    /// None: it is loaded when the first kernel is created.
+    pub fn from_binary(device: &Device, bin: Vec<u8>) -> GPUResult<Self> {
+        Ok(Self::new(device, Source::Binary(Cow::Owned(bin))))
     }
 
-    /// Room for `length` elements, with undefined contents.
-    ///
-    /// # Safety
-    /// The contents are written before they are read.
+    /// As [`Self::from_opencl`], without a copy.
+    pub(super) fn from_static(device: &Device, src: &'static str) -> Self {
+        Self::new(device, Source::Text(Cow::Borrowed(src)))
+    }
+
+    /// A kernel to be given its arguments and run, by `global_work_size` groups of `local_work_size` work-items.
     ///
     /// # Errors
-    /// Out of memory, or the driver failed.
-    pub unsafe fn create_buffer<T>(&self, length: usize) -> Result<Buffer<T>> {
-        let memory = self.on_stream(|stream| stream.allocate(length * size_of::<T>()))?;
-        Ok(Buffer { memory, length, elements: PhantomData })
-    }
-
-    /// A buffer with a copy of a slice.
-    ///
-    /// # Errors
-    /// Out of memory, or the driver failed.
-    pub fn create_buffer_from_slice<T>(&self, slice: &[T]) -> Result<Buffer<T>> {
-        // SAFETY: the next line writes all of it.
-        let mut buffer = unsafe { self.create_buffer(slice.len())? };
-        self.write_from_buffer(&mut buffer, slice)?;
-        Ok(buffer)
-    }
-
-    /// Copies a slice to the start of a buffer.
-    ///
-    /// # Errors
-    /// The slice is longer than the buffer, or the driver failed.
-    pub fn write_from_buffer<T>(&self, buffer: &mut Buffer<T>, data: &[T]) -> Result<()> {
-        // SAFETY: elements are plain memory, as the type of the buffer says, and the length is theirs.
-        let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) };
-        self.on_stream(|stream| stream.upload(&buffer.memory, bytes))
-    }
-
-    /// Copies the start of a buffer to a slice, after the kernels launched before.
-    ///
-    /// # Errors
-    /// The slice is longer than the buffer, or the driver or a kernel failed.
-    pub fn read_into_buffer<T>(&self, buffer: &Buffer<T>, data: &mut [T]) -> Result<()> {
-        // SAFETY: elements are plain memory, as the type of the buffer says, and the length is theirs.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) };
-        self.on_stream(|stream| stream.download(bytes, &buffer.memory))
-    }
-
-    /// A kernel to be given its arguments and run, by `global_work_size` groups of `local_work_size`.
-    ///
-    /// # Errors
-    /// There are too many groups, or work-items of a group.
-    pub fn create_kernel(&self, name: &str, global_work_size: usize, local_work_size: usize) -> Result<Kernel<'_>> {
-        let number = |size| u32::try_from(size).map_err(|_| GPUError::Generic(format!("{name}: {size} is too large")));
-        let (groups, group_size) = (number(global_work_size)?, number(local_work_size)?);
-        Ok(Kernel { program: self, name: name.to_owned(), groups, group_size, arguments: Vec::new() })
-    }
-
-    fn on_stream<R>(&self, work: impl FnOnce(&mut Stream) -> proofwarp::Result<R>) -> Result<R> {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let stream = match &mut *stream {
-            Some(stream) => stream,
-            none => none.insert(self.device.0.stream()?),
-        };
-        Ok(work(stream)?)
+    /// There is no such kernel, or the program does not compile or load.
+    pub fn create_kernel(&self, name: &str, global_work_size: usize, local_work_size: usize) -> GPUResult<Kernel<'_>> {
+        let shape = self.shape(name, global_work_size, local_work_size)?;
+        Ok(Kernel { builder: ExecuteKernel { program: self, shape, arguments: Vec::new() } })
     }
 }
 
@@ -131,57 +78,113 @@ pub trait KernelArgument {
 
 impl<T> KernelArgument for Buffer<T> {
     fn push(&self, kernel: &mut Kernel<'_>) {
-        debug_assert!(self.memory.bytes() == self.length * size_of::<T>());
-        kernel.arguments.push(Arg::Memory(self.memory.handle()));
-    }
-}
-
-impl KernelArgument for u32 {
-    fn push(&self, kernel: &mut Kernel<'_>) {
-        kernel.arguments.push(Arg::U32(*self));
+        kernel.builder.append(&self.address);
     }
 }
 
 impl KernelArgument for i32 {
     fn push(&self, kernel: &mut Kernel<'_>) {
-        kernel.arguments.push(Arg::U32(self.cast_unsigned()));
+        kernel.builder.append(self);
+    }
+}
+
+impl KernelArgument for u32 {
+    fn push(&self, kernel: &mut Kernel<'_>) {
+        kernel.builder.append(self);
+    }
+}
+
+impl<T> KernelArgument for LocalBuffer<T> {
+    fn push(&self, kernel: &mut Kernel<'_>) {
+        kernel.builder.arguments.push(Argument::Local(self.bytes()));
+    }
+}
+
+#[derive(Debug)]
+enum Argument {
+    /// A copy of a value.
+    Value(Box<[MaybeUninit<u8>]>),
+    /// So many bytes of local memory.
+    Local(u32),
+}
+
+/// What a launch is built from, under the name that the crate `opencl3` gives it.
+#[derive(Debug)]
+pub struct ExecuteKernel<'a> {
+    program: &'a Program,
+    shape: Shape,
+    arguments: Vec<Argument>,
+}
+
+impl ExecuteKernel<'_> {
+    /// Appends a copy of a value as it lies in memory.
+    ///
+    /// # Safety
+    /// It is a value of the type of the kernel's parameter, in the device's layout.
+    pub unsafe fn set_arg<T>(&mut self, arg: &T) -> &mut Self {
+        self.append(arg)
+    }
+
+    /// Appends local memory of so many bytes.
+    ///
+    /// # Safety
+    /// The kernel's parameter is a pointer to local memory.
+    pub unsafe fn set_arg_local_buffer(&mut self, size: usize) -> &mut Self {
+        self.arguments.push(Argument::Local(LocalBuffer::<u8>::new(size).bytes()));
+        self
+    }
+
+    /// Sets the number of work-items of all groups together, of a size set before.
+    pub fn set_global_work_size(&mut self, size: usize) -> &mut Self {
+        self.shape.groups = size / self.shape.group_size.max(1);
+        self
+    }
+
+    /// Sets the number of work-items of a group; all groups together have as many as before.
+    pub fn set_local_work_size(&mut self, size: usize) -> &mut Self {
+        let all = self.shape.groups * self.shape.group_size;
+        self.shape.group_size = size;
+        self.set_global_work_size(all)
+    }
+
+    fn append<T>(&mut self, value: &T) -> &mut Self {
+        // SAFETY: any byte of a value may be read as one that may be undefined.
+        let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) };
+        self.arguments.push(Argument::Value(bytes.into()));
+        self
     }
 }
 
 /// A kernel with the arguments that it has been given so far, which outlive it.
 #[derive(Debug)]
 pub struct Kernel<'a> {
-    program: &'a Program,
-    name: String,
-    groups: u32,
-    group_size: u32,
-    arguments: Vec<Arg>,
+    /// Arguments of other types are appended here.
+    pub builder: ExecuteKernel<'a>,
 }
 
 impl<'a> Kernel<'a> {
     /// Appends an argument.
     #[must_use]
-    pub fn arg<T: KernelArgument>(mut self, argument: &'a T) -> Self {
-        argument.push(&mut self);
+    pub fn arg<T: KernelArgument>(mut self, t: &'a T) -> Self {
+        t.push(&mut self);
         self
     }
 
-    /// Launches it, after what was launched before.
-    ///
-    /// That the arguments are those of the kernel and that it keeps to its buffers is for the author of the
-    /// kernel to see to, since this function's name and type are those of the interface that it stands in for.
+    /// Launches it and waits for it. Its arguments have to be those of the kernel, which has to keep to its buffers.
     ///
     /// # Errors
-    /// The text does not compile or has no such kernel, the number of arguments is not the kernel's, or the
-    /// driver failed.
-    pub fn run(self) -> Result<()> {
-        let source = self.program.source;
-        // A text that lives as long as the process is told from others by where it is.
-        let module = format!("appended_{:p}_{}", source.as_ptr(), source.len());
-        let source = KernelSource { module: &module, text: &|| source.to_owned() };
-        let launch = Launch { source, kernel: &self.name, groups: self.groups, group_size: self.group_size };
-        // SAFETY: buffers outlive the kernel and return to the pool of this stream, in whose order they are
-        // used again; the rest is the promise of the kernel's author.
-        self.program.on_stream(|stream| unsafe { stream.launch(launch, &self.arguments) })
+    /// There is more than one [`LocalBuffer`], the number of arguments is not the kernel's, or the driver or the kernel failed.
+    pub fn run(self) -> GPUResult<()> {
+        let ExecuteKernel { program, shape, arguments } = self.builder;
+        let arguments: Vec<Arg> = arguments.iter().map(in_place).collect();
+        appended::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
+        program.launch(&shape, &arguments)
+    }
+}
+
+fn in_place(argument: &Argument) -> Arg {
+    match argument {
+        Argument::Value(bytes) => Arg::Value(bytes.as_ptr().cast(), bytes.len()),
+        Argument::Local(bytes) => Arg::Local(*bytes),
     }
 }

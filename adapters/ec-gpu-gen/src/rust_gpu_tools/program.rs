@@ -1,31 +1,13 @@
 //! A device together with the kernels that the calling crate appended.
 
-use proofwarp::BackendKind;
+use std::sync::Arc;
 
+#[cfg(feature = "cuda")]
+use super::cuda;
 #[cfg(feature = "opencl")]
 use super::opencl;
-use super::{Device, GPUError, framework_asked_for};
+use super::{Device, Framework, GPUError, framework_asked_for};
 use crate::EcError;
-
-/// What the framework CUDA has of a program.
-#[cfg(feature = "cuda")]
-pub mod cuda {
-    use super::Device;
-
-    /// A device that CUDA reaches. Kernels of the calling crate's own do not run on it.
-    #[derive(Clone, Debug)]
-    pub struct Program {
-        pub(super) device: Device,
-        pub(super) fatbin: &'static [u8],
-    }
-
-    impl Program {
-        /// The fatbin that the calling crate generated; empty where it appended no kernels.
-        pub fn fatbin(&self) -> &'static [u8] {
-            self.fatbin
-        }
-    }
-}
 
 /// A device together with the kernels that the calling crate appended.
 #[derive(Debug)]
@@ -36,74 +18,136 @@ pub enum Program {
     /// On a device that OpenCL reaches.
     #[cfg(feature = "opencl")]
     Opencl(opencl::Program),
-    /// On a device that proofwarp reaches by a framework without its feature here: features of this crate
-    /// follow its caller's, and proofwarp may have been given more by another.
-    Engine(Device),
 }
 
 impl Program {
-    /// A program of texts that [`crate::generate`] made; [`crate::program!`] finds those.
+    /// A program of what [`crate::generate`] made, for the framework that `EC_GPU_FRAMEWORK` names or else the device's;
+    /// [`crate::program!`] finds the text and the fatbin.
     ///
     /// # Errors
-    /// `EC_GPU_FRAMEWORK` names another framework than the device's.
+    /// The framework does not reach the device, or this crate was built without its feature.
     #[allow(unused_variables)] // Of a framework without its feature.
     pub fn new(device: &Device, opencl: Option<&'static str>, cuda: Option<&'static [u8]>) -> Result<Self, EcError> {
-        let backend = device.info().backend;
-        if framework_asked_for().is_some_and(|asked| asked != backend) {
-            return Err(GPUError::DeviceNotFound.into());
-        }
-        match backend {
+        match framework_asked_for()?.unwrap_or(device.framework()) {
             #[cfg(feature = "cuda")]
-            BackendKind::Cuda => {
-                Ok(Self::Cuda(cuda::Program { device: device.clone(), fatbin: cuda.unwrap_or_default() }))
+            Framework::Cuda => {
+                let device = device.cuda_device().ok_or(GPUError::DeviceNotFound)?;
+                Ok(Self::Cuda(cuda::Program::from_static(device, cuda.unwrap_or_default())))
             }
             #[cfg(feature = "opencl")]
-            BackendKind::OpenCl => Ok(Self::Opencl(opencl::Program::new(device, opencl.unwrap_or_default()))),
-            _ => Ok(Self::Engine(device.clone())),
+            Framework::Opencl => {
+                let device = device.opencl_device().ok_or(GPUError::DeviceNotFound)?;
+                Ok(Self::Opencl(opencl::Program::from_static(device, opencl.unwrap_or_default())))
+            }
         }
     }
 
     /// The device's name.
     pub fn device_name(&self) -> &str {
-        &self.device().info().name
+        &self.proofwarp().info().name
     }
 
-    /// The device.
-    pub fn device(&self) -> &Device {
+    /// The device as proofwarp has it.
+    pub(crate) fn proofwarp(&self) -> &Arc<proofwarp::backend::Device> {
         match self {
             #[cfg(feature = "cuda")]
-            Self::Cuda(program) => &program.device,
+            Self::Cuda(program) => &program.device().handle.0,
             #[cfg(feature = "opencl")]
-            Self::Opencl(program) => program.device(),
-            Self::Engine(device) => device,
+            Self::Opencl(program) => &program.device().handle.0,
         }
+    }
+
+    /// Whether it is on the device, by whatever framework.
+    pub(crate) fn is_on(&self, device: &Device) -> bool {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(program) => device.cuda_device() == Some(program.device()),
+            #[cfg(feature = "opencl")]
+            Self::Opencl(program) => device.opencl_device() == Some(program.device()),
+        }
+    }
+
+    /// Runs the one of [`program_closures!`](crate::program_closures) that is for the program's framework.
+    ///
+    /// # Errors
+    /// Those of the closure.
+    #[cfg(all(feature = "cuda", feature = "opencl"))]
+    pub fn run<F1, F2, R, E, A>(&self, fun: (F1, F2), arg: A) -> Result<R, E>
+    where
+        E: From<GPUError>,
+        F1: FnOnce(&cuda::Program, A) -> Result<R, E>,
+        F2: FnOnce(&opencl::Program, A) -> Result<R, E>,
+    {
+        match self {
+            Self::Cuda(program) => program.run(fun.0, arg),
+            Self::Opencl(program) => program.run(fun.1, arg),
+        }
+    }
+
+    /// Runs the first of [`program_closures!`](crate::program_closures) on the program.
+    ///
+    /// # Errors
+    /// Those of the closure.
+    #[cfg(all(feature = "cuda", not(feature = "opencl")))]
+    pub fn run<F1, F2, R, E, A>(&self, fun: (F1, F2), arg: A) -> Result<R, E>
+    where
+        E: From<GPUError>,
+        F1: FnOnce(&cuda::Program, A) -> Result<R, E>,
+    {
+        let Self::Cuda(program) = self;
+        program.run(fun.0, arg)
     }
 
     /// Runs the second of [`program_closures!`](crate::program_closures) on the program.
     ///
     /// # Errors
-    /// Those of the closure, or the device is not one that OpenCL reaches.
-    #[cfg(feature = "opencl")]
-    pub fn run<F1, F2, R, E, A>(&self, closures: (F1, F2), argument: A) -> Result<R, E>
+    /// Those of the closure.
+    #[cfg(all(not(feature = "cuda"), feature = "opencl"))]
+    pub fn run<F1, F2, R, E, A>(&self, fun: (F1, F2), arg: A) -> Result<R, E>
     where
         E: From<GPUError>,
         F2: FnOnce(&opencl::Program, A) -> Result<R, E>,
     {
-        let Self::Opencl(program) = self else {
-            return Err(GPUError::Generic("kernels of its own run on OpenCL only".to_owned()).into());
-        };
-        program.run(closures.1, argument)
+        let Self::Opencl(program) = self;
+        program.run(fun.1, arg)
     }
 }
 
-/// Makes of one body the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes:
-/// nothing for CUDA, and one for OpenCL.
+/// Makes of one body the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes, one for
+/// CUDA and one for OpenCL; nothing in place of that without its feature.
+///
+/// The closure's arguments are the program and one more, with or without its type:
+/// `|program, argument: u32| -> Result<T, E> { … }`.
 #[macro_export]
 macro_rules! program_closures {
-    (|$program:ident, $argument:ident| -> $result:ty $body:block) => {
-        ((), |$program: &$crate::rust_gpu_tools::opencl::Program, $argument| -> $result { $body })
-    };
-    (|$program:ident, $argument:ident: $type:ty| -> $result:ty $body:block) => {
-        ((), |$program: &$crate::rust_gpu_tools::opencl::Program, $argument: $type| -> $result { $body })
+    ($($closure:tt)*) => {
+        ($crate::__cuda_closure!($($closure)*), $crate::__opencl_closure!($($closure)*))
     };
 }
+
+/// The closure for one framework.
+macro_rules! closure_of {
+    ($dollar:tt $feature:literal, $name:ident, $framework:ident) => {
+        #[cfg(feature = $feature)]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            (|$dollar program:ident, $dollar argument:ident $dollar(: $dollar kind:ty)?| -> $dollar result:ty $dollar body:block) => {
+                |$dollar program: &$dollar crate::rust_gpu_tools::$framework::Program,
+                 $dollar argument $dollar(: $dollar kind)?| -> $dollar result { $dollar body }
+            };
+        }
+
+        #[cfg(not(feature = $feature))]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            ($dollar($dollar closure:tt)*) => {
+                ()
+            };
+        }
+    };
+}
+
+closure_of!($ "cuda", __cuda_closure, cuda);
+closure_of!($ "opencl", __opencl_closure, opencl);

@@ -34,7 +34,9 @@ mod cuda {
 
     use super::{Path, PathBuf, SourceBuilder, env, write};
 
-    const ARGUMENTS: &str = "-O3 --fatbin -gencode arch=compute_80,code=sm_80 -gencode arch=compute_80,code=compute_80";
+    /// Machine code for the architectures of the stock crate; what comes later runs from the PTX of the last.
+    const ARGUMENTS: &str = "-O3 --fatbin -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
+                             -gencode arch=compute_86,code=[sm_86,compute_86]";
 
     /// Compiles the text; empty where nothing was appended.
     pub(super) fn fatbin(builder: &SourceBuilder, out: &Path) -> Result<PathBuf, String> {
