@@ -22,12 +22,6 @@ fail() {
 
 source "$root/tests/published.sh"
 
-uses_drop_in() {
-    # Read to its end: where grep leaves early, cargo fails.
-    cargo tree --quiet "$@" --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null ||
-        fail "cargo does not use the drop-in"
-}
-
 # Runs tests with a backend forced; fails if another one ran.
 run_tests() { # backend, cargo's arguments
     local backend=$1 reports="$temp/$1-${*: -1}.reports"
@@ -48,7 +42,7 @@ make_reference() {
 }
 
 own_tests() {
-    uses_drop_in --features "$feature"
+    uses_drop_in supraseal-c2 --features "$feature"
     for backend in "${backends[@]}"; do run_tests "$backend" --features "$feature" --test files --test proofs; done
     PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_BACKTRACE=0 \
         cargo test --quiet --features "$feature" --test fallback --test no_gpu --test memory -- --nocapture
@@ -56,9 +50,9 @@ own_tests() {
 
 published_suites() {
     local copy="$target/bellperson-$version-supraseal" backend suite
-    copy_with_patch "$version" "$copy" "supraseal-c2 = { path = \"$drop_in\" }"
+    copy_with_patch bellperson "$version" "$copy" "supraseal-c2 = { path = \"$drop_in\" }"
     cd "$copy"
-    uses_drop_in --features cuda-supraseal
+    uses_drop_in supraseal-c2 --features cuda-supraseal
     for backend in "${backends[@]}"; do
         for suite in "${suites[@]}"; do run_tests "$backend" --release --features "$1" --test "$suite"; done
     done

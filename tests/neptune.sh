@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# neptune's published package, unmodified, on the drop-in for ec-gpu-gen: it compiles with OpenCL alone, with CUDA alone and
+# with both, and its tests of kernels of its own pass on a device, where proofwarp's reports say that these ran.
+#
+# usage: tests/neptune.sh [full] [opencl] [cuda]      (default: opencl)
+#
+# For OpenCL a CPU device such as PoCL's will do. `full` has all arities and Poseidon's strengthened kernels, and runs
+# neptune's whole suite. The test of batches is left out by the package itself without its feature `opencl`.
+set -euo pipefail
+
+version=13.0.0
+arities=arity2,arity8,arity11
+tests=(test_batch_hash_2 test_tree_builder test_column_tree_builder)
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+export CARGO_TARGET_DIR="$root/target/neptune"
+
+fail() {
+    echo "neptune.sh: $*" >&2
+    exit 1
+}
+
+source "$root/tests/published.sh"
+
+# The compiler that ./test installs, for a build script that does not look there.
+find_nvcc() {
+    local wheel
+    for wheel in "$root"/target/nvcc-venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc; do
+        if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null && [ -x "$wheel" ]; then export NVCC=$wheel; fi
+    done
+    # proofwarp's own kernels are compiled already.
+    mkdir -p "$root/target/proofwarp-fatbins" "$CARGO_TARGET_DIR"
+    [ -e "$CARGO_TARGET_DIR/proofwarp-fatbins" ] || ln -s ../proofwarp-fatbins "$CARGO_TARGET_DIR/proofwarp-fatbins"
+    export CUDA_LIBRARY_PATH=${CUDA_LIBRARY_PATH:-$root/cuda/stub}
+}
+
+prepare() {
+    local copy="$root/target/neptune-$version"
+    copy_with_patch neptune "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/ec-gpu-gen\" }"
+    cd "$copy"
+    # The package's lock file, which counts for nothing where it is a dependency, holds on to the stock crate.
+    ! grep -q '^name = "rust-gpu-tools"$' Cargo.lock || rm Cargo.lock
+    find_nvcc
+    uses_drop_in ec-gpu-gen --features opencl,arity2
+}
+
+# A match over programs has as many arms as the package has features.
+compile_with_each() {
+    local features
+    for features in opencl cuda cuda,opencl; do
+        cargo check --quiet --tests --features "$features,$arities"
+        echo "neptune $version compiles with $features"
+    done
+}
+
+run_on() { # backend
+    local backend=$1 reports="$temp/$1" others
+    local variables=(PROOFWARP_BACKEND="$backend" PROOFWARP_REPORT="$reports")
+    [ "$backend" != opencl ] || variables+=(PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}")
+    : >"$reports"
+    env "${variables[@]}" cargo test --quiet --features "$built,$arities" --lib -- "${tests[@]}"
+    for kernel in 2 8 11; do
+        grep -q "^kernel hash_preimages_.*_${kernel}_standard of [0-9]* on $backend (.*): [0-9]" "$reports" ||
+            [ "$kernel $built" = "2 cuda" ] || fail "no kernel for arity $kernel ran on $backend"
+    done
+    others=$(grep -v " on $backend (.*): [0-9]" "$reports" | head -n 5 || true)
+    [ -z "$others" ] || fail "kernels failed, or ran elsewhere than on $backend: $others"
+    echo "neptune $version on $backend: $(grep -c '^kernel ' "$reports") launches of its kernels"
+}
+
+backends=()
+for argument in "$@"; do
+    case $argument in
+    full) arities=arity2,arity4,arity8,arity11,arity16,arity24,arity36,strengthened tests=() ;;
+    opencl | cuda) backends+=("$argument") ;;
+    *) fail "expected full, opencl or cuda, got $argument" ;;
+    esac
+done
+[ ${#backends[@]} -gt 0 ] || backends=(opencl)
+built=$(printf '%s\n' "${backends[@]}" | sort | paste -sd,)
+
+prepare
+compile_with_each
+for backend in "${backends[@]}"; do run_on "$backend"; done
+echo "neptune $version: its kernels are right on ${backends[*]}"
