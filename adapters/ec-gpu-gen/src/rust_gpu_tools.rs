@@ -122,6 +122,7 @@ fn backend_asked_for() -> Option<BackendKind> {
 ///
 /// # Errors
 /// This crate was built without its feature.
+#[allow(clippy::unnecessary_wraps, reason = "there is an error where a feature lacks")]
 fn framework_asked_for() -> Result<Option<Framework>, EcError> {
     match backend_asked_for() {
         #[cfg(feature = "cuda")]

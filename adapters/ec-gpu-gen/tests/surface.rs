@@ -305,7 +305,8 @@ END:
             program.write_from_buffer(&mut written, &[7; 10])?;
             let local = LocalBuffer::<u32>::new(64);
             let kernel = program.create_kernel("scale", out.len().div_ceil(64), 64)?;
-            let kernel = kernel.arg(&(out.len() as u32 - 1)).arg(&-2_i32).arg(&Pair(3, 5)).arg(&kept);
+            let last = out.len() as u32 - 1;
+            let kernel = kernel.arg(&last).arg(&-2_i32).arg(&Pair(3, 5)).arg(&kept);
             kernel.arg(&local).arg(&written).run()?;
             program.read_into_buffer(&written, out)
         });

@@ -58,6 +58,7 @@ impl<F> Device<F> {
     }
 
     /// Its universally unique identifier.
+    #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn uuid(&self) -> Option<DeviceUuid> {
         Some(self.handle.uuid())
     }
@@ -279,5 +280,5 @@ fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp:
     unsafe { stream.launch(launch, arguments)? };
     stream.mark_end()?;
     stream.wait(None)?;
-    Ok(Traffic { kernels: stream.traffic().kernels - before, launches: 1, ..Traffic::default() })
+    Ok(Traffic { kernels: stream.traffic().kernels.saturating_sub(before), launches: 1, ..Traffic::default() })
 }

@@ -45,6 +45,7 @@ impl Program {
     ///
     /// # Errors
     /// None: it is loaded when the first kernel is created.
+    #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn from_bytes(device: &Device, bytes: &[u8]) -> GPUResult<Self> {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bytes.to_vec()))))
     }

@@ -43,6 +43,7 @@ impl Program {
     ///
     /// # Errors
     /// None: the text is compiled when the first kernel is created.
+    #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn from_opencl(device: &Device, src: &str) -> GPUResult<Self> {
         Ok(Self::new(device, Source::Text(Cow::Owned(src.to_owned()))))
     }
@@ -51,6 +52,7 @@ impl Program {
     ///
     /// # Errors
     /// None: it is loaded when the first kernel is created.
+    #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn from_binary(device: &Device, bin: Vec<u8>) -> GPUResult<Self> {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bin))))
     }
