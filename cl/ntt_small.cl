@@ -2,7 +2,7 @@
 // tiles of 2^8. Each pass is then a single wave, in which nothing hides what a tile waits for. So what does not depend on
 // the pass ahead comes before that has ended: addresses, which are equally far apart from register to register, and copies
 // of a block's nodes to local memory, where they take no registers until they are used (the host has waited for tables).
-// The same for factors, or room for two passes side by side, was slower: see benches/NOTES.md.
+// The same for factors, or room for two passes side by side, was slower: see benches/notes/ntt.md, section 23.
 //
 // Passes are of 2^3 to 2^6 points, and one table has all factors of the last. In natural order the host gives the last two
 // different memory to read and to write, so no group waits for another.

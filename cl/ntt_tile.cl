@@ -13,7 +13,8 @@
 // levels; in between elements change hands
 // through local memory, half an element at a time, at element ^ (element >> 2 & 7): no bank conflicts.
 // Runs in global memory: 2^(TILE_LOG − radix_log) elements, 64 bytes for radix 2^8, more for smaller ones.
-// Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than longer runs: see benches/NOTES.md.
+// Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than longer runs: see
+// benches/notes/ntt.md, section 11.
 //
 // Values are in Montgomery form, reduced on input and output, in [0, 2p) between.
 

@@ -1,6 +1,7 @@
 //! What the parts of a multiplication take.
 
-/// Costs by the model in ps, fitted to times on one H200; benches/NOTES.md has them.
+/// Costs by the model in ps, fitted to times on one H200; benches/notes has them (msm.md, sections 24 and 29;
+/// streams.md, section 33).
 pub(super) struct Costs {
     /// An XYZZ addition in the accumulation, and what each of a long row adds: the last of such rows end almost alone.
     pub xyzz: u64,

@@ -46,7 +46,7 @@ const SERIALIZED_BY_PROGRAM: c_uint = 6;
 const LOCAL_SHARE: c_uint = 14;
 /// The same for all kernels that are to run at the same time: a multiprocessor has to run empty before it divides its memory in another
 /// way, and by itself the driver does that for almost every kernel. Sixteen groups of affine additions fit in, of one stream or two; with
-/// the cache that is left these take 1 to 2 % longer than alone (benches/NOTES.md, section 31).
+/// the cache that is left these take 1 to 2 % longer than alone (benches/notes/msm.md, section 31).
 const SHARE_BESIDE: c_uint = 70;
 
 type LaunchKernelEx =

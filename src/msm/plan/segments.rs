@@ -84,7 +84,7 @@ mod tests {
         Plan::new(Problem { vectors, joined: vectors, ..one })
     }
 
-    /// As measured on an H200 (benches/NOTES.md): who reduces, and segments of what length.
+    /// As measured on an H200 (benches/notes/msm.md, section 23): who reduces, and segments of what length.
     #[test]
     fn the_faster_ones_reduce() {
         for (plan, expected) in [

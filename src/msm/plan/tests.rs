@@ -168,7 +168,7 @@ fn kernels_wait_for_uploads() {
     }
 }
 
-/// As measured on an H200 (benches/NOTES.md, section 33): bits of windows, rounds and chunks.
+/// As measured on an H200 (benches/notes/streams.md, section 33): bits of windows, rounds and chunks.
 #[test]
 fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     for (log_n, gib, expected) in [(23, 1, (16, 3, 14)), (24, 4, (17, 4, 8)), (24, 8, (19, 4, 7)), (25, 8, (19, 4, 9))]
