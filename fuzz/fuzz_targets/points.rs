@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use arbitrary::Arbitrary;
 use blstrs::{G1Affine, G1Projective};
-use group::{Curve, Group, UncompressedEncoding};
+use group::{Curve, Group};
 use libfuzzer_sys::fuzz_target;
 use proofwarp::Accelerator;
 use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, decode};
