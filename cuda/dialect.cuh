@@ -33,7 +33,8 @@ typedef long long i64;
 // Entries that a group of the sort has room for.
 #define SORT_ROOM 4096u
 // Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
-// work-item (PTX ISA, cp.async).
+// work-item (PTX ISA, cp.async). Devices before 8.0 copy at once.
+#if __CUDA_ARCH__ >= 800
 #define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : sizeof(to) % 8 == 0 ? 8 : 4>(&(to), &(from), sizeof(to))
 #define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 template <int step> DEVICE void async_copy(void *to, const void *from, int bytes) {
@@ -44,6 +45,10 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
                      "n"(step)
                      : "memory");
 }
+#else
+#define ASYNC_COPY(to, from) (to) = (from)
+#define ASYNC_WAIT()
+#endif
 // Four neighbours in a warp wait for each other.
 #define QUAD_BARRIER() __syncwarp()
 // The work-items of a group of 32 wait for each other.

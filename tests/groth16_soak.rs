@@ -5,7 +5,7 @@
 
 mod common;
 // The circuits of the other tests of proofs.
-#[path = "groth16_resident/circuits.rs"]
+#[path = "groth16/circuits.rs"]
 mod circuits;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -101,7 +101,7 @@ fn forced() -> Option<BackendKind> {
 #[allow(unused_macros, reason = "as above")]
 macro_rules! every_curve {
     ($check:ident) => {
-        common::every_curve! {
+        crate::common::every_curve! {
             $check;
             bls12_381_g1: blstrs::G1Affine;
             bls12_381_g2: blstrs::G2Affine;

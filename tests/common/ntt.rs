@@ -62,10 +62,10 @@ fn halve<F: NttField>(x: &[F], omega: F) -> Vec<F> {
 #[allow(unused_macros, reason = "each test file is a crate of its own")]
 macro_rules! of_every_field {
     ($($body:ident)*) => {
-        common::ntt::of_every_field! { @field bls12_381_fr: blstrs::Scalar; $($body)* }
-        common::ntt::of_every_field! { @field bn254_fr: halo2curves::bn256::Fr; $($body)* }
-        common::ntt::of_every_field! { @field pasta_fp: pasta_curves::Fp; $($body)* }
-        common::ntt::of_every_field! { @field pasta_fq: pasta_curves::Fq; $($body)* }
+        crate::common::ntt::of_every_field! { @field bls12_381_fr: blstrs::Scalar; $($body)* }
+        crate::common::ntt::of_every_field! { @field bn254_fr: halo2curves::bn256::Fr; $($body)* }
+        crate::common::ntt::of_every_field! { @field pasta_fp: pasta_curves::Fp; $($body)* }
+        crate::common::ntt::of_every_field! { @field pasta_fq: pasta_curves::Fq; $($body)* }
     };
     (@field $field:ident: $type:ty; $($body:ident)*) => {
         mod $field {

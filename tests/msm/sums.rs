@@ -1,14 +1,13 @@
 //! Sums over every curve on every backend and on the CPU, against sums of single products.
 
-mod common;
-
-use common::points::{Bases, TestCurve, bytes, distributions, random};
-use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use ff::Field;
 use proofwarp::msm::msm;
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
+
+use crate::common::points::{Bases, TestCurve, bytes, distributions, random};
+use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 
 /// Where each test's numbers start.
 const SEED: u64 = 11;

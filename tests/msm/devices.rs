@@ -1,15 +1,14 @@
 //! Multiplications over several devices, on some of them, and with little memory.
 
-mod common;
-
-use common::points::{Bases, bytes, montgomery, random};
-use common::{abort_after, accelerators_with_devices, alone, fresh_driver, rng};
 use group::Curve;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
 use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
+
+use crate::common::points::{Bases, bytes, montgomery, random};
+use crate::common::{abort_after, accelerators_with_devices, alone, fresh_driver, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;

@@ -1,11 +1,8 @@
 //! Points that devices decode: on every backend those that the CPU decodes, and of faulty ones the first is named.
 
-mod common;
-
 use std::io::Write;
 use std::sync::Arc;
 
-use common::{accelerators_with_devices, rng};
 use ff::Field;
 use group::{Curve, Group, UncompressedEncoding};
 use proofwarp::backend::Device;
@@ -14,6 +11,8 @@ use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, Msm, Optio
 use proofwarp::{Accelerator, BackendKind, Error};
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::{accelerators_with_devices, rng};
 
 /// Points of one upload, as in `src/msm/check.rs`.
 const CHUNK: usize = 1 << 18;
@@ -230,7 +229,7 @@ fn multiplication<C: TestCurve>() {
     let scalars: Vec<[u8; 32]> =
         (0..100_u8).map(|i| std::array::from_fn(|at| if at < 31 { i ^ at as u8 } else { 0 })).collect();
     let expected = C::msm_cpu(&points, &scalars);
-    for accelerator in common::accelerators_and_cpu() {
+    for accelerator in crate::common::accelerators_and_cpu() {
         for precompute in [0, 2] {
             let bases = Points::<C>::encoded(Memory(bytes.clone())).expect("a curve that devices decode");
             let msm =

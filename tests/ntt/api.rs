@@ -1,16 +1,15 @@
 //! Transforms and the steps between them on devices: provers' pipelines, layouts, extended domains, page-locked
 //! memory, vectors larger than free memory, and many threads at once.
 
-mod common;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::ntt::{of_every_field, omega, ordered, power, random, reference};
-use common::{abort_after, accelerators, accelerators_and_cpu, accelerators_with_devices, alone};
 use proofwarp::backend::Stream;
 use proofwarp::field::{DeviceVector, HostVector, NttField};
 use proofwarp::ntt::{Direction, ExtendedDomain, Layout, NttDomain, Options, Order, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
+
+use crate::common::ntt::{of_every_field, omega, ordered, power, random, reference};
+use crate::common::{abort_after, accelerators, accelerators_and_cpu, accelerators_with_devices, alone};
 
 fn stream(accelerator: &Accelerator) -> Stream {
     accelerator.devices()[0].stream().expect("stream")

@@ -1,13 +1,12 @@
 //! Scalars halved by the curve's endomorphism: the same sums as of whole ones.
 
-mod common;
-
-use common::points::{Bases, TestCurve, bytes, distributions, montgomery, random};
-use common::{accelerators_with_devices, every_curve, rng};
 use ff::{Field, PrimeField};
 use proofwarp::Accelerator;
 use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::points::{Bases, TestCurve, bytes, distributions, montgomery, random};
+use crate::common::{accelerators_with_devices, every_curve, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;

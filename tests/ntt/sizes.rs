@@ -1,14 +1,13 @@
 //! Every size that a device is for, checked as a whole at a random point: no reference transform is as fast.
 
-mod common;
-
-use common::ntt::{of_every_field, omega, power, random};
-use common::{accelerators_with_devices, rng};
 use ff::BatchInvert;
 use proofwarp::Accelerator;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{Direction, NttDomain, Options, Order};
 use rayon::prelude::*;
+
+use crate::common::ntt::{of_every_field, omega, power, random};
+use crate::common::{accelerators_with_devices, rng};
 
 /// Largest size on every GPU, and one for which elements take more than 2^32 bytes.
 const ON_A_GPU: u32 = 24;

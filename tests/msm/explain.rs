@@ -1,12 +1,11 @@
 //! What `explain` says agrees with what is known and with what is done.
 
-mod common;
-
-use common::points::{Bases, TestCurve, below, bytes, montgomery, random};
-use common::{accelerators_with_devices, alone, rng};
 use ff::Field;
 use proofwarp::msm::{DeviceScalars, Explanation, Form, Msm, Options, Scalars};
 use proofwarp::{Accelerator, BackendKind, Error};
+
+use crate::common::points::{Bases, TestCurve, below, bytes, montgomery, random};
+use crate::common::{accelerators_with_devices, alone, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;

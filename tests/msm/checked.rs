@@ -1,9 +1,6 @@
 //! Bases that nobody vouches for: good ones pass, and of bad ones the first is named, with what is wrong, on
 //! every backend and on the CPU.
 
-mod common;
-
-use common::{accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
@@ -15,6 +12,8 @@ use proofwarp::msm::{Msm, Options};
 use proofwarp::{Accelerator, BackendKind, Error};
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::{accelerators_and_cpu, accelerators_with_devices, alone, rng};
 
 const REDUCED: &str = "coordinates below the field's modulus";
 const ON_CURVE: &str = "a point on the curve";
@@ -217,7 +216,7 @@ fn check<C: TestCurve>() {
     }
 }
 
-common::every_curve!(check);
+crate::common::every_curve!(check);
 
 /// The tests above have points outside the subgroup of these curves, and of no others.
 #[test]

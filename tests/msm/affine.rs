@@ -1,14 +1,13 @@
 //! Rounds of batched affine additions: however rows are paired, the sum is right.
 
-mod common;
-
-use common::points::{Bases, TestCurve, below, bytes, distributions, random};
-use common::{accelerators_and_cpu, accelerators_with_devices, rng};
 use ff::{Field, PrimeField};
 use group::Curve;
 use proofwarp::Accelerator;
 use proofwarp::msm::{Msm, Options, Scalars};
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::points::{Bases, TestCurve, below, bytes, distributions, random};
+use crate::common::{accelerators_and_cpu, accelerators_with_devices, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;

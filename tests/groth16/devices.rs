@@ -1,10 +1,7 @@
 //! Proofs over several devices, which are views of one, against the CPU's.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{abort_after, accelerators_with_devices, fresh_driver, rng};
 use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
@@ -13,6 +10,8 @@ use proofwarp::backend::Device;
 use proofwarp::groth16::{Circuit, Parameters, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
 use proofwarp::{Accelerator, BackendKind, Error};
+
+use crate::common::{abort_after, accelerators_with_devices, fresh_driver, rng};
 
 const SEED: u64 = 416;
 const CONSTRAINTS: usize = 45;

@@ -1,14 +1,13 @@
 //! Transforms over every field on every backend and on the CPU, against their definition.
 
-mod common;
-
-use common::ntt::{of_every_field, omega, ordered, power, random, reference};
-use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain, Options, Order, TableSize, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
+
+use crate::common::ntt::{of_every_field, omega, ordered, power, random, reference};
+use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 
 /// The documented sum, term by term.
 fn definition<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {

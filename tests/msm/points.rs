@@ -1,7 +1,5 @@
 //! Point additions and doublings of every curve on every backend, exceptional cases included.
 
-mod common;
-
 use group::{Curve, Group, prime::PrimeCurveAffine};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
@@ -60,7 +58,7 @@ where
     A::Curve: Curve<AffineRepr = A>,
 {
     let pairs = pairs::<A>();
-    for accelerator in common::accelerators_with_devices() {
+    for accelerator in crate::common::accelerators_with_devices() {
         for (kernel, expected) in operations::<A::Curve>() {
             let got = apply(&accelerator, kernel, &pairs);
             for ((p, q), got) in pairs.iter().zip(got) {
@@ -70,4 +68,4 @@ where
     }
 }
 
-common::every_curve!(check);
+crate::common::every_curve!(check);

@@ -1,12 +1,11 @@
 //! Precomputed multiples of the bases: windows that share buckets sum to the same.
 
-mod common;
-
-use common::points::{Bases, TestCurve, bytes, distributions, random};
-use common::{accelerators_and_cpu, accelerators_with_devices, rng};
 use ff::Field;
 use proofwarp::Accelerator;
 use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+
+use crate::common::points::{Bases, TestCurve, bytes, distributions, random};
+use crate::common::{accelerators_and_cpu, accelerators_with_devices, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;
@@ -126,7 +125,7 @@ fn short_scalars() {
         for (copies, window) in [(2, 0), (3, 8), (5, 4), (16, 0), (64, 6), (64, 0)] {
             let msm = table(&accelerator, &bases, options(copies, window));
             for bits in [0, 1, 8, 31, 63, 64, 65, 84, 85, 86, 127, 128, 129, 200, 254, 255] {
-                let scalars: Vec<Fr> = (0..30).map(|_| common::points::below(bits, &mut rng)).collect();
+                let scalars: Vec<Fr> = (0..30).map(|_| crate::common::points::below(bits, &mut rng)).collect();
                 let (sum, report) = msm.run(Scalars::elements(&scalars).with_bit_length(bits), None).expect("short");
                 assert!(sum == bases.expected(&scalars), "{copies} copies, {bits} bits, window {window}: {report}");
             }

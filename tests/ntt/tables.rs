@@ -1,15 +1,14 @@
 //! Tables of fixed factors, made on the device, against the CPU: value and quotient of each.
 
-mod common;
-
-use common::ntt::{of_every_field, omega, power, reverse};
-use common::{accelerators, rng};
 use ff::PrimeField;
 use proofwarp::Accelerator;
 use proofwarp::backend::{Arg, Buffer, Stream};
 use proofwarp::field::{NttField, as_bytes};
 use proofwarp::program::Program;
 use rand::Rng;
+
+use crate::common::ntt::{of_every_field, omega, power, reverse};
+use crate::common::{accelerators, rng};
 
 /// Orders up to which every factor is compared; above, samples. Less where OpenCL runs on the host's processor.
 const FULL: u32 = 20;

@@ -8,6 +8,7 @@ mod random_r1cs;
 
 mod arguments;
 mod circuits;
+mod devices;
 mod equality;
 mod faults;
 mod files;

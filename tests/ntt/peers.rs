@@ -1,16 +1,15 @@
 //! One transform over several devices, against one device: parts of one device, and all the CUDA devices there are.
 
-mod common;
-
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use common::ntt::random;
-use common::{accelerators_with_devices, alone, fresh_driver};
 use proofwarp::backend::Device;
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain, Options, Order, PeerVector};
 use proofwarp::{Accelerator, BackendKind};
+
+use crate::common::ntt::random;
+use crate::common::{accelerators_with_devices, alone, fresh_driver};
 
 const DIRECTIONS: [Direction; 4] =
     [Direction::Forward, Direction::Inverse, Direction::CosetForward, Direction::CosetInverse];

@@ -1,16 +1,15 @@
 //! Scalars of every form, their lengths, batches, calls that do not wait, and options that are none.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
-use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 use ff::{Field, PrimeField};
 use group::{Curve, Group};
 use proofwarp::backend::{Buffer, Device};
 use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm, msm_with_options};
 use proofwarp::{Accelerator, BackendKind, Error};
+
+use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
+use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;
@@ -399,7 +398,7 @@ fn scalars_for_devices_that_do_not_fit() {
             let error = msm.run(&short, None).expect_err("fewer than bases").to_string();
             assert!(error.contains(&format!("number of scalars: expected 10, got {length}")), "{error}");
         }
-        let elsewhere = accelerator.on_devices(vec![Device::new(common::fresh_driver(device), None)]);
+        let elsewhere = accelerator.on_devices(vec![Device::new(crate::common::fresh_driver(device), None)]);
         let elsewhere = DeviceScalars::upload(&elsewhere, &scalars, Form::Canonical).expect("upload");
         for error in [msm.run(&elsewhere, None), msm.start(&elsewhere).expect("start").wait(None)] {
             let error = error.expect_err("on another device");

@@ -1,16 +1,15 @@
 //! Vectors of a batch that are multiplied as one matrix: the same sums as each for itself.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
-use common::{abort_after, accelerators_with_devices, alone, fresh_driver, rng};
 use ff::Field;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
 use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use proofwarp::{Accelerator, Error};
+
+use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
+use crate::common::{abort_after, accelerators_with_devices, alone, fresh_driver, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;

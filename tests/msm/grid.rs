@@ -1,14 +1,13 @@
 //! Multiplications whose windows are shared by several devices, which are views of one.
 
-mod common;
-
-use common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
-use common::{abort_after, accelerators_with_devices, fresh_driver, rng};
 use halo2curves::bn256;
 use proofwarp::backend::Device;
 use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
+
+use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
+use crate::common::{abort_after, accelerators_with_devices, fresh_driver, rng};
 
 type G1 = blstrs::G1Affine;
 type Fr = blstrs::Scalar;

@@ -1,0 +1,10 @@
+//! Transforms on every backend, against the CPU and against the definition.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod api;
+mod peers;
+mod sizes;
+mod tables;
+mod transforms;
