@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use super::gpu::{Work, parts};
-use super::grid::{Split, Windows};
-use super::kept::plan_for;
-use super::options::Options;
-use super::pipeline::{Job, Pipeline};
-use super::table::Need;
+use super::job::{Job, parts};
+use super::pipeline::Pipeline;
+use super::plans::plan_for;
+use super::work::Work;
 use crate::backend::{Abort, Device, Traffic};
 use crate::curve::MsmCurve;
+use crate::msm::options::Options;
+use crate::msm::plan::{Need, Split, Windows, even};
 use crate::{Error, Result};
 
 /// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
@@ -73,9 +73,4 @@ fn most<C: MsmCurve>(
     let mut counts = std::iter::successors(Some(need.vectors), fewer);
     let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count as usize, lanes));
     Ok(counts.find_map(fits).unwrap_or((1, 1)))
-}
-
-/// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.
-pub(crate) fn even(count: usize, most: usize) -> usize {
-    count.div_ceil(count.div_ceil(most.max(1)).max(1))
 }

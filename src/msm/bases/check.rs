@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::fault::{Fault, Faults, First};
-use super::grid::Grid;
 use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::field::is_below;
+use crate::msm::plan::Grid;
 use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
