@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::device::lock;
-use super::{Abort, Mark, Stream};
+use super::{Abort, Mark, lock};
 use crate::Result;
 
 /// Queued work at most: half of what an abort may take, since it is an estimate.
@@ -34,15 +33,22 @@ impl Turn<'_> {
 
 impl Pace {
     /// Waits until there is room for work of so long; nothing is counted where nobody aborts, or for short work.
-    pub fn turn(&self, stream: &Stream, time: Duration, abort: Abort<'_>) -> Result<Option<Turn<'_>>> {
-        let time = time * UNITS / stream.device().info().compute_units.max(1);
+    /// `units` are the device's compute units; `wait_until` waits for a mark and asks `abort` meanwhile.
+    pub fn turn(
+        &self,
+        units: u32,
+        time: Duration,
+        abort: Abort<'_>,
+        wait_until: impl Fn(&Mark) -> Result<()>,
+    ) -> Result<Option<Turn<'_>>> {
+        let time = time * UNITS / units.max(1);
         if abort.is_none() || time < SHORT {
             return Ok(None);
         }
         let mut queued = lock(&self.0);
         while !queued.is_empty() && queued.iter().map(|(_, time)| *time).sum::<Duration>() + time > MOST {
             if let Some((mark, _)) = queued.pop_front() {
-                stream.wait_until(&mark, abort)?;
+                wait_until(&mark)?;
             }
         }
         Ok(Some(Turn { queued, time }))

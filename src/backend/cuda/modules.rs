@@ -8,7 +8,7 @@ use cust::error::CudaError;
 use cust::module::Module;
 use cust::sys as cu;
 
-use crate::backend::device::lock;
+use crate::backend::lock;
 use crate::backend::{Code, KernelHandle, KernelSource};
 use crate::{Error, Result};
 
