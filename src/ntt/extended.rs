@@ -1,9 +1,9 @@
 //! A domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
 use super::domain::{Direction, NttDomain, Options};
+use super::elements::{inverse_of_vanishing, launch, scale_periodically};
 use super::passes::{Layout, Passes};
 use super::plan::MAX_RADIX_LOG;
-use super::vectors::{inverse_of_vanishing, launch, scale_periodically};
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
 use crate::field::{DeviceVector, NttField};

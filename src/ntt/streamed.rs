@@ -15,8 +15,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::cpu::permuted;
+use super::elements::{launch, multiply_by_powers};
 use super::passes::Layout;
-use super::vectors::{Queue, launch, multiply_by_powers};
+use super::queue::Queue;
 use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{HostVector, NttField, SecretVec};
