@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::check::PLACE;
 use super::circuit::OfDevice;
-use super::cpu::no_matrices;
-use super::gpu::Lane;
-use super::{Circuit, PLACE, Witness};
+use super::lane::Lane;
+use super::witness::no_matrices;
+use super::{Circuit, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::matrix::DeviceVectors;
