@@ -10,6 +10,7 @@ use super::run::{Bases, Work, most, plan_for, split_for};
 use super::scalars::{Place, Scalars, on_host};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
+use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
@@ -156,7 +157,7 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
 
 /// Entries of the fullest bucket with canonical scalars: digits are counted as the kernels do.
 fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
-    let halves = if plan.halved { Program::find("msm", C::NAME)?.halves() } else { None };
+    let halves = if plan.halved { Program::of(Family::Msm, C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
     for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {

@@ -4,6 +4,7 @@ use super::passes::Layout;
 use super::tables::Powers;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
@@ -41,7 +42,7 @@ pub(super) fn multiply_by_powers<F: NttField>(
     args.extend([mem(&powers.low), mem(&powers.high)]);
     // SAFETY: the arguments are those of `ntt_powers`; callers' vectors lie in the buffer, and their exponents in the
     // tables.
-    unsafe { launch(Program::find("ntt", F::NAME)?, stream, "ntt_powers", count, &args) }
+    unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_powers", count, &args) }
 }
 
 /// Queues `values[i] = operation(values[i], other[i mod period])`.
@@ -60,7 +61,7 @@ pub(super) fn pointwise<F: NttField>(
     let mask = if period == length { u32::MAX } else { period as u32 - 1 };
     let args = [mem(values.buffer()), mem(other), Arg::U64(length as u64), Arg::U32(mask)];
     // SAFETY: the arguments are those of the pointwise kernels; indices stay below both lengths.
-    unsafe { launch(Program::find("ntt", F::NAME)?, stream, kernel, length as u64, &args) }
+    unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
 }
 
 /// Queues products of element i with factor i modulo their number, a power of two.

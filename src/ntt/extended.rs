@@ -7,6 +7,7 @@ use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
 use crate::field::{DeviceVector, NttField};
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
@@ -216,7 +217,7 @@ impl<F: NttField> ExtendedDomain<F> {
         let mut args = vec![mem(values.buffer()), mem(whole.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
         // SAFETY: the arguments are those of `ntt_spread`, and `whole` is 2^log_factor times as long.
-        unsafe { launch(Program::find("ntt", F::NAME)?, stream, "ntt_spread", count, &args) }
+        unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_spread", count, &args) }
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {

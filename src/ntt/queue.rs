@@ -7,6 +7,7 @@ use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::NttField;
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 
 /// A transform with all that its kernels need, of input in either order.
@@ -29,7 +30,7 @@ impl Queue {
         let radix_log = if max_radix_log == 0 { MAX_RADIX_LOG } else { max_radix_log };
         let passes = Passes::with_radix(stream, transform, layout, radix_log)?;
         let permuted = (transform.input == Order::BitReversed).then_some(transform.log_n);
-        Ok(Self { passes, program: Program::find("ntt", F::NAME)?, layout, permuted })
+        Ok(Self { passes, program: Program::of(Family::Ntt, F::NAME)?, layout, permuted })
     }
 
     /// The second buffer that [`Self::queue`] wants: as large as the data, or none.

@@ -7,6 +7,7 @@ use super::decode::decode_from;
 use super::encoded::EncodedPoints;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, UPLOAD_PIECE, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernels::Family;
 use crate::msm::options::Options;
 use crate::msm::plan::{Need, Plan, Problem};
 use crate::program::{Program, mem};
@@ -73,7 +74,7 @@ impl Table {
 
     /// Queues the copies: each is the one before doubled `shift` times.
     fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
-        let program = Program::find("msm", C::NAME)?;
+        let program = Program::of(Family::Msm, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
@@ -108,7 +109,7 @@ pub(crate) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need:
         points: need.points,
         scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
-        half_bits: Program::find("msm", C::NAME).ok().and_then(Program::halves).map_or(0, |halves| halves.bits),
+        half_bits: Program::of(Family::Msm, C::NAME).ok().and_then(Program::halves).map_or(0, |halves| halves.bits),
         halved: options.halved,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),

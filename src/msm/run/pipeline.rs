@@ -12,6 +12,7 @@ use super::plans::plan_for;
 use super::work::Bases;
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernels::Family;
 use crate::msm::options::Options;
 use crate::msm::plan::Plan;
 use crate::msm::scalars::too_long;
@@ -225,7 +226,7 @@ impl Pipeline {
         // is not needed: drivers have but a few queues that run side by side, which streams share.
         let upload = job.is_from_host().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
-        let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
+        let (program, point_bytes) = (Program::of(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
         let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
         let compute = |mut stream: Stream| {
             if plan.runs_beside_others() {
