@@ -1,6 +1,6 @@
 //! Groth16 proofs from a witness, everything between the witness's upload and the sums in the proof on the device.
 //!
-//! [`ProvingKeyOnDevice`] holds a key's bases, [`Circuit`] what proofs of one circuit have in common; [`prove`] makes
+//! [`ProvingKeyOnDevice`] holds a key's bases, [`Circuit`] what proofs of one circuit have in common; [`prove()`] makes
 //! proofs of a batch of witnesses, which are assignments, or assignments with a, b and c evaluated ([`Witness`]).
 //!
 //! The quotient takes six transforms: with a', b' for values on the coset, where Z is one number,

@@ -10,26 +10,26 @@ pub(super) const MAX_WINDOW: u32 = 20;
 pub struct Options {
     /// Bits of the widest windows, 4 to 20; others may have one less.
     pub window: u32,
-    /// Copies held of each base, 2^(k·b)·P for k = 0, 1 … and some b: windows share buckets, so that fewer are
-    /// reduced and wider windows pay. 1 is the base alone, which is what zero means.
+    /// Copies of each base that the device holds: 2^(k·b)·P for k = 0, 1 … and some b. With copies, windows share buckets, so
+    /// that fewer buckets are reduced and wider windows pay. 1, which zero means too, is the base alone.
     pub precompute: u32,
     /// Rounds of batched affine additions before rows are summed in XYZZ coordinates, at most 8.
     pub affine_rounds: Option<u32>,
-    /// Whether scalars s are halved by the curve's endomorphism, s = k₀ + λ·k₁: half as many windows, with two rows for each
-    /// bucket. Only those of full length, in windows of at most 19 bits, over bases without copies (`precompute`) of which each
-    /// is on one device; others never are.
+    /// Whether the curve's endomorphism halves scalars, s = k₀ + λ·k₁. There are half as many windows then, and two rows for
+    /// each bucket. Only scalars of full length are halved, in windows of at most 19 bits, over bases that have no copies
+    /// (`precompute`) and of which each is on one device.
     pub halved: Option<bool>,
     /// Most devices to use.
     pub devices: usize,
-    /// Groups of windows that bases on several devices are held for: so many devices hold the same piece of the bases and
-    /// do a part of the windows each. 1 is a piece of its own for every device, as it is wherever there are copies of
-    /// the bases (`precompute`) or they are streamed from the host.
+    /// Groups of windows, for bases on several devices: so many devices hold the same piece of the bases, and each does a part
+    /// of the windows. With 1 every device has a piece of its own. Bases with copies (`precompute`), and those that are
+    /// streamed from the host, always have 1.
     pub window_groups: usize,
-    /// Most vectors of a batch that are multiplied as one matrix, which has the buckets of all of them; 1 is each for
-    /// itself, as it is wherever bases are streamed from the host.
+    /// Most vectors of a batch that are multiplied as one matrix, which has the buckets of all of them. With 1 each vector is a
+    /// matrix of its own, as it always is where bases are streamed from the host.
     pub joined: usize,
-    /// Most bytes of a device's memory for one multiplication, beside the bases that stay there; less than it has
-    /// free makes chunks smaller.
+    /// Most bytes of a device's memory for one multiplication, beside the bases that stay there. Less than the device has free
+    /// makes chunks smaller.
     pub memory: u64,
 }
 

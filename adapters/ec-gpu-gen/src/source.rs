@@ -1,7 +1,7 @@
 //! The text of field arithmetic that crates append kernels of their own to.
 //!
 //! proofwarp's own kernels are not part of it: they are in proofwarp. The text is OpenCL C and CUDA C++
-//! at once, and names things as the stock crate does: a field `F` is a type of its [`GpuName`], and
+//! at once, and names things as the stock crate does: a field `F` is a type of its [`ec_gpu::GpuName`], and
 //! `F_add`, `F_sub`, `F_mul`, `F_sqr`, `F_double`, `F_pow`, `F_mont`, `F_unmont`, `F_eq`, `F_get_bits`, …
 //! are its functions.
 

@@ -19,8 +19,8 @@ pub(super) struct Shape {
     pub levels: u32,
 }
 
-/// What all chunks are together: their number, that of their bands, each of which has a matrix, what the model says that kernels
-/// wait for however little there is to do, and scalars that are looked at again, in bands after their chunk's first.
+/// All chunks together: their number, their matrices (one a band), what kernels wait for by the model however little there is to
+/// do, and scalars that are looked at again, in a chunk's bands after the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Passes {
     pub chunks: u64,
@@ -49,8 +49,8 @@ impl Plan {
         })
     }
 
-    /// How a chunk of so many points is done. A shorter one has shorter rows and does without a round for each time that it is
-    /// half as long, and in as few bands as the others' memory does for.
+    /// How a chunk of so many points is done. A chunk half as long has shorter rows and takes a round less. It is done in as few
+    /// bands as the memory of the whole chunks allows.
     pub(super) fn shape(&self, points: usize) -> Shape {
         let whole = Shape { band: self.band, levels: self.levels };
         if points >= self.chunk || self.joined() > 1 {
@@ -81,7 +81,7 @@ impl Plan {
         self.cut_in(points.min(self.problem.points), Band { from: 0, to: band }, levels)
     }
 
-    /// By what memory is allocated.
+    /// The sizes that memory is allocated by.
     pub fn room(&self) -> Room {
         let whole = Room::of(&self.widest_cut(self.chunk, Shape { band: self.band, levels: self.levels }));
         let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));

@@ -1,11 +1,11 @@
 //! How a multiplication is spread over devices: by pieces of points, and within a piece by groups of windows.
 //!
-//! Fewer points to a device are summed less efficiently: rows are shorter, and there are as many buckets to reduce. With
-//! half of the windows of twice the points, rows are longer and there are half as many buckets to a device.
+//! A device sums few points less efficiently: rows are shorter, and there are as many buckets to reduce. With half of the
+//! windows of twice the points, a device has longer rows and half as many buckets.
 
 use std::ops::Range;
 
-/// Below this many points per device a further device costs more than it gains.
+/// With fewer points per device a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 
 /// Windows that have been agreed on, and the sets of them that a device does.
@@ -28,9 +28,9 @@ impl Group {
 /// The windows that a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Windows {
-    /// Those of the most expensive of so many groups of equal cost; of one group they are all.
+    /// The most expensive of so many groups of equal cost. One group has all windows.
     Group(u32),
-    /// A group that devices have agreed on: all have to cut scalars alike.
+    /// A group that devices have agreed on, since all have to cut scalars alike.
     Agreed(Group),
 }
 

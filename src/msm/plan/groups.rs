@@ -15,8 +15,8 @@ pub(super) const WHOLE: u32 = 1 << 16;
 const SLIVER: u32 = WHOLE / 32;
 
 impl Plan {
-    /// The same of some of the sets, with a band and segments for these. Where it starts or ends within a set, it is done
-    /// of a part of the points.
+    /// The plan for some of the sets, with a band and segments for these. Of a set that the range starts or ends within, it does
+    /// a part of the points.
     pub(super) fn of_sets(self, sets: Range<u32>) -> Self {
         let points = self.problem.points;
         let part = |position: u32| (points as u64 * u64::from(position % WHOLE) / u64::from(WHOLE)) as usize;
@@ -42,7 +42,7 @@ impl Plan {
         (0..count).map(|group| bound(group)..bound(group + 1)).collect()
     }
 
-    /// Where that part of the cost is before; not just beside a set's start.
+    /// The position before which that part of the cost lies; never just beside a set's start.
     fn position(&self, part: u32, of: u32) -> u32 {
         let wanted = (u128::from(self.cost_before(self.sets)) * u128::from(part) / u128::from(of)) as u64;
         let next = (0..self.sets).find(|set| self.cost_before(set + 1) > wanted);

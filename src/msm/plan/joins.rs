@@ -3,7 +3,7 @@
 use super::layout::Plan;
 use super::problem::Problem;
 
-/// Vectors of a batch that are under way at once, each for itself: enough that the host's part of one, and the last groups
+/// Vectors of a batch that are under way at once where each is a matrix of its own. The host's part of one, and the last groups
 /// of its kernels, hide behind another.
 pub(crate) const IN_FLIGHT: usize = 3;
 /// Most vectors of a matrix: more would share little more, and leave nothing for the host's part to hide behind.
@@ -13,17 +13,17 @@ const GROUPS_IN_FLIGHT: usize = 2;
 /// What a byte takes from the host, in ps: nothing hides the first group's scalars.
 const UPLOADED_BYTE: u64 = 20;
 
-/// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.
+/// The size of the next part of `count`, where parts are as equal as can be and none is larger than `most`.
 pub(crate) fn even(count: usize, most: usize) -> usize {
     count.div_ceil(count.div_ceil(most.max(1)).max(1))
 }
 
-/// Groups of a number that are under way at once, of so many vectors at most.
+/// How many of some groups are under way at once, if the longest has so many vectors.
 pub(crate) fn in_flight(longest: usize, groups: usize) -> usize {
     groups.clamp(1, if longest > 1 { GROUPS_IN_FLIGHT } else { IN_FLIGHT })
 }
 
-/// The number of vectors to be joined that takes least time, of some; fewer where more gain nothing.
+/// How many vectors to join for the least time; fewer where more gain nothing. The batch has `batch` vectors.
 pub(crate) fn best_joined(problem: Problem, batch: usize, free: u64) -> usize {
     let count = problem.vectors as usize;
     let fewer = |joined: &usize| (*joined > 1).then(|| joined.div_ceil(2));
@@ -32,7 +32,7 @@ pub(crate) fn best_joined(problem: Problem, batch: usize, free: u64) -> usize {
     timed.min().map_or(1, |(_, joined)| joined)
 }
 
-/// What all of the vectors take by the model if so many are joined; nothing where these do not fit.
+/// What all vectors take by the model if so many are joined, or nothing if these do not fit.
 fn time(problem: Problem, joined: usize, batch: usize, free: u64) -> Option<u64> {
     let vectors = u64::from(problem.vectors);
     let others = batch - problem.vectors as usize;

@@ -5,7 +5,7 @@ use super::grid::Windows;
 /// Widest window of halves, which have two rows a bucket.
 const MAX_HALVED_WINDOW: u32 = 19;
 
-/// What is multiplied on which device, as far as sizes depend on it.
+/// All of a multiplication and of its device that sizes depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub points: usize,
@@ -30,9 +30,9 @@ pub(crate) struct Problem {
     pub compute_units: u32,
     /// Vectors of scalars that each chunk is multiplied by.
     pub vectors: u32,
-    /// Those of one matrix: all of them, which wait once then for what a matrix waits for, or each for itself.
+    /// Vectors of one matrix: all of them, or one.
     pub joined: u32,
-    /// Streams that have those vectors in turns, each with room for a chunk's matrix.
+    /// Streams that take those vectors in turns, each with room for a chunk's matrix.
     pub lanes: u32,
     /// Multiplications that run on it at the same time.
     pub at_once: u32,
@@ -57,14 +57,14 @@ impl Problem {
         points as u64 * (bases + u64::from(self.vectors) * scalars)
     }
 
-    /// Whether to halve them, to be tried.
+    /// Both choices of halving scalars, or the only one that is possible or wanted.
     pub(super) fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
         let wanted = if self.can_be_halved(c) { self.halved } else { Some(false) };
         [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
     }
 }
 
-/// What a plan depends on in scalars.
+/// What a plan depends on in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Need {
     pub points: usize,

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::grid::{Grid, Group, Windows};
 use super::layout::Plan;
 
-/// What more groups of windows have to gain by the model, as a part of the time: they hold the bases more than once.
+/// More groups of windows have to gain one part in so many of the time, by the model: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
 
-/// What each device does of one vector: its points, of a grid that may have smaller pieces than the bases', and its windows.
+/// What each device does of one vector: its windows, and its points by a grid that may have smaller pieces than the bases'.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Split {
     pub grid: Grid,
@@ -22,7 +22,7 @@ impl Split {
         self.groups.get(device % self.grid.groups).map_or(Windows::Group(1), |group| Windows::Agreed(*group))
     }
 
-    /// The points of a device, of so many; none if there is no window for it.
+    /// A device's points, of so many; none if it has no window.
     pub fn points(&self, device: usize, points: usize) -> Range<usize> {
         match self.own(device) {
             Windows::Agreed(group) if group.sets().is_empty() => 0..0,
@@ -44,7 +44,7 @@ impl Split {
     }
 }
 
-/// The number of groups, of some in ascending order, whose plan costs least; fewer where more gain little.
+/// Of some numbers of groups, in ascending order, the one whose plan costs least, or a smaller one where more gain little.
 pub(crate) fn cheapest(
     candidates: impl Iterator<Item = usize>,
     plan: impl Fn(usize) -> Option<Plan>,

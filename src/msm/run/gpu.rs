@@ -35,7 +35,7 @@ pub(crate) fn msm<C: MsmCurve>(
     Ok(total)
 }
 
-/// How devices share a vector, some of which are under way at once.
+/// How devices share a vector, with `at_once` vectors under way.
 pub(crate) fn split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
@@ -50,7 +50,7 @@ pub(crate) fn split<C: MsmCurve>(
     spread::split(devices, work, need, grid)
 }
 
-/// The share of a device in every vector, some of them under way at once.
+/// A device's share of every vector, some vectors under way at once.
 fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -63,7 +63,7 @@ fn on_device<C: MsmCurve>(
     joined::on_device(device, number, (work, splits), abort)
 }
 
-/// Starts one vector's share on a device, on a stream of the caller's if it has one, with the given part of its memory.
+/// Starts one vector's share on a device, with one of `at_once` parts of its memory, on the caller's stream if there is one.
 pub(crate) fn start<C: MsmCurve>(
     (device, stream): (&Arc<Device>, Option<Stream>),
     number: usize,

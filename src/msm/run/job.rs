@@ -47,12 +47,12 @@ pub(super) struct Vector<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a, C> {
     pub bases: Bases<'a, C>,
-    /// The first base of a table that there is a scalar for.
+    /// The first base of the table that has a scalar.
     pub first_base: u32,
     pub vectors: &'a [Vector<'a>],
     /// They are multiplied as one matrix, in one lane.
     pub joined: bool,
-    /// Streams that compute, which have the vectors in turns: what keeps one from filling the device, the other hides.
+    /// Streams that compute. They take the vectors in turns, and one fills the device where the other cannot.
     pub lanes: u32,
     /// Which windows the device does.
     pub own: Windows,
@@ -63,7 +63,7 @@ impl<C> Job<'_, C> {
         self.vectors.first().map_or(0, |vector| vector.scalars.len())
     }
 
-    /// What its plan depends on: windows for the longest scalars do for all.
+    /// What its plan depends on. Windows are those of the longest scalars.
     pub fn need(&self, at_once: u32, abort: Abort<'_>) -> Need {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
@@ -83,7 +83,7 @@ impl<C> Job<'_, C> {
     }
 }
 
-/// A device's share of vectors of so many scalars, which are split alike: one matrix.
+/// A device's share of vectors of equal length that are split alike: one matrix.
 pub(super) fn job<'a, C: MsmCurve>(
     work: &Work<'a, C>,
     number: usize,

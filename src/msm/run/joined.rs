@@ -1,5 +1,4 @@
-//! Vectors of a batch over bases that are on the device: several are one sparse matrix, and what its kernels wait for, they
-//! wait for once.
+//! Vectors of a batch over bases on the device. Several vectors are one sparse matrix, so that its kernels wait only once.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,7 +24,7 @@ struct Batch<'a, C> {
     abort: Abort<'a>,
 }
 
-/// The share of a device in every vector, some of them under way at once.
+/// A device's share of every vector, some vectors under way at once.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -38,7 +37,7 @@ pub(super) fn on_device<C: MsmCurve>(
 }
 
 impl<C: MsmCurve> Batch<'_, C> {
-    /// Vectors side by side that are alike, in groups to be joined.
+    /// Groups to be joined: neighbours that are alike.
     fn groups(&self) -> Result<VecDeque<Range<usize>>> {
         let mut groups = VecDeque::new();
         let mut start = 0;
@@ -55,12 +54,12 @@ impl<C: MsmCurve> Batch<'_, C> {
         Ok(groups)
     }
 
-    /// Vectors of other lengths would have windows for nothing.
+    /// Whether two vectors have equally long scalars and are split alike. A shorter vector would have windows for nothing.
     fn are_alike(&self, one: usize, other: usize) -> bool {
         self.vectors[one].bits == self.vectors[other].bits && self.splits[one] == self.splits[other]
     }
 
-    /// How many of some that are alike are best joined.
+    /// How many vectors of a range, all alike, are best joined.
     fn most(&self, alike: Range<usize>) -> Result<usize> {
         let need = Need { joined: true, ..self.job(alike).need(1, self.abort) };
         most(self.device, &self.work, (self.number, need), self.vectors.len())
@@ -95,8 +94,8 @@ impl<C: MsmCurve> Batch<'_, C> {
         Ok(total)
     }
 
-    /// A group under way; none if it is several vectors for which there is too little memory: somebody else has taken what was
-    /// free, or the caller wants more of them joined than fit.
+    /// A group under way, or none if it is several vectors and memory does not do: somebody else took it, or the caller wants
+    /// to join more than fit.
     fn start(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
         let (joined, job) = (group.len(), self.job(group));
         match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
@@ -114,8 +113,8 @@ fn halves(group: Range<usize>) -> [Range<usize>; 2] {
     [group.start..middle, middle..group.end]
 }
 
-/// How many vectors that are alike are best joined on a device: as the caller says, or as is fastest by the model. The need is
-/// that of all of them, in a batch of so many.
+/// How many vectors, all alike, are best joined on a device: as the caller says, or else as the model likes best. `need` is
+/// that of all of them together, in a batch of `batch` vectors.
 ///
 /// # Errors
 /// The device does not say how much memory it has free.

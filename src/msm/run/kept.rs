@@ -40,14 +40,14 @@ impl<K: PartialEq, V: Clone> Kept<K, V> {
     }
 }
 
-/// What the split of a vector over the same bases depends on: the need, most groups, and free memory.
+/// What the split of a vector depends on, over the same bases: the need, the most groups, and free memory.
 pub(super) type Key = (Need, usize, u64);
 
-/// What was chosen by the model before, over the same bases; no split where none fits.
+/// What the model chose before, over the same bases. There is no split where none fits.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub(super) splits: Kept<Key, Option<Split>>,
-    /// How many vectors are joined: of a problem of all that are alike, in a batch of so many, with so much free memory.
+    /// How many vectors are joined, by the problem of all that are alike, the batch's number of vectors, and free memory.
     pub(super) joins: Kept<(Problem, usize, u64), usize>,
 }
 

@@ -9,17 +9,18 @@ use crate::msm::options::Options;
 use crate::msm::plan::{Need, Plan, Problem};
 use crate::{Error, Result};
 
-/// How devices share a sum and vectors are joined is chosen for free memory rounded down by at most one part in so many, so
-/// that what little others take does not bring new choices. Plans are for all that there is.
+/// Choices of how devices share a sum and how vectors are joined round free memory down, by at most one part in so many. So
+/// they stay the same where others take a little memory. Plans are for all memory that is free.
 const ROUNDING: u64 = 16;
 
-/// Plans for as much memory as they like, and for so much free memory where they do not get that; or the bytes that are
-/// needed.
+/// Plans that get as much memory as they like, and plans for so much free memory, or the bytes that they lack.
 static PLANS: Kept<Problem, Plan> = Kept::new();
 static SMALLER: Kept<(Problem, u64), std::result::Result<Plan, u64>> = Kept::new();
 
-/// The plan for so many points and scalars of so many bits on a device, within the caller's cap and a part of what the
-/// device has free.
+/// The plan for a device, within the caller's cap and the share of free memory that each of `need.at_once` sums has.
+///
+/// # Errors
+/// The memory does not do, or the device does not say how much it has free.
 pub(crate) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
@@ -42,13 +43,16 @@ pub(crate) fn plan_for<C: MsmCurve>(
     })
 }
 
-/// Bytes of a device for each of so many multiplications at a time, within the caller's cap.
+/// Bytes that each of `at_once` multiplications may take on a device, within the caller's cap.
+///
+/// # Errors
+/// The device does not say how much memory it has free.
 pub(super) fn available(device: &Device, at_once: u32, options: &Options) -> Result<u64> {
     let free = usable(device.free_memory()? / u64::from(at_once));
     Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }
 
-/// Free memory by which choices are made.
+/// Free memory as choices see it.
 pub(super) fn rounded(free: u64) -> u64 {
     let granule = 1 << (free / ROUNDING).max(1).ilog2();
     free / granule * granule

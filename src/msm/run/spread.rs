@@ -12,8 +12,8 @@ use crate::msm::bases::{Table, problem, resident};
 use crate::msm::options::Options;
 use crate::msm::plan::{Grid, Need, Plan, Problem, Split, Windows, cheapest, divisors};
 
-/// How bases that are to stay on devices are spread over them: as the caller says, or as is fastest by the model for
-/// scalars of full length on the devices.
+/// How bases are spread over the devices that keep them: as the caller says, or as the model likes best for scalars of full
+/// length on the devices.
 ///
 /// # Errors
 /// A device does not say how much memory it has free.
@@ -36,10 +36,10 @@ pub(crate) fn grid<C: MsmCurve>(devices: &[Arc<Device>], points: usize, options:
     Ok(cheapest(divisors(alone.devices), plan).map_or(alone, |(groups, _)| alone.in_groups_of(groups)))
 }
 
-/// How devices that hold the same piece share a vector, by points or by windows, whichever is cheaper by the model: few
-/// windows are hard to divide. All have to cut scalars alike, which is as the one with the least memory can.
+/// How devices that hold the same piece of the bases share a vector. They share points or windows, whichever the model says is
+/// cheaper: few windows are hard to divide. All devices have to cut scalars alike, so the one with the least memory decides.
 ///
-/// The need is that of all devices together; scalars on the devices have a grid.
+/// `need` is that of all devices together; `scalars` is the grid of scalars on the devices.
 ///
 /// # Errors
 /// A device does not say how much memory it has free.
@@ -62,11 +62,11 @@ pub(crate) fn split<C: MsmCurve>(
         let key = (need, most, free);
         work.choices.splits.find(key, || cheapest_split(devices, work, table, key))
     };
-    // What little rounding takes may be what is needed.
+    // A plan may need what rounding took.
     Ok(find(rounded(free)).or_else(|| find(free)).unwrap_or_else(|| Split::of_points(work.grid)))
 }
 
-/// The cheapest of those that fit.
+/// The cheapest split that fits.
 fn cheapest_split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
@@ -83,7 +83,7 @@ fn cheapest_split<C: MsmCurve>(
     cheapest(candidates, plan).map(|(groups, plan)| Split::agreed(work.grid, groups, &plan))
 }
 
-/// The least that is available on one of the devices.
+/// What the device with the least memory has available.
 fn least_available(devices: &[Arc<Device>], at_once: u32, options: &Options) -> Result<u64> {
     devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available(device, at_once, options)?)))
 }

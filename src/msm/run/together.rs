@@ -1,5 +1,4 @@
-//! Several vectors over bases that come from the host: what is uploaded of the bases serves as many vectors as the memory
-//! has room for.
+//! Several vectors over bases from the host. An upload of bases serves as many vectors as memory has room for.
 
 use std::sync::Arc;
 
@@ -13,13 +12,13 @@ use crate::msm::options::Options;
 use crate::msm::plan::{Need, Split, Windows, even};
 use crate::{Error, Result};
 
-/// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
-/// one part in so many.
+/// A vector may take longer than alone by one part in so many, by the model: the others' buckets leave less memory for windows
+/// and chunks.
 const SLOWER: u32 = 8;
-/// Of the time of vectors one after the other, two lanes hide one part in so many.
+/// Two lanes hide one part in so many of the time of one.
 const HIDDEN: u32 = 16;
 
-/// The share of a device in every vector, as many at a time as there is room for.
+/// A device's share of every vector, as many vectors at a time as there is room for.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -53,7 +52,7 @@ pub(super) fn on_device<C: MsmCurve>(
     Ok(total)
 }
 
-/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than each alone.
+/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than one alone.
 fn most<C: MsmCurve>(
     device: &Arc<Device>,
     job: Job<'_, C>,
