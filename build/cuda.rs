@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::kernels::{Dialect, Module, modules};
+use crate::kernels::{Dialect, Module, modules, starting_early};
 use cache::Cache;
 use nvcc::Nvcc;
 
@@ -60,7 +60,9 @@ fn table(Built { fatbins, architectures, note }: &Built) -> String {
         "/// Why no kernels were built in; empty if they were.\npub const BUILD_NOTE: &str = {note:?};\n\
          /// The compute capabilities that kernels were compiled for, such as 80 for 8.0; the last as PTX too.\n\
          pub(super) const ARCHITECTURES: &[u32] = &{architectures:?};\n\
-         /// Modules and their fatbins.\nstatic FATBINS: &[(&str, &[u8])] = &[\n"
+         /// The kernels that `STARTS_EARLY` declares, in order.\nstatic STARTING_EARLY: &[&str] = &{:?};\n\
+         /// Modules and their fatbins.\nstatic FATBINS: &[(&str, &[u8])] = &[\n",
+        starting_early()
     );
     for (module, path) in fatbins {
         let _ = writeln!(text, "    ({module:?}, include_bytes!({:?})),", path.display().to_string());

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::backend::{Arg, Buffer, Code, KernelSource, Launch, Stream};
-use crate::kernels::{Dialect, Halves, Module, modules};
+use crate::kernels::{Dialect, Family, Halves, Module, modules};
 use crate::{Error, Result};
 
 /// A kernel module, found by name.
@@ -20,6 +20,14 @@ impl Program {
         let full = format!("{family}_{name}");
         let module = MODULES.get_or_init(modules).iter().find(|module| module.name == full);
         module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
+    }
+
+    /// As [`Self::find`].
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub(crate) fn of(family: Family, name: &str) -> Result<Self> {
+        Self::find(family.name(), name)
     }
 
     /// The modulus of the module's field, or of what that extends, as little-endian limbs.

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::device::lock;
 use super::pool::{Free, Place};
+use super::queue::Queue;
 use super::shared::Shared;
 use super::staging::Ring;
-use super::{MemoryHandle, Pinned, StreamHandle};
+use super::{MemoryHandle, Pinned, StreamHandle, lock};
 use crate::Result;
 
 /// What a block may hold, and so who may have it and what it costs to give it back.
@@ -26,21 +26,23 @@ pub(super) enum Contents {
 #[derive(Debug)]
 pub(super) struct StreamCore {
     pub(super) shared: Arc<Shared>,
-    number: usize,
+    queue: Arc<Queue>,
+    /// The queue's.
     pub(super) handle: StreamHandle,
     pub(super) ring: Mutex<Ring>,
     pinned: Mutex<Vec<Pinned>>,
 }
 
 impl StreamCore {
-    pub(super) fn new(shared: Arc<Shared>, number: usize) -> Result<Self> {
-        let handle = shared.driver.stream_create()?;
-        Ok(Self { shared, number, handle, ring: Mutex::default(), pinned: Mutex::default() })
+    pub(super) fn new(shared: Arc<Shared>) -> Result<Self> {
+        let queue = shared.new_queue()?;
+        let handle = queue.handle;
+        Ok(Self { shared, queue, handle, ring: Mutex::default(), pinned: Mutex::default() })
     }
 
     /// Which of the device's streams it is, by time of making.
     pub(super) fn number(&self) -> usize {
-        self.number
+        self.queue.number
     }
 
     /// Returns memory, by the handle that it was used by.
@@ -49,27 +51,16 @@ impl StreamCore {
             self.clear_range(memory, 0, place.bytes);
         }
         let dirty = contents == Contents::Scratch;
-        lock(&self.shared.pool).put(Free { place, users: vec![self.number], dirty });
+        lock(&self.shared.pool).put(Free { place, users: vec![self.number()], dirty });
     }
 
     /// Queues zeros over a part of memory that is ours.
     pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
-        // SAFETY: the range (multiples of 4) is in the block, which is still ours. Should the driver
-        // fail here the device is lost, and its memory with it.
-        let _ = unsafe { self.shared.driver.zero(self.handle, memory, offset, bytes) };
-    }
-
-    /// Queues zeros over what is free and has to be cleared.
-    pub(super) fn clear(&self, free: &mut Free) -> Result<()> {
-        let memory = self.shared.handle(&free.place)?;
-        self.clear_range(memory, 0, free.place.bytes);
-        free.dirty = false;
-        Ok(())
+        self.queue.clear_range(memory, offset, bytes);
     }
 
     pub(super) fn synchronize(&self) {
-        // SAFETY: the handle is live. A failure here shows again at the next call that returns one.
-        let _ = unsafe { self.shared.driver.stream_synchronize(self.handle) };
+        self.queue.synchronize();
     }
 
     pub(super) fn give_back_pinned(&self, pinned: Pinned) {
@@ -88,7 +79,7 @@ impl StreamCore {
 
     /// Memory that the stream had before and that fits, for contents of this kind.
     pub(super) fn take(&self, bytes: usize, contents: Contents) -> Result<Option<(MemoryHandle, Place)>> {
-        let found = lock(&self.shared.pool).take(bytes, self.number, contents == Contents::Scratch);
+        let found = lock(&self.shared.pool).take(bytes, self.number(), contents == Contents::Scratch);
         found.map(|free| self.own(free, contents)).transpose()
     }
 
@@ -102,32 +93,18 @@ impl StreamCore {
 
     /// Lets what is queued from now on wait for those that had the memory before.
     fn own(&self, mut free: Free, contents: Contents) -> Result<(MemoryHandle, Place)> {
-        let waited = self.shared.streams(&free.users).iter().try_for_each(|user| self.wait_for(user));
+        let waited = self.shared.queues(&free.users).iter().try_for_each(|user| self.queue.wait_for(user));
         let cleared = waited.and_then(|()| match free.dirty && contents != Contents::Scratch {
-            true => self.clear(&mut free),
+            true => self.shared.clear(&self.queue, &mut free),
             false => Ok(()),
         });
         match cleared.and_then(|()| self.shared.handle(&free.place)) {
             Ok(memory) => Ok((memory, free.place)),
             Err(error) => {
-                free.users.push(self.number);
+                free.users.push(self.number());
                 lock(&self.shared.pool).put(free);
                 Err(error)
             }
-        }
-    }
-
-    fn wait_for(&self, other: &Self) -> Result<()> {
-        if other.number == self.number {
-            return Ok(());
-        }
-        let driver = &*self.shared.driver;
-        // SAFETY: both queues are live and of one driver; the event is used here alone.
-        unsafe {
-            let event = driver.event_record(other.handle)?;
-            let waits = driver.stream_wait(self.handle, event);
-            driver.event_free(event);
-            waits
         }
     }
 
@@ -135,15 +112,15 @@ impl StreamCore {
     fn leave_memory(&self) {
         // All the while, so that of two that end at the same time the second finds what the first leaves to it.
         let mut pool = lock(&self.shared.pool);
-        let mut left = pool.take_of(self.number);
+        let mut left = pool.take_of(self.number());
         // The last one that may use it clears it.
-        for free in left.iter_mut().filter(|free| free.dirty && free.is_of(self.number)) {
+        for free in left.iter_mut().filter(|free| free.dirty && free.is_of(self.number())) {
             // A failure means that the device is lost, and its memory with it.
-            let _ = self.clear(free);
+            let _ = self.shared.clear(&self.queue, free);
         }
         self.synchronize();
         for mut free in left {
-            free.users.retain(|user| *user != self.number);
+            free.users.retain(|user| *user != self.number());
             pool.put(free);
         }
         let blocks = pool.take_unused();
@@ -160,7 +137,5 @@ impl Drop for StreamCore {
             // SAFETY: an idle block has no owner, and the stream has run empty.
             unsafe { self.shared.driver.pinned_free(pinned) };
         }
-        // SAFETY: nothing is queued any more and the handle is not used again.
-        unsafe { self.shared.driver.stream_free(self.handle) };
     }
 }

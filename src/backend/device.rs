@@ -3,22 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::cache::Cache;
 use super::core::{Contents, StreamCore};
-use super::pace::{Pace, Turn};
+use super::pace::Pace;
 use super::pool::Place;
 use super::shared::Shared;
-use super::{Abort, Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, Stream};
+use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, lock};
 use crate::{Error, Result};
-
-/// Locks without caring whether another thread panicked: every value under these locks is valid at
-/// each point where a panic could happen.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The share of a device's memory that tables may keep: one in so many.
 const TABLES_SHARE: u64 = 16;
@@ -39,7 +33,7 @@ pub struct Device {
     tables: Mutex<Cache>,
     /// Where the last kernel ended whose groups wait for each other.
     pub(super) turn: Mutex<Option<Mark>>,
-    pace: Pace,
+    pub(super) pace: Pace,
     /// When the driver was asked last for its free memory, and that plus what we had allocated.
     answer: Mutex<Option<(Instant, u64)>>,
     /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
@@ -126,29 +120,14 @@ impl Device {
         Ok(free_and_ours.saturating_sub(allocated()))
     }
 
-    /// Takes a stream for the caller's sole use, an idle one if there is one.
-    ///
-    /// # Errors
-    /// The driver's call failed.
-    pub fn stream(self: &Arc<Self>) -> Result<Stream> {
+    /// An idle stream, or a new one.
+    pub(super) fn take_core(&self) -> Result<Arc<StreamCore>> {
         let idle = lock(&self.idle).pop_first();
-        if let Some((_, core)) = idle {
-            return Ok(Stream::new(self.clone(), core));
-        }
-        Ok(Stream::new(self.clone(), self.shared.new_stream()?))
+        idle.map_or_else(|| StreamCore::new(self.shared.clone()).map(Arc::new), |(_, core)| Ok(core))
     }
 
     pub(super) fn put_back(&self, core: Arc<StreamCore>) {
         lock(&self.idle).insert(core.number(), core);
-    }
-
-    /// A turn to queue work of so long on one of its streams, where somebody may abort: after as much of what was queued
-    /// before as an abort must not wait for.
-    ///
-    /// # Errors
-    /// The hook aborted, or the driver failed.
-    pub(crate) fn pace(&self, stream: &Stream, time: Duration, abort: Abort<'_>) -> Result<Option<Turn<'_>>> {
-        self.pace.turn(stream, time, abort)
     }
 
     /// A table that is kept between calls, found by `key`, the full description of its contents, or made. `make`

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use super::device::lock;
-use super::{Abort, Mark, Stream};
+use super::{Abort, Mark, lock};
 use crate::Result;
 
 /// Queued work at most: half of what an abort may take, since it is an estimate.
@@ -50,13 +49,20 @@ impl Drop for Turn<'_> {
 
 impl Pace {
     /// Waits until there is room for work of so long; nothing is counted where nobody aborts, or for short work.
-    pub fn turn(&self, stream: &Stream, time: Duration, abort: Abort<'_>) -> Result<Option<Turn<'_>>> {
-        let time = time * UNITS / stream.device().info().compute_units.max(1);
+    /// `units` are the device's compute units; `wait_until` waits for a mark and asks `abort` meanwhile.
+    pub fn turn(
+        &self,
+        units: u32,
+        time: Duration,
+        abort: Abort<'_>,
+        wait_until: impl Fn(&Mark) -> Result<()>,
+    ) -> Result<Option<Turn<'_>>> {
+        let time = time * UNITS / units.max(1);
         if abort.is_none() || time < SHORT {
             return Ok(None);
         }
         while let Some((earlier, mark)) = self.in_the_way(time) {
-            stream.wait_until(&mark, abort)?;
+            wait_until(&mark)?;
             self.forget(&earlier);
         }
         Ok(Some(self.enter(time)))
@@ -97,12 +103,13 @@ mod tests {
         let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
         let mut stream = device.stream().expect("a stream");
         let (pace, go_on): (Pace, &(dyn Fn() -> bool + Send + Sync)) = (Pace::default(), &|| false);
-        let outer = pace.turn(&stream, LONG, Some(go_on)).expect("a turn").expect("it is counted");
-        let inner = pace.turn(&stream, LONG, Some(go_on)).expect("a turn").expect("it is counted");
-        inner.ends(Arc::new(stream.mark().expect("a mark")));
+        let turn = || pace.turn(1, LONG, Some(go_on), |mark| stream.wait_until(mark, None)).expect("a turn");
+        let (outer, inner) = (turn().expect("it is counted"), turn().expect("it is counted"));
+        let mark = Arc::new(stream.mark().expect("a mark"));
+        inner.ends(mark);
         drop(outer);
         assert_eq!(lock(&pace.0).len(), 1, "what was not queued is forgotten");
-        let next = pace.turn(&stream, LONG, Some(go_on)).expect("a turn");
+        let next = turn();
         assert_eq!(lock(&pace.0).len(), 1, "what has ended is forgotten");
         drop(next);
         assert!(lock(&pace.0).is_empty());

@@ -3,16 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::core::StreamCore;
-use super::device::lock;
 use super::pool::{Free, Place, Pool};
-use super::{Driver, MemoryHandle};
+use super::queue::Queue;
+use super::{Driver, MemoryHandle, lock};
 use crate::{Error, Result};
 
 /// The driver, the count of what it gave out, and what is free of that.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) driver: Box<dyn Driver>,
+    pub(super) driver: Arc<dyn Driver>,
     /// Caps what the driver gives.
     limit: Option<u64>,
     allocated: AtomicU64,
@@ -21,28 +20,29 @@ pub(super) struct Shared {
     /// Blocks that the driver was asked for.
     asked_for: AtomicU64,
     pub(super) pool: Mutex<Pool>,
-    /// All streams, idle or not.
-    streams: Mutex<Vec<Weak<StreamCore>>>,
+    /// Those of all streams, idle or not.
+    queues: Mutex<Vec<Weak<Queue>>>,
 }
 
 impl Shared {
     pub(super) fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Self {
         let [allocated, peak, asked_for] = [(); 3].map(|()| AtomicU64::new(0));
-        Self { driver, limit, allocated, peak, asked_for, pool: Mutex::default(), streams: Mutex::default() }
+        let (pool, queues) = (Mutex::default(), Mutex::default());
+        Self { driver: driver.into(), limit, allocated, peak, asked_for, pool, queues }
     }
 
-    /// A new stream of so many.
-    pub(super) fn new_stream(self: &Arc<Self>) -> Result<Arc<StreamCore>> {
-        let mut streams = lock(&self.streams);
-        let core = Arc::new(StreamCore::new(self.clone(), streams.len())?);
-        streams.push(Arc::downgrade(&core));
-        Ok(core)
+    /// A new queue.
+    pub(super) fn new_queue(&self) -> Result<Arc<Queue>> {
+        let mut queues = lock(&self.queues);
+        let queue = Arc::new(Queue::new(self.driver.clone(), queues.len())?);
+        queues.push(Arc::downgrade(&queue));
+        Ok(queue)
     }
 
-    /// Those of some streams that there still are.
-    pub(super) fn streams(&self, numbers: &[usize]) -> Vec<Arc<StreamCore>> {
-        let streams = lock(&self.streams);
-        numbers.iter().filter_map(|number| streams.get(*number)?.upgrade()).collect()
+    /// Those of some queues that there still are.
+    pub(super) fn queues(&self, numbers: &[usize]) -> Vec<Arc<Queue>> {
+        let queues = lock(&self.queues);
+        numbers.iter().filter_map(|number| queues.get(*number)?.upgrade()).collect()
     }
 
     pub(super) fn allocated(&self) -> u64 {
@@ -84,14 +84,14 @@ impl Shared {
         let mut users: Vec<usize> = blocks.iter().flat_map(|free| &free.users).copied().collect();
         users.sort_unstable();
         users.dedup();
-        let users = self.streams(&users);
+        let users = self.queues(&users);
         for user in &users {
             user.synchronize();
         }
         if let Some(user) = users.first() {
             let dirty = blocks.iter_mut().filter(|free| free.dirty);
             // A failure means that the device is lost, and its memory with it.
-            dirty.for_each(|free| drop(user.clear(free)));
+            dirty.for_each(|free| drop(self.clear(user, free)));
             user.synchronize();
         }
         for Free { place, .. } in blocks {
@@ -104,6 +104,14 @@ impl Shared {
     /// A handle of memory that the caller has taken.
     pub(super) fn handle(&self, place: &Place) -> Result<MemoryHandle> {
         if place.is_whole() { Ok(place.block) } else { self.driver.memory_part(place.block, place.offset, place.bytes) }
+    }
+
+    /// Queues zeros over what is free and has to be cleared.
+    pub(super) fn clear(&self, queue: &Queue, free: &mut Free) -> Result<()> {
+        let memory = self.handle(&free.place)?;
+        queue.clear_range(memory, 0, free.place.bytes);
+        free.dirty = false;
+        Ok(())
     }
 
     /// Counts so many bytes more as allocated, if the cap lets it.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::core::{Contents, StreamCore};
-use super::device::lock;
 use super::staging::SLOT_BYTES;
 use super::{
-    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, MemoryHandle,
-    check_abort,
+    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, Mark, MemoryHandle,
+    check_abort, lock,
 };
 use crate::{Error, Result};
 
@@ -50,20 +49,6 @@ impl std::ops::Add for Traffic {
     }
 }
 
-/// A point on a stream that others wait for.
-#[derive(Debug)]
-pub struct Mark {
-    pub(super) event: EventHandle,
-    core: Arc<StreamCore>,
-}
-
-impl Drop for Mark {
-    fn drop(&mut self) {
-        // SAFETY: the event is live and not used again.
-        unsafe { self.core.shared.driver.event_free(self.event) };
-    }
-}
-
 /// One launch: which kernel, how many work-groups of which size.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
@@ -91,6 +76,16 @@ pub struct Stream {
     secrets: bool,
     /// Kernels of other streams are to run at the same time.
     beside: bool,
+}
+
+impl Device {
+    /// Takes a stream for the caller's sole use, an idle one if there is one.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    pub fn stream(self: &Arc<Self>) -> Result<Stream> {
+        Ok(Stream::new(self.clone(), self.take_core()?))
+    }
 }
 
 impl Stream {

@@ -12,6 +12,7 @@ use halo2curves::serde::SerdeObject;
 use rayon::prelude::*;
 
 use super::{MIN_PIECE, MsmCurve, msm_best};
+use crate::kernels::name;
 
 /// Coordinates in Montgomery form, little-endian, as raw bytes have them; infinity is all zero in both.
 fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<u8> {
@@ -41,7 +42,7 @@ fn read_coordinates<F: SerdeObject>(bytes: &[u8]) -> [F; 3] {
 }
 
 macro_rules! bn254_curve {
-    ($affine:ty, $projective:ident, $base:ty, $affine_bytes:expr, $name:literal) => {
+    ($affine:ty, $projective:ident, $base:ty, $affine_bytes:expr, $name:expr) => {
         impl MsmCurve for $affine {
             const NAME: &'static str = $name;
             const AFFINE_BYTES: usize = $affine_bytes;
@@ -77,8 +78,8 @@ macro_rules! bn254_curve {
     };
 }
 
-bn254_curve!(G1Affine, G1, Fq, 64, "bn254_g1");
-bn254_curve!(G2Affine, G2, Fq2, 128, "bn254_g2");
+bn254_curve!(G1Affine, G1, Fq, 64, name::BN254_G1);
+bn254_curve!(G2Affine, G2, Fq2, 128, name::BN254_G2);
 
 #[cfg(test)]
 mod tests {

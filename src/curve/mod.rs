@@ -19,6 +19,8 @@ use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
 use rayon::prelude::*;
 
+use crate::kernels::name;
+
 /// Scalars or points of a parallel piece: enough work to outweigh handing it over.
 const MIN_PIECE: usize = 1 << 10;
 
@@ -92,7 +94,7 @@ fn in_bits_of_order<F: PrimeField>(scalars: &[[u8; 32]]) -> Cow<'_, [[u8; 32]]> 
 
 /// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.
 macro_rules! blst_curve {
-    ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:literal) => {
+    ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:expr) => {
         const _: () = assert!(size_of::<$affine>() == size_of::<$raw_affine>());
         const _: () = assert!(size_of::<$projective>() == size_of::<$raw>());
         impl MsmCurve for $affine {
@@ -138,5 +140,5 @@ macro_rules! blst_curve {
     };
 }
 
-blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, "bls12_381_g1");
-blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, "bls12_381_g2");
+blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, name::BLS12_381_G1);
+blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, name::BLS12_381_G2);

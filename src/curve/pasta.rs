@@ -6,10 +6,11 @@ use pasta_curves::arithmetic::CurveAffine;
 use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 
 use super::{MsmCurve, msm_best};
+use crate::kernels::name;
 
 /// Implements the trait for a curve over a field of four 64-bit limbs.
 macro_rules! pasta_curve {
-    ($affine:ty, $projective:ty, $name:literal) => {
+    ($affine:ty, $projective:ty, $name:expr) => {
         const _: () = assert!(size_of::<$affine>() == 64 && size_of::<$projective>() == 96);
         impl MsmCurve for $affine {
             const NAME: &'static str = $name;
@@ -46,5 +47,5 @@ macro_rules! pasta_curve {
     };
 }
 
-pasta_curve!(EpAffine, Ep, "pallas");
-pasta_curve!(EqAffine, Eq, "vesta");
+pasta_curve!(EpAffine, Ep, name::PALLAS);
+pasta_curve!(EqAffine, Eq, name::VESTA);

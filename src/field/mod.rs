@@ -17,7 +17,7 @@ pub use host::HostVector;
 pub(crate) use host::SecretVec;
 use rayon::prelude::*;
 
-use crate::kernels::name;
+use crate::kernels::{Family, name};
 use crate::program::Program;
 use crate::{Error, Result};
 
@@ -59,7 +59,7 @@ pub fn as_bytes<F: NttField>(values: &[F]) -> &[u8] {
 /// # Errors
 /// [`Error::Invalid`] names the first.
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
-    let modulus = Program::find("ntt", F::NAME)?.modulus();
+    let modulus = Program::of(Family::Ntt, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {
         None => Ok(()),

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::check::{PLACE, equal};
 use super::proof::{Blinding, Partial, assemble};
-use super::{Circuit, Engine, PLACE, Proof, ProvingKeyOnDevice, Results, Witness, cpu, equal, gpu};
+use super::results::Results;
+use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
 use crate::backend::{Abort, Device, Traffic, guarded};
 use crate::curve::MsmCurve;
 use crate::report::Call;

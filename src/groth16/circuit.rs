@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff::Field;
 use rayon::prelude::*;
 
+use super::check::{PLACE, equal};
 use super::per_device::PerDevice;
-use super::{Engine, PLACE, Parameters, equal};
+use super::{Engine, Parameters};
 use crate::backend::{Abort, Buffer, Device, Stream, check_abort, guarded};
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, Options};

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::proof::Sums;
 use super::quotient::coset_inverse;
+use super::witness::no_matrices;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::curve::{MsmCurve, scalar_to_bytes};
@@ -11,7 +12,7 @@ use crate::field::NttField;
 use crate::matrix::SparseMatrix;
 use crate::msm::{Points, msm};
 use crate::ntt::{Direction, NttDomain};
-use crate::{Accelerator, Error, Result};
+use crate::{Accelerator, Result};
 
 pub(super) fn prove<E: Engine>(
     key: &ProvingKeyOnDevice<E>,
@@ -84,8 +85,4 @@ fn evaluate<F: NttField>(
         matrix.multiply(assignment, &mut to[..circuit.constraints], abort)?;
     }
     Ok(())
-}
-
-pub(super) fn no_matrices() -> Error {
-    Error::invalid(super::PLACE, "evaluations", "some, or a circuit with its matrices", "neither")
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::check::PLACE;
 use super::circuit::OfDevice;
-use super::cpu::no_matrices;
-use super::gpu::Lane;
-use super::{Circuit, PLACE, Witness};
+use super::lane::Lane;
+use super::witness::no_matrices;
+use super::{Circuit, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernels::Family;
 use crate::matrix::DeviceVectors;
 use crate::ntt::{Direction, NttDomain};
 use crate::program::{Program, mem};
@@ -118,5 +120,5 @@ fn launch<F: NttField>(stream: &mut Stream, kernel: &str, count: usize, buffers:
     let items = u64::from(number).min(MAX_GROUPS * u64::from(GROUP));
     let args = [&[Arg::U32(number)], buffers].concat();
     // SAFETY: callers pass the buffers that the kernel declares, each of `count` elements; indices are variables.
-    unsafe { Program::find("groth16", F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
+    unsafe { Program::of(Family::Groth16, F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
 }

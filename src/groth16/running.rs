@@ -1,56 +1,62 @@
 //! The proofs that one device makes, some of them under way at once.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use super::gpu::{Lane, Prover};
-use super::proof::Partial;
+use super::prover::Prover;
+use super::queue::parts;
+use super::results::Results;
 use super::spread::Job;
-use super::{Engine, Results, Witness, streamed};
+use super::together::prove_one;
+use super::under_way::UnderWay;
+use super::{Engine, Witness};
 use crate::backend::{Abort, Traffic};
-use crate::curve::MsmCurve;
-use crate::field::DeviceVector;
-use crate::msm::Queued;
-use crate::waiting::beside;
 use crate::{Error, Result};
 
-/// A device's share of a proof under way. Dropped from top to bottom: multiplications run to their end before streams,
-/// and streams before the assignment goes.
-pub(super) struct UnderWay<'a, E: Engine> {
-    pub number: usize,
-    pub b_g2: Option<Queued<'a, E::G2Affine>>,
-    /// a, b_g1 and l.
-    pub g1: [Option<Queued<'a, E::G1Affine>>; 3],
-    pub h: Option<Queued<'a, E::G1Affine>>,
-    pub lane: Lane<'a>,
-    pub assignment: DeviceVector<E::Fr>,
-}
+/// Proofs under way at once on a device: what the host does for one hides behind another's kernels.
+const IN_FLIGHT: usize = 2;
+/// They have to leave so many parts of the free memory, each as large as a proof's vectors.
+const MEMORY_PARTS: u64 = 4;
 
-impl<E: Engine> UnderWay<'_, E> {
-    /// Waits for the sums.
-    fn finish(self, abort: Abort<'_>) -> Result<(Partial<E>, Traffic)> {
-        // The assignment goes after what uses it, if a sum fails.
-        let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
-        let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
-        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
-        // What the host adds up of the first takes as long as all the others' together.
-        let (b_g2, g1) = beside(g2, g1);
-        let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::panicked("groth16", &*panic)));
-        let ((b_g2, up), [a, b_g1, l, h]) = (split::<E::G2Affine>(b_g2?), g1);
-        let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split::<E::G1Affine>);
-        // All is done: this reads the times of kernels.
-        lane.compute.wait(None)?;
-        let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
-        Ok((Partial { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
+/// Sums side by side may take so many times as long, a fraction, by the model, which knows nothing of what they hide of
+/// each other: the ends of kernels, uploads, the host's part.
+const SLOWER: (u32, u32) = (3, 2);
+
+impl<E: Engine> Prover<'_, E> {
+    /// Does jobs in their order, some under way at once.
+    pub fn prove_each(
+        &self,
+        jobs: &[Job],
+        witnesses: &[Witness<'_, E::Fr>],
+        results: &Results<E>,
+        abort: Abort<'_>,
+    ) -> Result<Traffic> {
+        let mut running = Running::new(self, self.at_once(jobs.len())?, results, abort);
+        jobs.iter().try_for_each(|job| running.add(*job, witnesses))?;
+        running.finish()
+    }
+
+    /// How many proofs are under way at once; none where their sums have too little memory side by side.
+    fn at_once(&self, jobs: usize) -> Result<usize> {
+        let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variables() as u64;
+        let (free, vectors) = (self.device.free_memory()?, 32 * elements);
+        let most = if free / MEMORY_PARTS >= vectors { IN_FLIGHT.min(jobs).max(1) } else { 1 };
+        let good = |proofs: &usize| self.has_room(free.saturating_sub(vectors * *proofs as u64), *proofs);
+        self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
+    }
+
+    /// Whether the sums of so many proofs side by side take hardly more by the model than one after the other, of which each
+    /// has all the memory.
+    fn has_room(&self, bytes: u64, proofs: usize) -> bool {
+        let parts = parts(proofs);
+        let side_by_side = self.tables.time_within(bytes / parts as u64, parts);
+        let in_turn = || self.tables.time_within(bytes, 1).unwrap_or(Duration::MAX);
+        side_by_side.is_some_and(|time| time <= in_turn().saturating_mul(SLOWER.0) / SLOWER.1)
     }
 }
 
-/// A sum if there is one, and what it moved.
-fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Traffic) {
-    sum.map_or((None, Traffic::default()), |(sum, traffic)| (Some(sum), traffic))
-}
-
 /// The proofs that one device makes.
-pub(super) struct Running<'a, 'b, E: Engine> {
+struct Running<'a, 'b, E: Engine> {
     prover: &'a Prover<'b, E>,
     /// Most proofs under way; 0 where even one has to make its sums one after the other.
     at_once: usize,
@@ -61,12 +67,12 @@ pub(super) struct Running<'a, 'b, E: Engine> {
 }
 
 impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
-    pub fn new(prover: &'a Prover<'b, E>, at_once: usize, results: &'a Results<E>, abort: Abort<'a>) -> Self {
+    fn new(prover: &'a Prover<'b, E>, at_once: usize, results: &'a Results<E>, abort: Abort<'a>) -> Self {
         Self { prover, at_once, under_way: VecDeque::new(), traffic: Traffic::default(), results, abort }
     }
 
     /// Starts a job once there is a place for it.
-    pub fn add(&mut self, job: Job, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
+    fn add(&mut self, job: Job, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
         self.finish_to(self.at_once.saturating_sub(1))?;
         if self.at_once > 0 {
             match self.prover.start(job, &witnesses[job.number], self.at_once, self.abort) {
@@ -81,12 +87,12 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
                 }
             }
         }
-        self.traffic = self.traffic + streamed::prove_one(self.prover, job, witnesses, self.results, self.abort)?;
+        self.traffic = self.traffic + prove_one(self.prover, job, witnesses, self.results, self.abort)?;
         Ok(())
     }
 
     /// Waits for all that is under way.
-    pub fn finish(mut self) -> Result<Traffic> {
+    fn finish(mut self) -> Result<Traffic> {
         self.finish_to(0)?;
         Ok(self.traffic)
     }

@@ -1,22 +1,12 @@
-//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits. And single
-//! proofs where memory is short.
-//!
-//! Instead of all sums of one proof after the other, each sum is made for some circuits together. First those that
-//! assignments are the scalars of, a selection of them at a time; then the transforms of one circuit after the other, which
-//! leave a vector each, and the sum over h.
+//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use super::gpu::{Lane, Prover, select};
-use super::proof::Partial;
-use super::quotient::Vectors;
-use super::spread::{Job, Query};
-use super::{Engine, Results, Witness};
-use crate::backend::{Abort, Buffer, Traffic};
-use crate::curve::MsmCurve;
-use crate::field::DeviceVector;
-use crate::msm::{DeviceScalars, Msm, even};
+use super::prover::Prover;
+use super::results::Results;
+use super::spread::Job;
+use super::together::together;
+use super::{Engine, Witness};
+use crate::backend::{Abort, Traffic};
+use crate::msm::even;
 use crate::{Error, Result};
 
 /// The scalars of circuits may take one part in so many of the free memory; the rest is left to transforms and sums.
@@ -55,40 +45,6 @@ pub(super) fn prove<E: Engine>(
     Ok(traffic)
 }
 
-/// Does a job, one sum after the other, each with all the memory: where sums side by side have too little.
-pub(super) fn prove_one<E: Engine>(
-    prover: &Prover<'_, E>,
-    job: Job,
-    witnesses: &[Witness<'_, E::Fr>],
-    results: &Results<E>,
-    abort: Abort<'_>,
-) -> Result<Traffic> {
-    let one = || together(prover, results.missing_of(&[job]), witnesses, results, abort);
-    let (traffic, result) = match one() {
-        // What others left in use may have cut the memory into parts that are too small.
-        (before, Err(Error::OutOfMemory { .. })) => {
-            prover.device.trim();
-            let (traffic, result) = one();
-            (before + traffic, result)
-        }
-        done => done,
-    };
-    result.map(|()| traffic)
-}
-
-/// Does jobs, all together; also what was moved for those that failed.
-fn together<E: Engine>(
-    prover: &Prover<'_, E>,
-    jobs: Vec<Job>,
-    witnesses: &[Witness<'_, E::Fr>],
-    results: &Results<E>,
-    abort: Abort<'_>,
-) -> (Traffic, Result<()>) {
-    let mut group = Group { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
-    let result = group.prove();
-    (group.traffic, result)
-}
-
 /// How many circuits' scalars may be on the device at a time: of each its assignment, and what is selected of that or the
 /// coefficients of h.
 fn most_together<E: Engine>(prover: &Prover<'_, E>) -> Result<usize> {
@@ -96,125 +52,4 @@ fn most_together<E: Engine>(prover: &Prover<'_, E>) -> Result<usize> {
     let other = circuit.a.len().max(circuit.b.len()).max(1 << prover.domain.log_n());
     let bytes = 32 * (circuit.variables() + other) as u64;
     Ok((prover.device.free_memory()? / MEMORY_SHARE / bytes).max(1) as usize)
-}
-
-/// Proofs that are made together.
-struct Group<'a, 'b, E: Engine> {
-    prover: &'a Prover<'b, E>,
-    jobs: Vec<Job>,
-    witnesses: &'a [Witness<'a, E::Fr>],
-    results: &'a Results<E>,
-    abort: Abort<'a>,
-    traffic: Traffic,
-}
-
-/// A circuit of a group on the device.
-struct Member<F> {
-    job: Job,
-    assignment: DeviceVector<F>,
-}
-
-/// Those of an assignment's variables that a query has bases of.
-struct Selection<'a> {
-    /// `None` where they lie side by side.
-    chosen: Option<&'a Buffer>,
-    range: Range<usize>,
-}
-
-impl<E: Engine> Group<'_, '_, E> {
-    fn prove(&mut self) -> Result<()> {
-        let (tables, circuit, chosen) = (&self.prover.tables, self.prover.circuit, &self.prover.chosen);
-        let members = self.upload()?;
-        let a = Selection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
-        let b = Selection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
-        let l = Selection { chosen: None, range: circuit.inputs..circuit.variables() };
-        self.selected(&members, Query::BG2, tables.b_g2()?, &b, Partial::g2)?;
-        for (query, of) in [(Query::BG1, &b), (Query::A, &a), (Query::L, &l)] {
-            self.selected(&members, query, tables.g1(query)?, of, |sum| Partial::g1(query, sum))?;
-        }
-        self.h(members)
-    }
-
-    /// Uploads the assignments.
-    fn upload(&mut self) -> Result<Vec<Member<E::Fr>>> {
-        let variables = self.prover.circuit.variables();
-        // Declared before the streams, which run empty before it goes.
-        let mut members = Vec::new();
-        let mut lane = Lane::new(self.prover.device, self.abort)?;
-        for job in &self.jobs {
-            members.push(Member { job: *job, assignment: DeviceVector::allocate(&lane.compute, variables)? });
-        }
-        lane.allocated()?;
-        for Member { job, assignment } in &members {
-            let Witness { inputs, aux, .. } = self.witnesses[job.number];
-            lane.upload(assignment, &[inputs, aux])?;
-        }
-        self.done(lane)?;
-        Ok(members)
-    }
-
-    /// The sums over a query by selections of the assignments.
-    fn selected<C: MsmCurve>(
-        &mut self,
-        members: &[Member<E::Fr>],
-        query: Query,
-        table: Option<&Arc<Msm<'static, C>>>,
-        of: &Selection<'_>,
-        partial: impl Fn(C::Curve) -> Partial<E>,
-    ) -> Result<()> {
-        let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
-        // A stream of its own, so that what selections leave in its pool is free for the next sums.
-        let mut stream = self.prover.device.stream()?;
-        let selections = members.iter().map(|member| select(&mut stream, of.chosen, &member.assignment));
-        let selections = selections.collect::<Result<Vec<_>>>()?;
-        let ready = Arc::new(stream.mark()?);
-        let scalars = selections.into_iter().map(|buffer| self.prover.scalars(buffer, of.range.clone(), &ready));
-        let scalars = scalars.collect::<Result<Vec<_>>>()?;
-        self.traffic = self.traffic + stream.traffic();
-        self.sums(members.iter().map(|member| member.job.number), table, &scalars, partial)
-    }
-
-    /// The transforms, then the sums over h.
-    fn h(&mut self, members: Vec<Member<E::Fr>>) -> Result<()> {
-        let (Prover { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
-        let mut lane = Lane::new(device, self.abort)?;
-        for Member { job, assignment } in members.iter().filter(|member| member.job.share.has(Query::H)) {
-            let vectors = Vectors::allocate(&mut lane.compute, domain, circuit)?;
-            lane.allocated()?;
-            let witness = &self.witnesses[job.number];
-            quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
-        }
-        let ready = Arc::new(lane.compute.mark()?);
-        self.done(lane)?;
-        drop(members);
-        let scalars = |h: &DeviceVector<_>| self.prover.scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
-        let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
-        let numbers = quotients.into_iter().map(|(number, _)| number);
-        self.sums(numbers, tables.g1(Query::H)?, &scalars, |sum| Partial::g1(Query::H, sum))
-    }
-
-    /// Waits for a lane, after which its memory is free for others.
-    fn done(&mut self, mut lane: Lane<'_>) -> Result<()> {
-        lane.compute.wait(self.abort)?;
-        self.traffic = self.traffic + lane.traffic();
-        Ok(())
-    }
-
-    /// The sums of some proofs over a query.
-    fn sums<C: MsmCurve>(
-        &mut self,
-        numbers: impl Iterator<Item = usize>,
-        table: Option<&Arc<Msm<'static, C>>>,
-        scalars: &[DeviceScalars],
-        partial: impl Fn(C::Curve) -> Partial<E>,
-    ) -> Result<()> {
-        if scalars.is_empty() {
-            return Ok(());
-        }
-        let table = table.ok_or_else(|| Error::device("host", "groth16", "no bases of a query"))?;
-        let (sums, traffic) = table.sums(scalars, self.abort)?;
-        self.traffic = self.traffic + traffic;
-        numbers.zip(sums).for_each(|(number, sum)| self.results.put(number, partial(sum)));
-        Ok(())
-    }
 }

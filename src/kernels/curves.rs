@@ -10,6 +10,7 @@ use pasta_curves::{EpAffine, EqAffine};
 
 use super::fields::{FieldDescription, canonical_limbs, limbs_from_bytes};
 use super::halves::Halves;
+use super::name;
 
 /// Constants of a curve y² = x³ + b.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,14 +37,14 @@ pub struct Subgroup {
 
 impl CurveDescription {
     /// The constants of a curve by its name; `field` is its coordinates' field, or what that extends.
-    pub(super) fn of(name: &str, field: &FieldDescription) -> Option<Self> {
-        Some(match name {
-            "bls12_381_g1" => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
-            "bls12_381_g2" => Self::new::<G2Affine, _>(|p| [p.x(), p.y()], field, true),
-            "bn254_g1" => Self::new::<bn256::G1Affine, _>(coordinates, field, false),
-            "bn254_g2" => Self::new::<bn256::G2Affine, _>(coordinates, field, true),
-            "pallas" => Self::new::<EpAffine, _>(coordinates, field, false),
-            "vesta" => Self::new::<EqAffine, _>(coordinates, field, false),
+    pub(super) fn of(curve: &str, field: &FieldDescription) -> Option<Self> {
+        Some(match curve {
+            name::BLS12_381_G1 => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
+            name::BLS12_381_G2 => Self::new::<G2Affine, _>(|p| [p.x(), p.y()], field, true),
+            name::BN254_G1 => Self::new::<bn256::G1Affine, _>(coordinates, field, false),
+            name::BN254_G2 => Self::new::<bn256::G2Affine, _>(coordinates, field, true),
+            name::PALLAS => Self::new::<EpAffine, _>(coordinates, field, false),
+            name::VESTA => Self::new::<EqAffine, _>(coordinates, field, false),
             _ => return None,
         })
     }

@@ -7,7 +7,9 @@
 mod curves;
 mod fields;
 mod halves;
+pub mod name;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use blstrs::{Fp, Scalar};
@@ -45,6 +47,21 @@ pub enum Family {
     Points,
 }
 
+impl Family {
+    /// What names of its modules begin with.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vector => "vector",
+            Self::Ntt => "ntt",
+            Self::NttSmall => "ntt_small",
+            Self::Csr => "csr",
+            Self::Groth16 => "groth16",
+            Self::Msm => "msm",
+            Self::Points => "points",
+        }
+    }
+}
+
 /// One program: a kernel family for one field or curve.
 #[derive(Debug, Clone)]
 pub struct Module {
@@ -62,22 +79,6 @@ pub struct Module {
     pub curve: Option<CurveDescription>,
 }
 
-/// Names of the prime fields in kernels.
-pub mod name {
-    /// Scalar field of BLS12-381.
-    pub const BLS12_381_FR: &str = "bls12_381_fr";
-    /// Base field of BLS12-381.
-    pub const BLS12_381_FQ: &str = "bls12_381_fq";
-    /// Scalar field of BN254.
-    pub const BN254_FR: &str = "bn254_fr";
-    /// Base field of BN254.
-    pub const BN254_FQ: &str = "bn254_fq";
-    /// Base field of Pallas, scalar field of Vesta.
-    pub const PASTA_FP: &str = "pasta_fp";
-    /// Base field of Vesta, scalar field of Pallas.
-    pub const PASTA_FQ: &str = "pasta_fq";
-}
-
 /// Every prime field.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
@@ -92,12 +93,12 @@ pub fn fields() -> Vec<FieldDescription> {
 
 /// Curves by name, coordinate field, extension and scalar field.
 const CURVES: [(&str, &str, bool, &str); 6] = [
-    ("bls12_381_g1", name::BLS12_381_FQ, false, name::BLS12_381_FR),
-    ("bls12_381_g2", name::BLS12_381_FQ, true, name::BLS12_381_FR),
-    ("bn254_g1", name::BN254_FQ, false, name::BN254_FR),
-    ("bn254_g2", name::BN254_FQ, true, name::BN254_FR),
-    ("pallas", name::PASTA_FP, false, name::PASTA_FQ),
-    ("vesta", name::PASTA_FQ, false, name::PASTA_FP),
+    (name::BLS12_381_G1, name::BLS12_381_FQ, false, name::BLS12_381_FR),
+    (name::BLS12_381_G2, name::BLS12_381_FQ, true, name::BLS12_381_FR),
+    (name::BN254_G1, name::BN254_FQ, false, name::BN254_FR),
+    (name::BN254_G2, name::BN254_FQ, true, name::BN254_FR),
+    (name::PALLAS, name::PASTA_FP, false, name::PASTA_FQ),
+    (name::VESTA, name::PASTA_FQ, false, name::PASTA_FP),
 ];
 
 /// The field of the curves whose encoding of points kernels know.
@@ -112,40 +113,49 @@ const PAIRING_FIELDS: [&str; 2] = [name::BLS12_381_FR, name::BN254_FR];
 pub fn modules() -> Vec<Module> {
     let fields = fields();
     let by_name = |name: &str| fields.iter().find(|f| f.name == name).cloned();
-    let of_field = |family: Family, prefix: &str, field: &FieldDescription, quadratic: bool| Module {
-        name: format!("{prefix}_{}{}", field.name, if quadratic { "2" } else { "" }),
+    let of_field = |family: Family, field: &FieldDescription, quadratic: bool| Module {
+        name: format!("{}_{}{}", family.name(), field.name, if quadratic { "2" } else { "" }),
         family,
         field: field.clone(),
         quadratic,
         scalar: None,
         curve: None,
     };
-    let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, "vector", f, false)).collect();
+    let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, f, false)).collect();
     modules.extend(
         [name::BLS12_381_FQ, name::BN254_FQ]
             .iter()
             .filter_map(|n| by_name(n))
-            .map(|f| of_field(Family::Vector, "vector", &f, true)),
+            .map(|f| of_field(Family::Vector, &f, true)),
     );
     let families = [
-        (Family::Ntt, "ntt", &NTT_FIELDS[..]),
-        (Family::NttSmall, "ntt_small", &NTT_FIELDS[..]),
-        (Family::Csr, "csr", &NTT_FIELDS[..]),
-        (Family::Groth16, "groth16", &PAIRING_FIELDS[..]),
+        (Family::Ntt, &NTT_FIELDS[..]),
+        (Family::NttSmall, &NTT_FIELDS[..]),
+        (Family::Csr, &NTT_FIELDS[..]),
+        (Family::Groth16, &PAIRING_FIELDS[..]),
     ];
-    for (family, prefix, names) in families {
-        modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, prefix, &f, false)));
+    for (family, names) in families {
+        modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, &f, false)));
     }
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
             let curve = CurveDescription::of(name, &field);
-            for (family, prefix) in [(Family::Msm, "msm"), (Family::Points, "points")] {
-                let (name, field) = (format!("{prefix}_{name}"), field.clone());
+            for family in [Family::Msm, Family::Points] {
+                let (name, field) = (format!("{}_{name}", family.name()), field.clone());
                 modules.push(Module { name, family, field, quadratic, scalar: scalar.clone(), curve: curve.clone() });
             }
         }
     }
     modules
+}
+
+/// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
+/// `cuda/dialect.cuh` declares.
+pub fn starting_early() -> Vec<String> {
+    let sources = modules().into_iter().map(|module| module.source(Dialect::Cuda));
+    let declared = |line: &str| Some(line.strip_prefix("STARTS_EARLY(")?.strip_suffix(')')?.to_owned());
+    let declared = |source: String| source.lines().filter_map(declared).collect::<Vec<_>>();
+    sources.flat_map(declared).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 const DIALECT_CL: &str = include_str!("../../cl/dialect.cl");

@@ -11,6 +11,7 @@ use super::options::Options;
 use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_at_once};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::waiting::spread;
 use crate::{Error, Result};
@@ -144,7 +145,7 @@ impl<F: NttField> CsrOnDevice<F> {
 
     /// One launch, or two where rows are cut.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
-        let program = Program::find("csr", F::NAME)?;
+        let program = Program::of(Family::Csr, F::NAME)?;
         let kernel = self.explanation.kernel;
         let format = self.explanation.format;
         let numbers = [format.column_bits, format.index_bits].map(Arg::U32);

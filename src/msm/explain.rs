@@ -5,15 +5,12 @@ use std::sync::Arc;
 
 use ff::PrimeField;
 
-use super::gpu::{Bases, Work};
-use super::grid::Split;
-use super::joined::{MOST, most};
-use super::kept::plan_for;
-use super::options::{Place, Scalars, on_host};
-use super::plan::Plan;
-use super::table::Need;
+use super::plan::{MOST_JOINED, Need, Plan, Split};
+use super::run::{Bases, Work, most, plan_for, split_for};
+use super::scalars::{Place, Scalars, on_host};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
+use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
@@ -113,7 +110,7 @@ fn plans<C: MsmCurve>(
 ) -> Result<(Split, Vec<Plan>, usize)> {
     let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
     let need = Need { on_device, ..Need::alone(points, scalar_bits::<C>(scalars)) };
-    let split = Split::of(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
+    let split = split_for(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
     let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
         let (points, own) = (split.points(number, points).len(), split.own(number));
         plan_for(device, bases, Need { points, own, ..need }, &work.options)
@@ -121,8 +118,8 @@ fn plans<C: MsmCurve>(
     let first = devices.iter().zip(work.bases).take(split.grid.groups).enumerate();
     let plans = first.map(plan).collect::<Result<_>>()?;
     let points = split.points(0, points).len();
-    let batch = Need { points, own: split.own(0), vectors: MOST as u32, joined: true, ..need };
-    let joined = devices.first().map_or(Ok(1), |device| most(device, work, (0, batch), MOST))?;
+    let batch = Need { points, own: split.own(0), vectors: MOST_JOINED as u32, joined: true, ..need };
+    let joined = devices.first().map_or(Ok(1), |device| most(device, work, (0, batch), MOST_JOINED))?;
     Ok((split, plans, joined))
 }
 
@@ -160,7 +157,7 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
 
 /// Entries of the fullest bucket with canonical scalars: digits are counted as the kernels do.
 fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
-    let halves = if plan.halved { Program::find("msm", C::NAME)?.halves() } else { None };
+    let halves = if plan.halved { Program::of(Family::Msm, C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
     for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use group::Group;
 
-use super::options::DeviceScalars;
-use super::pipeline::Pipeline;
+use super::run::Pipeline;
+use super::scalars::DeviceScalars;
 use crate::Result;
 use crate::backend::{Abort, Buffer, Traffic};
 use crate::curve::MsmCurve;

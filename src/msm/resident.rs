@@ -1,22 +1,19 @@
 //! Bases that stay on the devices between calls.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use group::Group;
 
-use super::check::check;
-use super::encoded::Points;
+use super::bases::{Held, Points, Table, check, problem};
+use super::cpu::on_cpu;
 use super::explain::Explanation;
-use super::gpu::{self, Bases, Work};
-use super::grid::{Choices, Grid};
-use super::options::{DeviceScalars, Form, Options, Scalars, on_host};
-use super::pipeline::Pipeline;
-use super::plan::Plan;
+use super::options::Options;
+use super::plan::{Grid, Need, Plan};
 use super::queued::Queued;
-use super::table::{Need, Origin, Table, problem};
-use super::{call, check_lengths, on_cpu};
+use super::request::{call, check_lengths};
+use super::run::{self, Bases, Choices, Pipeline, Work};
+use super::scalars::{DeviceScalars, Form, Scalars, on_host};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
@@ -37,42 +34,6 @@ pub struct Msm<'a, C> {
     tables: Vec<Table>,
     grid: Grid,
     choices: Choices,
-}
-
-/// Bases as the host has them.
-#[derive(Debug)]
-enum Held<'a, C> {
-    Borrowed(&'a [C]),
-    Shared(Points<C>),
-}
-
-impl<C: MsmCurve> Held<'_, C> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Borrowed(bases) => bases.len(),
-            Self::Shared(bases) => bases.len(),
-        }
-    }
-
-    /// The bases in host memory, decoded now if they are not there yet.
-    fn on_host(&self) -> Result<&[C]> {
-        match self {
-            Self::Borrowed(bases) => Ok(bases),
-            Self::Shared(bases) => bases.on_host().map(|bases| bases.as_slice()),
-        }
-    }
-
-    /// A range of the bases, for a table.
-    fn part(&self, range: Range<usize>) -> Result<Origin<'_, C>> {
-        let encoded = match self {
-            Self::Shared(bases) => bases.source(),
-            Self::Borrowed(_) => None,
-        };
-        match encoded {
-            Some(source) => Ok(Origin::Encoded(source, range)),
-            None => Ok(Origin::Memory(&self.on_host()?[range])),
-        }
-    }
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
@@ -133,8 +94,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
 
     fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options, abort: Abort<'_>) -> Result<Self> {
         options.check()?;
-        let accelerator = accelerator.on_devices(options.devices(accelerator));
-        let held = Grid::choose::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
+        let devices = accelerator.devices().iter().take(options.most_devices());
+        let accelerator = accelerator.on_devices(devices.cloned().collect());
+        let held = run::grid::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
             let devices = accelerator.devices().iter().take(grid.devices).enumerate();
             let held = devices.map(|(number, device)| (device, grid.held(number, bases.len())));
             let tables = held.filter(|(_, range)| !range.is_empty());
@@ -211,7 +173,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         };
         guarded(abort, |abort| {
             let call = call::<C>(elements);
-            self.accelerator.run(call, |devices| gpu::msm(devices, work, abort), || on_host(abort))
+            self.accelerator.run(call, |devices| run::msm(devices, work, abort), || on_host(abort))
         })
     }
 
@@ -253,9 +215,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     ) -> Result<Vec<Pipeline>> {
         let (bases, devices) = (self.shares()?, self.accelerator.devices());
         let work = self.work(&bases, std::slice::from_ref(vector));
-        let split = gpu::split(devices, &work, vector, parts, abort)?;
+        let split = run::split(devices, &work, vector, parts, abort)?;
         let start =
-            |(number, device)| gpu::start((device, stream.take()), number, work, (vector, &split), parts, abort);
+            |(number, device)| run::start((device, stream.take()), number, work, (vector, &split), parts, abort);
         devices.iter().take(bases.len()).enumerate().map(start).collect()
     }
 
@@ -271,7 +233,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
         let work = self.work(&bases, &vectors);
-        gpu::msm(self.accelerator.devices(), work, abort)
+        run::msm(self.accelerator.devices(), work, abort)
     }
 
     /// What a sum of scalars that are on the first of its devices takes there by the model, with so many bytes and so many

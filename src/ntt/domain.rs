@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use super::many::transform_many;
 use super::plan::MAX_RADIX_LOG;
-use super::{Order, TableSize, Transform, transform_many};
+use super::{Order, TableSize, Transform};
 use crate::backend::Abort;
 use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};

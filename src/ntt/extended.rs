@@ -1,12 +1,13 @@
 //! A domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
 use super::domain::{Direction, NttDomain, Options};
+use super::elements::{inverse_of_vanishing, launch, scale_periodically};
 use super::passes::{Layout, Passes};
 use super::plan::MAX_RADIX_LOG;
-use super::vectors::{inverse_of_vanishing, launch, scale_periodically};
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
 use crate::field::{DeviceVector, NttField};
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
@@ -216,7 +217,7 @@ impl<F: NttField> ExtendedDomain<F> {
         let mut args = vec![mem(values.buffer()), mem(whole.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
         // SAFETY: the arguments are those of `ntt_spread`, and `whole` is 2^log_factor times as long.
-        unsafe { launch(Program::find("ntt", F::NAME)?, stream, "ntt_spread", count, &args) }
+        unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_spread", count, &args) }
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::gpu::{Overwritten, Part, Transformed};
+use super::outcome::{Overwritten, Part, Transformed};
 use super::passes::Layout;
-use super::vectors::Queue;
+use super::queue::Queue;
 use super::{Transform, streamed};
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Stream, Traffic, check_abort};
 use crate::field::{NttField, as_bytes};

@@ -3,6 +3,7 @@
 //! 2014), and inlined it runs beside its neighbours, which calls of a field's assembly do not.
 
 use crate::field::NttField;
+use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
@@ -53,7 +54,7 @@ fn minus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
 impl Modulus {
     /// The field's.
     pub fn of<F: NttField>() -> Result<Self> {
-        let words = Program::find("ntt", F::NAME)?.modulus();
+        let words = Program::of(Family::Ntt, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs>() || align_of::<F>() != align_of::<Limbs>() {
             return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
         }

@@ -67,7 +67,7 @@ impl Passes {
         tables.keep(stream);
         let flags = flags(transform, &tables);
         let in_place = Self::in_place(&plan, transform.order, device.info());
-        Ok(Self { program: Program::find(plan.tile.family, F::NAME)?, plan, tables, flags, layout, in_place })
+        Ok(Self { program: Program::of(plan.tile.family, F::NAME)?, plan, tables, flags, layout, in_place })
     }
 
     /// The plan with small tiles, of a single vector all of whose tiles run at once. A host's processor takes any number,

@@ -15,6 +15,7 @@ use super::tables::Tables;
 use super::{Order, Transform};
 use crate::backend::{Arg, PeerMemory, Stream};
 use crate::field::NttField;
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
@@ -123,7 +124,7 @@ impl PeerPasses {
         let tables = Tables::new(stream, &plan.plan, transform)?;
         tables.keep(stream);
         let flags = flags(transform, &tables);
-        Ok(Self { plan: plan.clone(), program: Program::find("ntt", F::NAME)?, tables, flags })
+        Ok(Self { plan: plan.clone(), program: Program::of(Family::Ntt, F::NAME)?, tables, flags })
     }
 
     /// Queues an owner's share of a pass.

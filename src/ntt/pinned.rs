@@ -6,7 +6,7 @@ use super::Transform;
 use super::cpu;
 use super::domain::{Direction, NttDomain};
 use super::passes::Layout;
-use super::vectors::Queue;
+use super::queue::Queue;
 use crate::backend::{Abort, Device, Stream, Traffic, check_abort, guarded};
 use crate::field::{HostVector, NttField};
 use crate::report::Call;

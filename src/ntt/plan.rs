@@ -1,12 +1,12 @@
 //! How a transform is cut into passes: sizes only, no device.
 
+use crate::kernels::Family;
 use crate::{Error, Result};
 
 /// The tiles of a kernel module's passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
-    /// The module's family.
-    pub family: &'static str,
+    pub family: Family,
     /// Binary logarithm of the elements, as in `cl/ntt_tile.cl`.
     pub log: u32,
     /// Groups of a pass that a multiprocessor runs at once, at least: what the kernels' bounds promise.
@@ -14,9 +14,9 @@ pub(super) struct Tile {
 }
 
 /// Tiles for any transform.
-pub(super) const TILE: Tile = Tile { family: "ntt", log: 9, groups: 7 };
+pub(super) const TILE: Tile = Tile { family: Family::Ntt, log: 9, groups: 7 };
 /// Tiles for one that is over in a single wave of them: see `cl/ntt_small.cl`.
-pub(super) const SMALL_TILE: Tile = Tile { family: "ntt_small", log: 8, groups: 14 };
+pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, groups: 14 };
 
 impl Tile {
     /// Work-items of a group, of four elements each.

@@ -15,11 +15,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::cpu::permuted;
+use super::elements::{launch, multiply_by_powers};
 use super::passes::Layout;
-use super::vectors::{Queue, launch, multiply_by_powers};
+use super::queue::Queue;
 use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{HostVector, NttField, SecretVec};
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::waiting::spread;
 use crate::{Error, Result};
@@ -179,5 +181,5 @@ impl<F: NttField> Lane<F> {
 fn turn<F: NttField>(stream: &mut Stream, from: &Buffer, to: &Buffer, rows_log: u32, columns_log: u32) -> Result<()> {
     let args = [mem(from), mem(to), Arg::U32(rows_log), Arg::U32(columns_log)];
     // SAFETY: the arguments are those of `ntt_turn`, and both buffers have 2^(rows_log + columns_log) elements.
-    unsafe { launch(Program::find("ntt", F::NAME)?, stream, "ntt_turn", 1 << (rows_log + columns_log), &args) }
+    unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_turn", 1 << (rows_log + columns_log), &args) }
 }

@@ -7,6 +7,7 @@ use super::{TableSize, Transform};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 
 /// Work-items of a group of the kernels of `cl/ntt_tables.cl`.
@@ -53,7 +54,7 @@ const FACTOR_SCALE: u32 = 4;
 impl Tables {
     /// Finds the tables on the stream's device, or makes them.
     pub fn new<F: NttField>(stream: &mut Stream, plan: &Plan, transform: &Transform<F>) -> Result<Self> {
-        let mut maker = Maker { program: Program::find("ntt", F::NAME)?, stream, transform };
+        let mut maker = Maker { program: Program::of(Family::Ntt, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
         let plain = maker.plain_nodes(rows_log.max(width_log))?;
         let nodes = match transform.shift_in {
@@ -99,7 +100,7 @@ impl Powers {
     pub fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
-        let mut maker = Maker { program: Program::find("ntt", F::NAME)?, stream, transform: &transform };
+        let mut maker = Maker { program: Program::of(Family::Ntt, F::NAME)?, stream, transform: &transform };
         let low = maker.factors(low_log, 0, 0, FACTOR_OUT)?;
         let high = maker.factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
         stream.keep(low.clone());

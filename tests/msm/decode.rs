@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{accelerators_with_devices, rng};
 
-/// Points of one upload, as in `src/msm/check.rs`.
+/// Points of one upload, as in `src/msm/bases/check.rs`.
 const CHUNK: usize = 1 << 18;
 const ANY: Expected = Expected { in_subgroup: false, not_infinity: false };
 const IN_SUBGROUP: Expected = Expected { in_subgroup: true, ..ANY };

@@ -19,8 +19,9 @@ use rayon::prelude::*;
 
 use crate::evaluations::{Evaluated, evaluated};
 use crate::held::Held;
+use crate::identity::Identity;
 use crate::key::parameters;
-use crate::mapped::{Identity, Samples, mapped};
+use crate::mapped::{Samples, mapped};
 use crate::prover::{Assignment, Prover, assign, equal_constraints, taken_down};
 use crate::turn::{Turn, accelerator};
 use crate::verify::{is_refusal, renumbered, verifies};

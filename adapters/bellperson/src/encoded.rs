@@ -1,6 +1,7 @@
 //! Queries of a mapped file that devices decode, and the host only where it needs them.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use bellperson::groth16::MappedParameters;
@@ -9,7 +10,7 @@ use pairing::MultiMillerLoop;
 use proofwarp::msm::{Expected, FilePoints, MappedFile};
 use rayon::prelude::*;
 
-use crate::mapped::{Identity, is_same_state, point_name};
+use crate::identity::{Identity, is_same_state};
 
 /// The file behind mapped parameters, mapped a second time for as long as a key lives, if later changes of it can be
 /// told.
@@ -38,4 +39,9 @@ pub fn query<C: UncompressedEncoding>(
     let contiguous = end <= file.len() && ranges.par_iter().enumerate().all(in_place);
     let expected = Expected { in_subgroup, not_infinity: true };
     contiguous.then(|| FilePoints { file: file.clone(), start, count, expected, query, name: point_name })
+}
+
+/// What errors call a point.
+pub fn point_name(path: &Path, query: &str, number: usize, _place: usize) -> String {
+    format!("{}: point {number} of {query}", path.display())
 }

@@ -12,8 +12,9 @@ use proofwarp::msm::Points;
 use rayon::prelude::*;
 
 use crate::failed;
+use crate::identity::Identity;
 use crate::key::parameters;
-use crate::mapped::{Identity, Samples, mapped};
+use crate::mapped::{Samples, mapped};
 use crate::prover::Prover;
 
 /// Most names that a prover has.

@@ -13,6 +13,7 @@ mod encoded;
 mod evaluations;
 mod ext;
 mod held;
+mod identity;
 mod key;
 mod locks;
 mod mapped;

@@ -22,7 +22,7 @@ use opencl3::event;
 use opencl3::memory;
 use opencl3::types::{CL_FALSE, CL_TRUE, cl_buffer_region, cl_command_queue, cl_event, cl_int, cl_mem};
 
-use super::device::lock;
+use super::lock;
 use super::{
     Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
 };

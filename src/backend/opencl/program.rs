@@ -13,7 +13,7 @@ use opencl3::kernel as cl_kernel;
 use opencl3::program as cl;
 use opencl3::types::{cl_command_queue, cl_int, cl_mem, cl_program, cl_uint};
 
-use super::super::device::lock;
+use super::super::lock;
 use super::super::{Arg, Code, KernelHandle, KernelSource};
 use super::cache::Cache;
 use super::raw::{ClResult, Owned, number, queued, reason, text};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::costs::{Costs, FIRST_MATRIX, HALVED_MATRIX, MATRIX, UPLOAD};
-use super::super::cut::{Band, Cut, Room};
-use super::{MAX_BINS, Plan, Problem, largest_below};
+use super::costs::{Costs, UPLOAD};
+use super::layout::Plan;
+use super::problem::Problem;
 
 /// Most shorter chunks that bases from the host begin with.
 const RAMP: usize = 6;
@@ -14,24 +14,6 @@ const START: usize = 3 << 16;
 const VISITED: usize = 128;
 /// Batched affine additions that take as long as all that a chunk's kernels do for a point.
 const ADDITIONS: u64 = 15;
-
-/// How a chunk of some length is done: sets at a time, and rounds of batched affine additions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub band: u32,
-    pub levels: u32,
-}
-
-/// What all chunks are together: their number, that of their bands, each of which has a matrix, what the model says that kernels
-/// wait for however little there is to do, and scalars that are looked at again, in bands after their chunk's first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Passes {
-    pub chunks: u64,
-    pub matrices: u64,
-    pub waits: u64,
-    pub again: u64,
-}
-
 /// Points that are uploaded while the kernels do a hundred.
 fn uploaded(problem: &Problem) -> usize {
     let kernels = ADDITIONS * Costs::of(problem.affine_bytes).affine * u64::from(problem.vectors);
@@ -98,26 +80,6 @@ impl Plan {
         };
         each.scan(0, next).filter(|range| !range.is_empty())
     }
-
-    /// All chunks together.
-    pub(super) fn passes(&self) -> Passes {
-        let round = Costs::of(self.problem.affine_bytes).round;
-        let matrix = if self.halved { MATRIX + HALVED_MATRIX } else { MATRIX };
-        // The first matrix is one like any other, and takes this more.
-        let first = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
-        self.lengths().fold(first, |all, (points, count)| {
-            let shape = self.shape(points);
-            let bands = u64::from(self.own_sets().div_ceil(shape.band));
-            Passes {
-                chunks: all.chunks + count,
-                matrices: all.matrices + count * bands,
-                waits: all.waits + count * bands * (matrix + round * u64::from(shape.levels)),
-                // A device may be left without windows.
-                again: all.again + count * bands.saturating_sub(1) * points as u64,
-            }
-        })
-    }
-
     /// What chunks take whose kernels alone take so long: each starts when it is uploaded and the one before is done.
     pub(super) fn behind_uploads(&self, kernels: u64) -> u64 {
         let weight = |points: usize| (points + start(&self.problem)) as u128;
@@ -131,43 +93,14 @@ impl Plan {
         });
         done
     }
+}
 
-    /// How a chunk of so many points is done. A shorter one has shorter rows and does without a round for each time that it is
-    /// half as long, and in as few bands as the others' memory does for.
-    pub(super) fn shape(&self, points: usize) -> Shape {
-        let whole = Shape { band: self.band, levels: self.levels };
-        if points >= self.chunk || self.joined() > 1 {
-            return whole;
-        }
-        let levels = self.levels.saturating_sub((self.chunk / points.max(1)).ilog2());
-        if self.band == self.own_sets() {
-            return Shape { levels, ..whole };
-        }
-        let room = Room::of(&self.widest_cut(self.chunk, whole));
-        let fits = |band: u32| {
-            let cut = self.widest_cut(points, Shape { band, levels });
-            band <= self.band || (room.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS)
-        };
-        let bands = self.own_sets().div_ceil(largest_below(self.own_sets() + 1, fits));
-        Shape { band: self.own_sets().div_ceil(bands), levels }
+/// The largest number below `end` that fits, where all smaller ones do too; 0 if none does.
+pub(super) fn largest_below(end: u32, fits: impl Fn(u32) -> bool) -> u32 {
+    let (mut largest, mut too_large) = (0, end);
+    while too_large - largest > 1 {
+        let middle = largest.midpoint(too_large);
+        if fits(middle) { largest = middle } else { too_large = middle }
     }
-
-    /// The bands of sets of a chunk of so many points, one after the other.
-    pub fn bands(&self, points: usize) -> impl Iterator<Item = Band> + use<> {
-        let (sets, band) = (self.first_set..self.end_set, self.shape(points).band);
-        sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
-    }
-
-    /// The largest cut of chunks of so many points: as many sets as a band has, of which as many are wide as can be among so
-    /// many, as among the first.
-    fn widest_cut(&self, points: usize, Shape { band, levels }: Shape) -> Cut {
-        self.cut_in(points.min(self.problem.points), Band { from: 0, to: band }, levels)
-    }
-
-    /// By what memory is allocated.
-    pub fn room(&self) -> Room {
-        let whole = Room::of(&self.widest_cut(self.chunk, Shape { band: self.band, levels: self.levels }));
-        let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));
-        cuts.fold(whole, |room, cut| room.max(Room::of(&cut)))
-    }
+    largest
 }

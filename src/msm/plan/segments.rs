@@ -1,7 +1,7 @@
 //! Buckets cut into segments for the reduction, and what that leaves for the host.
 
-use super::super::costs::{Costs, UNITS};
-use super::Plan;
+use super::costs::{Costs, UNITS};
+use super::layout::Plan;
 
 /// Shortest segment: what follows it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;

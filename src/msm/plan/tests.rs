@@ -1,10 +1,15 @@
 //! Tests of plans.
 
-use super::super::costs::UPLOAD;
-use super::chunks::start;
-use super::*;
+use std::time::Duration;
 
-pub(in super::super) fn problem(points: usize, resident: bool) -> Problem {
+use super::bands::MAX_PIECE;
+use super::chunks::start;
+use super::costs::UPLOAD;
+use super::search::MIN_WINDOW;
+use super::{Band, Plan, Problem, Windows};
+use crate::msm::options::MAX_WINDOW;
+
+pub(crate) fn problem(points: usize, resident: bool) -> Problem {
     let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
     let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
     let (half_bits, halved) = (127, None);
@@ -28,6 +33,16 @@ pub(in super::super) fn problem(points: usize, resident: bool) -> Problem {
         abortable: false,
         own: Windows::Group(1),
     }
+}
+
+/// Plans of every size and curve, with the number of groups that their windows are in.
+pub(super) fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
+    let sizes = (1..=27).step_by(2).flat_map(|log_n| [64, 96, 192].map(|affine_bytes| (log_n, affine_bytes)));
+    let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
+    problems.map(|((log_n, affine_bytes), groups)| {
+        let own = Windows::Group(groups);
+        (groups, Plan::new(Problem { affine_bytes, own, ..problem(1 << log_n, true) }))
+    })
 }
 
 #[test]

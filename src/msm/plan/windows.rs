@@ -1,14 +1,8 @@
-//! Windows of two widths, their places among bits and buckets, and groups of them.
+//! Windows of two widths, and their places among bits and buckets.
 
 use std::ops::Range;
 
-use super::super::costs::{Costs, ENTRY};
-use super::{BAND_ENTRIES, MAX_BINS, Plan};
-
-/// Parts of a set by which positions of groups count.
-pub(super) const WHOLE: u32 = 1 << 16;
-/// Fewer are not worth buckets of their own.
-const SLIVER: u32 = WHOLE / 32;
+use super::layout::Plan;
 
 impl Plan {
     /// Wide sets before this one (`wide_before` of `cl/msm_digits.cl`).
@@ -56,65 +50,6 @@ impl Plan {
     pub fn first_bucket(&self, set: u32) -> u32 {
         self.first_row(set) - self.first_row(self.first_set)
     }
-
-    /// The same of some of the sets, with a band and segments for these. Where it starts or ends within a set, it is done
-    /// of a part of the points.
-    pub(super) fn of_sets(self, sets: Range<u32>) -> Self {
-        let points = self.problem.points;
-        let part = |position: u32| (points as u64 * u64::from(position % WHOLE) / u64::from(WHOLE)) as usize;
-        let (skip, until) = (part(sets.start), if sets.end.is_multiple_of(WHOLE) { points } else { part(sets.end) });
-        let (first_set, end_set) = (sets.start / WHOLE, sets.end.div_ceil(WHOLE));
-        let plan = Self { first_set, end_set, skip, until, ..self };
-        let rows = u64::from(plan.halves() * plan.buckets(0));
-        let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
-        let most = (MAX_BINS / (rows >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
-        let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
-        Self { band, ..plan }.with_segments()
-    }
-
-    /// All of the sets, whichever the device does.
-    pub fn of_all(self) -> Self {
-        self.of_sets(0..self.sets * WHOLE)
-    }
-
-    /// The sets in so many groups, one after the other, of equal cost. Positions count parts of a set: where one is within a
-    /// set, the groups on both sides share its points.
-    pub fn groups(&self, count: u32) -> Vec<Range<u32>> {
-        let bound = |group| self.position(group, count);
-        (0..count).map(|group| bound(group)..bound(group + 1)).collect()
-    }
-
-    /// Where that part of the cost is before; not just beside a set's start.
-    fn position(&self, part: u32, of: u32) -> u32 {
-        let wanted = (u128::from(self.cost_before(self.sets)) * u128::from(part) / u128::from(of)) as u64;
-        let next = (0..self.sets).find(|set| self.cost_before(set + 1) > wanted);
-        let Some(set) = next else { return self.sets * WHOLE };
-        let (start, end) = (self.cost_before(set), self.cost_before(set + 1));
-        let within = (u128::from(wanted - start) * u128::from(WHOLE) / u128::from(end - start)) as u32;
-        match within {
-            0..SLIVER => set * WHOLE,
-            _ if within > WHOLE - SLIVER => (set + 1) * WHOLE,
-            _ => set * WHOLE + within,
-        }
-    }
-
-    pub(super) fn dearest_group(&self, count: u32) -> Range<u32> {
-        if count == 1 {
-            return 0..self.sets * WHOLE;
-        }
-        let cost = |sets: &Range<u32>| self.of_sets(sets.clone()).cost();
-        self.groups(count).into_iter().max_by_key(cost).unwrap_or(0..self.sets * WHOLE)
-    }
-
-    /// What the entries and buckets of the sets before this one cost by the model.
-    fn cost_before(&self, set: u32) -> u64 {
-        let costs = Costs::of(self.problem.affine_bytes);
-        let points = self.problem.points as u64;
-        let left = points >> self.levels;
-        let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
-        window * u64::from(set) + costs.bucket() * u64::from(self.first_row(set))
-    }
-
     /// The points of a chunk that a set of the device's is done of: of the first set those that the group before leaves, of
     /// the last those that this group is to do.
     pub fn points_of(&self, set: u32, chunk: &Range<usize>) -> Range<u32> {
@@ -127,70 +62,7 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::grid::Windows;
-    use super::super::Problem;
-    use super::super::tests::problem;
-    use super::*;
-
-    /// Plans of every size and curve, with the number of groups that their windows are in.
-    fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
-        let sizes = (1..=27).step_by(2).flat_map(|log_n| [64, 96, 192].map(|affine_bytes| (log_n, affine_bytes)));
-        let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
-        problems.map(|((log_n, affine_bytes), groups)| {
-            let own = Windows::Group(groups);
-            (groups, Plan::new(Problem { affine_bytes, own, ..problem(1 << log_n, true) }))
-        })
-    }
-
-    /// Every set is done of every point once.
-    #[test]
-    fn groups_cover_all_windows_once() {
-        for (count, plan) in in_groups() {
-            let groups = plan.groups(count);
-            assert!(groups.contains(&plan.dearest_group(count)) && groups.len() == count as usize);
-            let parts: Vec<_> = groups.into_iter().map(|sets| plan.of_sets(sets)).collect();
-            assert_eq!((parts[0].first_set, parts[parts.len() - 1].end_set), (0, plan.sets), "{plan:?}");
-            for (set, chunk) in (0..plan.sets).flat_map(|set| plan.chunks().map(move |chunk| (set, chunk))) {
-                let doing = parts.iter().filter(|part| (part.first_set..part.end_set).contains(&set));
-                let done: Vec<_> = doing.map(|part| part.points_of(set, &chunk)).collect();
-                let (starts, ends) = (done.iter().map(|range| range.start), done.iter().map(|range| range.end));
-                let starts = starts.chain([chunk.len() as u32]);
-                assert!(starts.eq([0].into_iter().chain(ends)), "set {set}, {chunk:?}: {done:?} of {plan:?}");
-            }
-        }
-    }
-
-    /// By the model, but for buckets of shared sets and what a device takes at least, they do.
-    #[test]
-    fn groups_cost_about_the_same() {
-        for (count, plan) in in_groups().filter(|(_, plan)| plan.problem.points >= 1 << 20) {
-            let plan = Plan { levels: 0, ..plan };
-            let costs: Vec<_> = plan.groups(count).into_iter().map(|sets| plan.of_sets(sets).cost()).collect();
-            let (least, most) = (*costs.iter().min().expect("one"), *costs.iter().max().expect("one"));
-            assert!(most - least <= most / 8, "{costs:?} of {plan:?}");
-        }
-    }
-
-    /// A device's own buckets and bands are those of its sets; its sums weigh as much as these.
-    #[test]
-    fn a_group_is_a_part_of_the_whole() {
-        for (count, plan) in in_groups() {
-            for part in plan.groups(count).into_iter().map(|sets| plan.of_sets(sets)) {
-                let sets = part.first_set..part.end_set;
-                assert_eq!((part.first_bucket(sets.start), part.first_bucket(sets.end)), (0, part.rows()));
-                assert_eq!(part.rows(), sets.clone().map(|set| part.buckets(set)).sum::<u32>(), "{part:?}");
-                assert!(part.bands(part.chunk).flat_map(|band| band.from..band.to).eq(sets), "{part:?}");
-                let room = part.room();
-                assert!(
-                    part.bands(part.chunk).all(|band| u64::from(part.cut(part.chunk, band).rows) <= room.rows),
-                    "{part:?}"
-                );
-                let weights: Vec<_> = (0..part.sums()).map(|sum| part.weight(sum)).collect();
-                let bits = part.first_bit(part.first_set)..part.first_bit(part.end_set);
-                assert!(weights.iter().all(|weight| bits.contains(weight)), "{weights:?} of {part:?}");
-            }
-        }
-    }
+    use super::super::tests::in_groups;
 
     #[test]
     fn wide_sets_are_spread_evenly() {

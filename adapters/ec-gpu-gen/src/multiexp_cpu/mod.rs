@@ -2,6 +2,7 @@
 
 mod buckets;
 mod density;
+mod source;
 
 use std::io;
 use std::sync::Arc;
@@ -16,73 +17,10 @@ use crate::known::{self, Msm, Repr};
 use crate::threadpool::{Waiter, Worker};
 use crate::{EcError, forced};
 
+use source::{IDENTITY, exhausted};
+
 pub use density::{DensityTracker, FullDensity, QueryDensity};
-
-/// Gives a [`Source`] of bases, once for each part of the work.
-#[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // The names are part of the interface.
-pub trait SourceBuilder<G: PrimeCurveAffine>: Send + Sync + 'static + Clone {
-    /// The source that it gives.
-    type Source: Source<G>;
-
-    /// A source that starts at the first base.
-    fn new(self) -> Self::Source;
-
-    /// All points, and how many of them come before the first base.
-    fn get(self) -> (Arc<Vec<G>>, usize);
-}
-
-/// Bases one after another.
-pub trait Source<G: PrimeCurveAffine> {
-    /// Adds the next base to a sum.
-    ///
-    /// # Errors
-    /// The next base is the point at infinity, or there is none.
-    fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError>;
-
-    /// Passes over the next `amt` bases.
-    ///
-    /// # Errors
-    /// There is no next base.
-    fn skip(&mut self, amt: usize) -> Result<(), EcError>;
-}
-
-impl<G: PrimeCurveAffine> SourceBuilder<G> for (Arc<Vec<G>>, usize) {
-    type Source = Self;
-
-    fn new(self) -> Self {
-        self
-    }
-
-    fn get(self) -> Self {
-        self
-    }
-}
-
-impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
-    fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError> {
-        let base = self.0.get(self.1).ok_or_else(exhausted)?;
-        if bool::from(base.is_identity()) {
-            return Err(IDENTITY);
-        }
-        *to += base;
-        self.1 += 1;
-        Ok(())
-    }
-
-    fn skip(&mut self, amt: usize) -> Result<(), EcError> {
-        if self.1 >= self.0.len() {
-            return Err(exhausted());
-        }
-        self.1 += amt;
-        Ok(())
-    }
-}
-
-const IDENTITY: EcError = EcError::Simple("Encountered an identity element in the CRS.");
-
-fn exhausted() -> EcError {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "Expected more bases from source.").into()
-}
+pub use source::{Source, SourceBuilder};
 
 /// Starts Σ exponentᵢ · baseᵢ on the pool, over the exponents that the density marks, each with the
 /// source's next base. Exponents are numbers, reduced or not.

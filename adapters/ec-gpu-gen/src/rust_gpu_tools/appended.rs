@@ -10,9 +10,10 @@ use proofwarp::report::own_kernel;
 use proofwarp::{Accelerator, BackendKind};
 use sha2::{Digest, Sha256};
 
-use super::device::Handle;
 use super::error::GPUResult;
-use super::{DeviceUuid, GPUError, PciId, Vendor, forced_backend};
+use super::handle::Handle;
+use super::wishes::forced_backend;
+use super::{DeviceUuid, GPUError, PciId, Vendor};
 
 /// A device that a framework reaches.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

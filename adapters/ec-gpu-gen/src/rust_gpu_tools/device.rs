@@ -1,63 +1,29 @@
 //! The devices that this crate's callers see.
 
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use proofwarp::BackendKind;
-use proofwarp::backend::DeviceInfo;
 
+use super::accelerator::accelerator;
 #[cfg(feature = "cuda")]
 use super::cuda;
+use super::handle::Handle;
 #[cfg(feature = "opencl")]
 use super::opencl;
-use super::{DEVICES, DeviceUuid, Framework, PciId, UniqueId, Vendor, is_forced};
+use super::wishes::is_forced;
+use super::{DeviceUuid, Framework, PciId, UniqueId, Vendor};
 
-/// A device of proofwarp's, and what the interface tells of each.
-#[derive(Clone, Debug)]
-pub(super) struct Handle(pub(super) Arc<proofwarp::backend::Device>);
-
-impl Handle {
-    pub(super) fn info(&self) -> &DeviceInfo {
-        self.0.info()
+/// All devices of the backend in use, or why there are none.
+pub(super) static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new(|| {
+    let accelerator = accelerator().map_err(|error| {
+        log::error!("No working GPUs found! {error}");
+        error.to_string()
+    })?;
+    if accelerator.devices().is_empty() && accelerator.forced().is_none() {
+        log::warn!("No working GPUs found! {}", accelerator.absent().join("; "));
     }
-
-    pub(super) fn vendor(&self) -> Vendor {
-        Vendor::try_from(self.info().vendor_id).unwrap_or(Vendor::Amd)
-    }
-
-    /// Its place on the bus, or, as in the stock crate, one that is easily told from those.
-    pub(super) fn pci_id(&self) -> PciId {
-        const NONE: u16 = 0x1234;
-        let info = self.info();
-        let place = info.pci.map(|(bus, device)| u16::from_be_bytes([bus, device]));
-        PciId::from(place.unwrap_or(NONE.wrapping_add(info.ordinal as u16)))
-    }
-
-    pub(super) fn uuid(&self) -> DeviceUuid {
-        DeviceUuid::from(self.info().unique_id)
-    }
-
-    /// Whether the other is the same device, maybe of another backend, which may know it by its place only. Of one backend
-    /// several may be at one place, as parts of a GPU.
-    fn is(&self, other: &Self) -> bool {
-        let (one, two) = (self.info(), other.info());
-        self == other || one.backend != two.backend && one.pci.is_some() && one.pci == two.pci
-    }
-}
-
-impl PartialEq for Handle {
-    fn eq(&self, other: &Self) -> bool {
-        self.info().unique_id == other.info().unique_id
-    }
-}
-
-impl Eq for Handle {}
-
-impl Hash for Handle {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.info().unique_id.hash(state);
-    }
-}
+    Ok(accelerator.devices().iter().map(|device| Device(Handle(device.clone()))).collect())
+});
 
 /// A device that proofwarp can use.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use proofwarp::Accelerator;
+
 #[cfg(feature = "cuda")]
 use super::cuda;
+use super::device::DEVICES;
 #[cfg(feature = "opencl")]
 use super::opencl;
-use super::{Device, Framework, GPUError, framework_asked_for};
+use super::wishes::framework_asked_for;
+use super::{Device, Framework, GPUError};
 use crate::EcError;
 
 /// A device together with the kernels that the calling crate appended.
@@ -110,6 +114,23 @@ impl Program {
     {
         let Self::Opencl(program) = self;
         program.run(fun.1, arg)
+    }
+}
+
+/// The accelerator of some programs' devices, without fallback: callers of this crate bring their own
+/// path to the CPU, and must hear of a failure to take it.
+pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcError> {
+    let Some(first) = programs.first() else { return Err(no_device()) };
+    let backend = first.proofwarp().info().backend;
+    let devices = programs.iter().map(|program| program.proofwarp().clone()).collect();
+    Ok(Accelerator::with_backend(backend)?.on_devices(devices))
+}
+
+/// Why there is no device to make a kernel for.
+fn no_device() -> EcError {
+    match &*DEVICES {
+        Ok(_) => EcError::Simple("No working GPUs found!"),
+        Err(reason) => GPUError::Generic(reason.clone()).into(),
     }
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use group::Group;
 
-use super::plan::Plan;
 use crate::curve::MsmCurve;
+use crate::msm::plan::Plan;
 use crate::{Error, Result};
 
 /// Cores that are asked for help with each vector at most: with more of them, the chain over the sets takes longest all the
@@ -180,10 +180,9 @@ mod tests {
     use blst::blst_p1;
     use blstrs::{G1Affine, G1Projective};
 
-    use super::super::grid::Windows;
-    use super::super::plan::Problem;
-    use super::super::plan::tests::problem;
     use super::*;
+    use crate::msm::plan::tests::problem;
+    use crate::msm::plan::{Problem, Windows};
 
     /// What a device leaves of so many vectors for its part of the windows, and the vectors' sums.
     fn left(vectors: u32, groups: u32) -> (Plan, Vec<u8>, Vec<G1Projective>) {

@@ -7,90 +7,17 @@ use group::Group;
 
 use super::combine::{Helpers, Work};
 use super::enqueue::{Coefficients, Digits, Enqueue};
-use super::gpu::Bases;
-use super::grid::Windows;
-use super::kept::plan_for;
-use super::options::{Form, Options, too_long};
-use super::plan::Plan;
-use super::table::Need;
+use super::job::{Job, OnDevice, Part, Vector};
+use super::plans::plan_for;
+use super::work::Bases;
 use crate::backend::{Abort, Buffer, Device, HostBuffer, Mark, Stream, Traffic, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernels::Family;
+use crate::msm::options::Options;
+use crate::msm::plan::Plan;
+use crate::msm::scalars::too_long;
 use crate::program::Program;
 use crate::{Error, Result};
-
-/// One device's scalars of one vector.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
-    Host(&'a [[u8; 32]]),
-    Device(OnDevice<'a>),
-}
-
-/// Scalars in a buffer, `count` from number `first` on, once the mark has been passed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OnDevice<'a> {
-    pub buffer: &'a Buffer,
-    pub first: u32,
-    pub count: usize,
-    pub ready: Option<&'a Mark>,
-}
-
-impl Part<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Host(scalars) => scalars.len(),
-            Self::Device(scalars) => scalars.count,
-        }
-    }
-}
-
-/// One device's scalars of one vector, and what they are.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Vector<'a> {
-    pub scalars: Part<'a>,
-    pub form: Form,
-    /// Bits of the scalars.
-    pub bits: u32,
-}
-
-/// What one device multiplies: bases by one vector or several of equal length.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Job<'a, C> {
-    pub bases: Bases<'a, C>,
-    /// The first base of a table that there is a scalar for.
-    pub first_base: u32,
-    pub vectors: &'a [Vector<'a>],
-    /// They are multiplied as one matrix, in one lane.
-    pub joined: bool,
-    /// Streams that compute, which have the vectors in turns: what keeps one from filling the device, the other hides.
-    pub lanes: u32,
-    /// Which windows the device does.
-    pub own: Windows,
-}
-
-impl<C> Job<'_, C> {
-    fn points(&self) -> usize {
-        self.vectors.first().map_or(0, |vector| vector.scalars.len())
-    }
-
-    /// What its plan depends on: windows for the longest scalars do for all.
-    pub fn need(&self, at_once: u32, abort: Abort<'_>) -> Need {
-        let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
-        let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
-        let (points, vectors) = (self.points(), self.vectors.len() as u32);
-        let (joined, lanes, abortable, own) = (self.joined, self.lanes, abort.is_some(), self.own);
-        Need { points, bits, on_device, vectors, joined, lanes, at_once, abortable, own }
-    }
-
-    /// Vectors of a matrix.
-    fn of_a_matrix(&self) -> usize {
-        if self.joined { self.vectors.len().max(1) } else { 1 }
-    }
-
-    fn is_from_host(&self) -> bool {
-        let scalars = self.vectors.iter().any(|vector| matches!(vector.scalars, Part::Host(_)));
-        scalars || matches!(self.bases, Bases::Host(_))
-    }
-}
 
 /// Inputs of a chunk that came from the host, and the points after which their place is free for the next but one.
 struct Slot {
@@ -237,7 +164,7 @@ impl Total {
 /// vectors while it is there, each with a matrix of its own, or joined to one.
 ///
 /// Dropped from top to bottom: streams run empty before buffers go back to their pools.
-pub(super) struct Pipeline {
+pub(crate) struct Pipeline {
     /// Of each lane.
     computes: Vec<Compute>,
     plan: Plan,
@@ -251,7 +178,7 @@ pub(super) struct Pipeline {
 impl Pipeline {
     /// Queues everything up to the copy of the results. Returns once host memory has been read; waits for the
     /// device only where a chunk needs the place of an earlier one.
-    pub fn start<C: MsmCurve>(
+    pub(super) fn start<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
         job: Job<'_, C>,
         options: &Options,
@@ -299,7 +226,7 @@ impl Pipeline {
         // is not needed: drivers have but a few queues that run side by side, which streams share.
         let upload = job.is_from_host().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
-        let (program, point_bytes) = (Program::find("msm", C::NAME)?, 2 * C::AFFINE_BYTES);
+        let (program, point_bytes) = (Program::of(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
         let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
         let compute = |mut stream: Stream| {
             if plan.runs_beside_others() {

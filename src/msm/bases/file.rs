@@ -14,6 +14,7 @@ use super::decode::refuse;
 use super::encoded::{EncodedPoints, Expected};
 use super::fault::Fault;
 use crate::curve::MsmCurve;
+use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
@@ -152,7 +153,7 @@ impl FilePoints {
 
     /// The error that devices have for encodings of which one is not what is expected.
     fn refuse<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
-        let modulus = Program::find("msm", C::NAME)?.modulus();
+        let modulus = Program::of(Family::Msm, C::NAME)?.modulus();
         let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
         let faults = faults.map(|(number, encoding)| Some((number, fault::<C>(encoding, modulus, self.expected)?)));
         refuse(faults.find_map_first(|fault| fault), |number| EncodedPoints::<C>::name(self, number))?;

@@ -9,14 +9,14 @@ const MIN_TILE: u64 = 256;
 
 /// Sets `from` to `to` − 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Band {
+pub(crate) struct Band {
     pub from: u32,
     pub to: u32,
 }
 
 /// How the rows of the matrix of one chunk and band are laid out and cut into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     pub points: u32,
     /// Vectors that the matrix is of: rows and bins of one follow those of the other.
     pub vectors: u32,
@@ -116,7 +116,7 @@ impl Cut {
 
 /// Sizes of a band's buffers that do for every chunk and band: each finds the blocks of the one before then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
+pub(crate) struct Room {
     pub entries: u64,
     /// Slots of the matrix, and of the level above.
     pub slots: [u64; 2],

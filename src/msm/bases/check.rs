@@ -6,10 +6,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::fault::{Fault, Faults, First};
-use super::grid::Grid;
 use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
 use crate::field::is_below;
+use crate::kernels::Family;
+use crate::msm::plan::Grid;
 use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
@@ -32,7 +33,7 @@ pub(super) const GROUP: u32 = 128;
 /// Names the first base that is refused and why; or a forced backend failed.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let call = Call { operation: format!("check {}", C::NAME), elements: bases.len() };
-    let modulus = Program::find("msm", C::NAME)?.modulus();
+    let modulus = Program::of(Family::Msm, C::NAME)?.modulus();
     let (first, _) = accelerator.run(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
     first.map_or(Ok(()), |(index, fault)| {
         let [expected, actual] = fault.describe();
@@ -104,7 +105,7 @@ impl Lane {
         let mut stream = device.stream()?;
         let points = stream.allocate(chunk * C::AFFINE_BYTES)?;
         let faults = Faults::new(&mut stream, chunks)?;
-        Ok(Self { stream, points, faults, program: Program::find("msm", C::NAME)? })
+        Ok(Self { stream, points, faults, program: Program::of(Family::Msm, C::NAME)? })
     }
 
     /// Queues the check of a chunk.

@@ -3,11 +3,10 @@
 //! order of the stream. Buffers are as large as the largest chunk and band need them, so that every one finds
 //! the blocks of the one before.
 
-use super::cut::{Band, Cut};
-use super::options::Form;
-use super::plan::Plan;
 use crate::Result;
 use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Mark, Stream};
+use crate::msm::plan::{Band, Cut, Plan};
+use crate::msm::scalars::Form;
 use crate::program::{Program, mem};
 
 /// Counters of a band beside those of its bins and rows, `BIN_COUNTS` of `cl/msm_digits.cl`.

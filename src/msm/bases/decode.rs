@@ -7,6 +7,7 @@ use super::encoded::{EncodedPoints, Expected};
 use super::fault::{Faults, First};
 use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
@@ -89,7 +90,7 @@ unsafe fn launch<C: MsmCurve>(
     (faults, number): (&Faults, usize),
     expected: Expected,
 ) -> Result<()> {
-    let program = Program::find("msm", C::NAME)?;
+    let program = Program::of(Family::Msm, C::NAME)?;
     let not_infinity = u32::from(expected.not_infinity);
     let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
     let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use super::decode::decode_from;
 use super::encoded::EncodedPoints;
-use super::grid::Windows;
-use super::options::Options;
-use super::plan::{Plan, Problem};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, UPLOAD_PIECE, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernels::Family;
+use crate::msm::options::Options;
+use crate::msm::plan::{Need, Plan, Problem};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Bases of one device: copy k of base i, which is 2^(k·shift)·P, at k·points + i.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     pub buffer: Buffer,
     pub points: usize,
     pub copies: u32,
@@ -24,7 +24,7 @@ pub(super) struct Table {
 }
 
 /// Where a table's bases come from.
-pub(super) enum Origin<'a, C> {
+pub(crate) enum Origin<'a, C> {
     Memory(&'a [C]),
     /// A range of encoded points.
     Encoded(&'a dyn EncodedPoints<C>, Range<usize>),
@@ -74,7 +74,7 @@ impl Table {
 
     /// Queues the copies: each is the one before doubled `shift` times.
     fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
-        let program = Program::find("msm", C::NAME)?;
+        let program = Program::of(Family::Msm, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
@@ -96,47 +96,20 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
     Ok(())
 }
 
-/// What a plan depends on in scalars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Need {
-    pub points: usize,
-    pub bits: u32,
-    pub on_device: bool,
-    /// Vectors that each chunk of bases is multiplied by while it is there.
-    pub vectors: u32,
-    /// These are one matrix.
-    pub joined: bool,
-    /// Streams that these share.
-    pub lanes: u32,
-    /// Multiplications under way at a time.
-    pub at_once: u32,
-    pub abortable: bool,
-    /// Which windows the device does.
-    pub own: Windows,
-}
-
-impl Need {
-    /// One vector of scalars of so many bits, on the devices, that has a device's memory to itself.
-    pub fn alone(points: usize, bits: u32) -> Self {
-        let own = Windows::Group(1);
-        Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }
-    }
-}
-
 /// The problem of bases, yet to be uploaded, times scalars of full length on the device.
-pub(super) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
+pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
     let need = Need::alone(points, C::SCALAR_BITS);
     Problem { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
 /// The problem of multiplying bases of a table, or of host memory where there is none.
-pub(super) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need: Need, options: &Options) -> Problem {
+pub(crate) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need: Need, options: &Options) -> Problem {
     let made_for = table.map_or(0, |table| table.window);
     Problem {
         points: need.points,
         scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
-        half_bits: Program::find("msm", C::NAME).ok().and_then(Program::halves).map_or(0, |halves| halves.bits),
+        half_bits: Program::of(Family::Msm, C::NAME).ok().and_then(Program::halves).map_or(0, |halves| halves.bits),
         halved: options.halved,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),

@@ -1,25 +1,24 @@
-//! Several vectors over bases that come from the host: what is uploaded of the bases serves as many vectors as the memory
-//! has room for.
+//! Several vectors over bases from the host. An upload of bases serves as many vectors as memory has room for.
 
 use std::sync::Arc;
 
-use super::gpu::{Work, parts};
-use super::grid::{Split, Windows};
-use super::kept::plan_for;
-use super::options::Options;
-use super::pipeline::{Job, Pipeline};
-use super::table::Need;
+use super::job::{Job, parts};
+use super::pipeline::Pipeline;
+use super::plans::plan_for;
+use super::work::Work;
 use crate::backend::{Abort, Device, Traffic};
 use crate::curve::MsmCurve;
+use crate::msm::options::Options;
+use crate::msm::plan::{Need, Split, Windows, even};
 use crate::{Error, Result};
 
-/// What a vector may take more by the model than alone, since memory for others' buckets makes windows or chunks smaller:
-/// one part in so many.
+/// A vector may take longer than alone by one part in so many, by the model: the others' buckets leave less memory for windows
+/// and chunks.
 const SLOWER: u32 = 8;
-/// Of the time of vectors one after the other, two lanes hide one part in so many.
+/// Two lanes hide one part in so many of the time of one.
 const HIDDEN: u32 = 16;
 
-/// The share of a device in every vector, as many at a time as there is room for.
+/// A device's share of every vector, as many vectors at a time as there is room for.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -53,7 +52,7 @@ pub(super) fn on_device<C: MsmCurve>(
     Ok(total)
 }
 
-/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than each alone.
+/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than one alone.
 fn most<C: MsmCurve>(
     device: &Arc<Device>,
     job: Job<'_, C>,
@@ -73,9 +72,4 @@ fn most<C: MsmCurve>(
     let mut counts = std::iter::successors(Some(need.vectors), fewer);
     let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count as usize, lanes));
     Ok(counts.find_map(fits).unwrap_or((1, 1)))
-}
-
-/// How many of so many are in the next part, where all parts are as equal as can be and none has more than `most`.
-pub(crate) fn even(count: usize, most: usize) -> usize {
-    count.div_ceil(count.div_ceil(most.max(1)).max(1))
 }

@@ -1,0 +1,47 @@
+//! The accelerator whose devices callers see.
+
+use proofwarp::settings::Settings;
+use proofwarp::{Accelerator, BackendKind};
+
+use super::wishes::backend_asked_for;
+
+/// That of the backend that is forced or asked for, or else of the best.
+///
+/// # Errors
+/// A setting is malformed, a backend that is forced or asked for is not there, or this crate lacks the features of all that are.
+pub(super) fn accelerator() -> proofwarp::Result<Accelerator> {
+    let forced = Settings::get()?.backend;
+    let accelerator = match backend_asked_for() {
+        Some(backend) if forced.is_none() => Accelerator::with_backend(backend)?,
+        _ => Accelerator::global()?.clone(),
+    };
+    with_feature(accelerator)
+}
+
+/// The accelerator, or the other framework's where this crate lacks the feature of the devices' framework: features of this
+/// crate follow its caller's, and proofwarp may have been given more by another.
+fn with_feature(accelerator: Accelerator) -> proofwarp::Result<Accelerator> {
+    let Some(backend) = accelerator.devices().first().map(|device| device.info().backend) else {
+        return Ok(accelerator);
+    };
+    if has_feature(backend) {
+        return Ok(accelerator);
+    }
+    let lacking = format!("ec-gpu-gen was built without its feature {backend}");
+    if accelerator.forced().is_some() {
+        return Err(proofwarp::Error::Unavailable { backend, reason: lacking });
+    }
+    let other = if backend == BackendKind::Cuda { BackendKind::OpenCl } else { BackendKind::Cuda };
+    Accelerator::with_backend(other).map_err(|error| {
+        let reason = format!("{lacking}, and {error}");
+        proofwarp::Error::Unavailable { backend, reason }
+    })
+}
+
+const fn has_feature(backend: BackendKind) -> bool {
+    match backend {
+        BackendKind::Cuda => cfg!(feature = "cuda"),
+        BackendKind::OpenCl => cfg!(feature = "opencl"),
+        BackendKind::Cpu => true,
+    }
+}

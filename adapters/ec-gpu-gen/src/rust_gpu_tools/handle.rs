@@ -1,0 +1,55 @@
+//! What every device has.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use proofwarp::backend::DeviceInfo;
+
+use super::{DeviceUuid, PciId, Vendor};
+
+/// A device of proofwarp's, and what the interface tells of each.
+#[derive(Clone, Debug)]
+pub(super) struct Handle(pub(super) Arc<proofwarp::backend::Device>);
+
+impl Handle {
+    pub(super) fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+
+    pub(super) fn vendor(&self) -> Vendor {
+        Vendor::try_from(self.info().vendor_id).unwrap_or(Vendor::Amd)
+    }
+
+    /// Its place on the bus, or, as in the stock crate, one that is easily told from those.
+    pub(super) fn pci_id(&self) -> PciId {
+        const NONE: u16 = 0x1234;
+        let info = self.info();
+        let place = info.pci.map(|(bus, device)| u16::from_be_bytes([bus, device]));
+        PciId::from(place.unwrap_or(NONE.wrapping_add(info.ordinal as u16)))
+    }
+
+    pub(super) fn uuid(&self) -> DeviceUuid {
+        DeviceUuid::from(self.info().unique_id)
+    }
+
+    /// Whether the other is the same device, maybe of another backend, which may know it by its place only. Of one backend
+    /// several may be at one place, as parts of a GPU.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let (one, two) = (self.info(), other.info());
+        self == other || one.backend != two.backend && one.pci.is_some() && one.pci == two.pci
+    }
+}
+
+impl PartialEq for Handle {
+    fn eq(&self, other: &Self) -> bool {
+        self.info().unique_id == other.info().unique_id
+    }
+}
+
+impl Eq for Handle {}
+
+impl Hash for Handle {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.info().unique_id.hash(state);
+    }
+}

@@ -1,0 +1,57 @@
+//! The two streams of a proof.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Result;
+use crate::backend::{Abort, Device, Stream, Traffic};
+use crate::field::{DeviceVector, NttField, as_bytes};
+
+/// What 1024 elements of a transform take for each bit of its length, on an H200.
+const TRANSFORM: Duration = Duration::from_nanos(10);
+
+/// Two streams: one copies inputs to the device, the other computes.
+pub(super) struct Lane<'a> {
+    upload: Stream,
+    pub compute: Stream,
+    abort: Abort<'a>,
+}
+
+impl<'a> Lane<'a> {
+    pub fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
+        Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
+    }
+
+    /// Lets uploads wait for whatever had the memory before that the computing stream has allocated until now.
+    pub fn allocated(&mut self) -> Result<()> {
+        self.upload.wait_for(&self.compute.mark()?)
+    }
+
+    /// Queues the upload of slices one after another into a vector of the computing stream, which waits for it.
+    pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
+        let mut offset = 0;
+        for slice in slices.iter().map(|slice| as_bytes(slice)) {
+            self.upload.upload_unless(vector.buffer(), offset, slice, self.abort)?;
+            offset += slice.len();
+        }
+        self.compute.wait_for(&self.upload.mark()?)
+    }
+
+    /// Queues work on vectors of so many elements that takes about as long as a transform.
+    pub fn transform(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
+        let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
+        let device = self.compute.device().clone();
+        let turn = device.pace(&self.compute, time, self.abort)?;
+        self.compute.mark_start()?;
+        work(&mut self.compute)?;
+        self.compute.mark_end()?;
+        if let Some(turn) = turn {
+            turn.ends(Arc::new(self.compute.mark()?));
+        }
+        Ok(())
+    }
+
+    pub fn traffic(&self) -> Traffic {
+        self.upload.traffic() + self.compute.traffic()
+    }
+}

@@ -1,0 +1,28 @@
+//! Proofs of a batch of witnesses.
+
+use super::batch::Batch;
+use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness};
+use crate::backend::Abort;
+use crate::{Report, Result};
+
+/// A proof for each witness, with its r and s of the zero-knowledge blinding (both zero for a proof without).
+///
+/// The circuits of a batch are spread over the devices, and where fewer are left than there are devices, the sums of each
+/// circuit are; on each device some circuits are under way at once. Where a device fails, and no backend is forced, the
+/// proofs that are not finished then are made on the CPU, and the report says why.
+///
+/// # Errors
+/// Lengths of the key, the circuit, the witnesses and the randomness do not match, there are neither evaluations nor
+/// matrices, the hook aborted, or a forced backend failed.
+pub fn prove<E: Engine>(
+    key: &ProvingKeyOnDevice<E>,
+    circuit: &Circuit<E::Fr>,
+    witnesses: &[Witness<'_, E::Fr>],
+    r: &[E::Fr],
+    s: &[E::Fr],
+    abort: Abort<'_>,
+) -> Result<(Vec<Proof<E>>, Report)> {
+    let batch = Batch::new(key, circuit, witnesses, r, s)?;
+    let report = batch.run(key.accelerator(), abort)?;
+    Ok((batch.proofs()?, report))
+}

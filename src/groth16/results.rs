@@ -1,0 +1,44 @@
+//! The sums of a batch as they come.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::Engine;
+use super::proof::Partial;
+use super::spread::Job;
+use crate::backend::lock;
+
+/// The sums of each witness, as far as they are done.
+pub(super) struct Results<E: Engine>(Mutex<Vec<Partial<E>>>);
+
+impl<E: Engine> Results<E> {
+    pub fn new(count: usize) -> Self {
+        Self(Mutex::new((0..count).map(|_| Partial::NONE).collect()))
+    }
+
+    pub fn put(&self, number: usize, sums: Partial<E>) {
+        lock(&self.0)[number].add(sums);
+    }
+
+    /// What is there of each of some.
+    pub fn of(&self, numbers: &[usize]) -> Self {
+        let done = lock(&self.0);
+        Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
+    }
+
+    /// What is left of jobs.
+    pub fn missing_of(&self, jobs: &[Job]) -> Vec<Job> {
+        let done = lock(&self.0);
+        let left = |job: &Job| Job { share: job.share.without(done[job.number].share()), ..*job };
+        jobs.iter().map(left).filter(|job| !job.share.is_empty()).collect()
+    }
+
+    pub fn missing(&self) -> Vec<usize> {
+        let done = lock(&self.0);
+        (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
+    }
+
+    /// What there is of each.
+    pub fn all(self) -> Vec<Partial<E>> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,131 @@
+//! A device's share of a proof: how it is queued and waited for.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::lane::Lane;
+use super::proof::Partial;
+use super::prover::{Prover, select};
+use super::queue::Queue;
+use super::quotient::Vectors;
+use super::spread::{Job, Query, Share};
+use super::{Engine, Witness};
+use crate::backend::{Abort, Stream, Traffic, check_abort};
+use crate::curve::MsmCurve;
+use crate::field::DeviceVector;
+use crate::msm::{DeviceScalars, Queued};
+use crate::waiting::beside;
+use crate::{Error, Result};
+
+/// A device's share of a proof under way. Dropped from top to bottom: multiplications run to their end before streams,
+/// and streams before the assignment goes.
+pub(super) struct UnderWay<'a, E: Engine> {
+    pub number: usize,
+    pub b_g2: Option<Queued<'a, E::G2Affine>>,
+    /// a, b_g1 and l.
+    pub g1: [Option<Queued<'a, E::G1Affine>>; 3],
+    pub h: Option<Queued<'a, E::G1Affine>>,
+    pub lane: Lane<'a>,
+    pub assignment: DeviceVector<E::Fr>,
+}
+
+impl<E: Engine> UnderWay<'_, E> {
+    /// Waits for the sums.
+    pub fn finish(self, abort: Abort<'_>) -> Result<(Partial<E>, Traffic)> {
+        // The assignment goes after what uses it, if a sum fails.
+        let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
+        let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
+        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
+        // What the host adds up of the first takes as long as all the others' together.
+        let (b_g2, g1) = beside(g2, g1);
+        let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::panicked("groth16", &*panic)));
+        let ((b_g2, up), [a, b_g1, l, h]) = (split::<E::G2Affine>(b_g2?), g1);
+        let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split::<E::G1Affine>);
+        // All is done: this reads the times of kernels.
+        lane.compute.wait(None)?;
+        let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
+        Ok((Partial { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
+    }
+}
+
+/// A sum if there is one, and what it moved.
+fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Traffic) {
+    sum.map_or((None, Traffic::default()), |(sum, traffic)| (Some(sum), traffic))
+}
+
+/// The scalars of those of a, b and l that a device sums.
+struct Selections {
+    a: Option<DeviceScalars>,
+    b: Option<DeviceScalars>,
+    l: Option<DeviceScalars>,
+}
+
+impl<E: Engine> Prover<'_, E> {
+    /// Queues the device's share of a proof, with an equal part of the free memory where so many share it.
+    ///
+    /// The sums that need the assignment alone are queued by threads of their own, since large ones go in chunks that
+    /// wait for each other, while a, b and c go up and are transformed.
+    pub fn start<'s>(
+        &'s self,
+        Job { number, share }: Job,
+        witness: &Witness<'_, E::Fr>,
+        proofs: usize,
+        abort: Abort<'s>,
+    ) -> Result<UnderWay<'s, E>> {
+        check_abort(abort)?;
+        let (tables, circuit) = (&self.tables, self.circuit);
+        // Declared before the streams, which run empty before it goes.
+        let (assignment, vectors);
+        let mut lane = Lane::new(self.device, abort)?;
+        assignment = DeviceVector::allocate(&lane.compute, circuit.variables())?;
+        let allocate = || Vectors::allocate(&mut lane.compute, &self.domain, circuit);
+        vectors = share.has(Query::H).then(allocate).transpose()?;
+        lane.allocated()?;
+        lane.upload(&assignment, &[witness.inputs, witness.aux])?;
+        let Selections { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
+        let queue = Queue::new(self.device, share, proofs, abort)?;
+        let g2 = || queue.add(Query::BG2, tables.b_g2()?, b.as_ref());
+        let g1 = || {
+            let a = queue.add(Query::A, tables.g1(Query::A)?, a.as_ref())?;
+            let b = queue.add(Query::BG1, tables.g1(Query::BG1)?, b.as_ref())?;
+            Ok([a, b, queue.add(Query::L, tables.g1(Query::L)?, l.as_ref())?])
+        };
+        let h = || vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
+        let (b_g2, (g1, h)) = beside(g2, || beside(g1, h));
+        let panicked = |panic: Box<dyn Any + Send>| Error::panicked("groth16", &*panic);
+        let (b_g2, g1) = (b_g2.map_err(panicked)?, g1.map_err(panicked)?);
+        Ok(UnderWay { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
+    }
+
+    /// Queues the transforms and the sum over h.
+    fn h<'s>(
+        &'s self,
+        queue: &Queue<'_>,
+        lane: &mut Lane<'_>,
+        vectors: Vectors<E::Fr>,
+        witness: &Witness<'_, E::Fr>,
+        assignment: &DeviceVector<E::Fr>,
+    ) -> Result<Option<Queued<'s, E::G1Affine>>> {
+        let matrices = self.matrices.as_ref();
+        let h = vectors.quotient(lane, &self.domain, matrices, witness, assignment)?;
+        let ready = Arc::new(lane.compute.mark()?);
+        let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
+        queue.add(Query::H, self.tables.g1(Query::H)?, Some(&h))
+    }
+
+    /// The scalars of a, b and l, as far as a share has sums of them.
+    fn selections(&self, stream: &mut Stream, assignment: &DeviceVector<E::Fr>, share: Share) -> Result<Selections> {
+        let (circuit, chosen) = (self.circuit, &self.chosen);
+        let a = share.has(Query::A).then(|| select(stream, chosen.a.as_ref(), assignment)).transpose()?;
+        let b = share.has(Query::BG1) || share.has(Query::BG2);
+        let b = b.then(|| select(stream, chosen.b.as_ref(), assignment)).transpose()?;
+        let l = share.has(Query::L).then(|| assignment.buffer().clone());
+        let ready = Arc::new(stream.mark()?);
+        let scalars = |buffer: Option<_>, range| buffer.map(|buffer| self.scalars(buffer, range, &ready)).transpose();
+        Ok(Selections {
+            a: scalars(a, 0..circuit.a.len())?,
+            b: scalars(b, 0..circuit.b.len())?,
+            l: scalars(l, circuit.inputs..circuit.variables())?,
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! What a proof is of.
+
+use super::Circuit;
+use super::check::{PLACE, equal};
+use crate::field::NttField;
+use crate::{Error, Result};
+
+/// An assignment of a circuit's variables.
+#[derive(Debug, Clone, Copy)]
+pub struct Witness<'a, F> {
+    /// Values of the inputs, the first of which is one.
+    pub inputs: &'a [F],
+    /// Values of the auxiliary variables.
+    pub aux: &'a [F],
+    /// A·z, B·z and C·z for the assignment z, where the caller has them; else the circuit's matrices give them.
+    pub evaluations: Option<[&'a [F]; 3]>,
+}
+
+impl<F: NttField> Witness<'_, F> {
+    /// Whether it has the lengths of a circuit.
+    ///
+    /// # Errors
+    /// It has not, or there are neither evaluations nor matrices.
+    pub(super) fn check(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
+        let of = |what: &str| format!("{what} of witness {number}");
+        equal(of("inputs"), circuit.inputs, self.inputs.len())?;
+        equal(of("auxiliary values"), circuit.aux, self.aux.len())?;
+        match (&self.evaluations, circuit.matrices()) {
+            (Some(vectors), _) => ["a", "b", "c"]
+                .iter()
+                .zip(vectors)
+                .try_for_each(|(name, vector)| equal(of(name), circuit.constraints, vector.len())),
+            (None, Some(_)) => Ok(()),
+            (None, None) => Err(no_evaluations(of("evaluations"))),
+        }
+    }
+}
+
+/// The error of a witness without evaluations, and a circuit without matrices.
+pub(super) fn no_matrices() -> Error {
+    no_evaluations("evaluations")
+}
+
+fn no_evaluations(what: impl Into<String>) -> Error {
+    Error::invalid(PLACE, what, "some, or a circuit with its matrices", "neither")
+}

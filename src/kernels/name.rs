@@ -1,0 +1,26 @@
+//! Names of the prime fields and of the curves in kernels.
+
+/// Scalar field of BLS12-381.
+pub const BLS12_381_FR: &str = "bls12_381_fr";
+/// Base field of BLS12-381.
+pub const BLS12_381_FQ: &str = "bls12_381_fq";
+/// Scalar field of BN254.
+pub const BN254_FR: &str = "bn254_fr";
+/// Base field of BN254.
+pub const BN254_FQ: &str = "bn254_fq";
+/// Base field of Pallas, scalar field of Vesta.
+pub const PASTA_FP: &str = "pasta_fp";
+/// Base field of Vesta, scalar field of Pallas.
+pub const PASTA_FQ: &str = "pasta_fq";
+/// First group of BLS12-381.
+pub const BLS12_381_G1: &str = "bls12_381_g1";
+/// Second group of BLS12-381.
+pub const BLS12_381_G2: &str = "bls12_381_g2";
+/// First group of BN254.
+pub const BN254_G1: &str = "bn254_g1";
+/// Second group of BN254.
+pub const BN254_G2: &str = "bn254_g2";
+/// Pallas.
+pub const PALLAS: &str = "pallas";
+/// Vesta.
+pub const VESTA: &str = "vesta";

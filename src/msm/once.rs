@@ -1,0 +1,70 @@
+//! Multiplications over host slices, of which nothing stays on the devices.
+
+use std::sync::Arc;
+
+use group::Group;
+
+use super::cpu::on_cpu;
+use super::options::Options;
+use super::plan::Grid;
+use super::request::{call, check_lengths};
+use super::run::{self, Bases, Choices, Work};
+use super::scalars::Scalars;
+use crate::backend::{Abort, Device, guarded};
+use crate::curve::MsmCurve;
+use crate::{Accelerator, Error, Report, Result};
+
+/// Σ scalarᵢ · baseᵢ over host slices; scalars are numbers of 32 bytes, little-endian, any below 2^256: what counts is each
+/// modulo the group's order.
+///
+/// The bases are trusted: each has to be infinity or a point of the curve's subgroup of prime order, its coordinates reduced
+/// ([`crate::curve`]). For those that nobody vouches for there is [`super::Msm::checked`].
+///
+/// Work is spread over the accelerator's devices; bases go through a device in chunks whose upload hides
+/// behind the kernels of the one before. O(n · bits / log n) point additions (Pippenger; sparse-matrix
+/// form of cuZK, section 4).
+///
+/// # Errors
+/// The lengths differ, the hook aborted, or a forced backend failed.
+pub fn msm<C: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[C],
+    scalars: &[[u8; 32]],
+    abort: Abort<'_>,
+) -> Result<(C::Curve, Report)> {
+    msm_with_options(accelerator, bases, scalars, Options::default(), abort)
+}
+
+/// [`msm()`] with options. It expects the same of bases. Nothing stays on the devices, so that `window_groups` and `joined`
+/// have no effect.
+///
+/// # Errors
+/// As [`msm()`]; an option is out of range, or `precompute` asks for copies of the bases.
+pub fn msm_with_options<C: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[C],
+    scalars: &[[u8; 32]],
+    options: Options,
+    abort: Abort<'_>,
+) -> Result<(C::Curve, Report)> {
+    options.check()?;
+    if options.precompute > 1 {
+        return Err(Error::invalid("msm", "precompute of bases that do not stay", "0 or 1", options.precompute));
+    }
+    check_lengths(bases.len(), scalars.len())?;
+    let vectors = [Scalars::canonical(scalars)];
+    let on_devices = |devices: &[Arc<Device>], abort: Abort<'_>| {
+        let devices = &devices[..devices.len().min(options.most_devices())];
+        // By points alone: uploads bound it, and windows of the same points would need the same bases.
+        let grid = Grid::of_points(bases.len(), devices.len());
+        let shares: Vec<_> = bases.chunks(grid.piece()).map(Bases::Host).collect();
+        let choices = &Choices::default();
+        let work = Work { bases: &shares, vectors: &vectors, grid, choices, options };
+        let (sums, traffic) = run::msm(devices, work, abort)?;
+        Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
+    };
+    let call = call::<C>(scalars.len());
+    guarded(abort, |abort| {
+        accelerator.run(call, |devices| on_devices(devices, abort), || on_cpu(bases, scalars, abort))
+    })
+}

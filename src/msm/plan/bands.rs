@@ -1,0 +1,126 @@
+//! In how many bands and rounds a chunk is done, and how the matrix of each is cut.
+
+use super::chunks::largest_below;
+use super::costs::{Costs, FIRST_MATRIX, HALVED_MATRIX, MATRIX};
+use super::cut::{Band, Cut, Room};
+use super::layout::Plan;
+
+/// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
+pub(super) const MAX_PIECE: u32 = 512;
+/// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
+pub(super) const MAX_BINS: u64 = 4096;
+/// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
+pub(super) const AFFINE_GROUPS: u32 = 16;
+
+/// How a chunk of some length is done: sets at a time, and rounds of batched affine additions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub band: u32,
+    pub levels: u32,
+}
+
+/// All chunks together: their number, their matrices (one a band), what kernels wait for by the model however little there is to
+/// do, and scalars that are looked at again, in a chunk's bands after the first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Passes {
+    pub chunks: u64,
+    pub matrices: u64,
+    pub waits: u64,
+    pub again: u64,
+}
+
+impl Plan {
+    /// All chunks together.
+    pub(super) fn passes(&self) -> Passes {
+        let round = Costs::of(self.problem.affine_bytes).round;
+        let matrix = if self.halved { MATRIX + HALVED_MATRIX } else { MATRIX };
+        // The first matrix is one like any other, and takes this more.
+        let first = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
+        self.lengths().fold(first, |all, (points, count)| {
+            let shape = self.shape(points);
+            let bands = u64::from(self.own_sets().div_ceil(shape.band));
+            Passes {
+                chunks: all.chunks + count,
+                matrices: all.matrices + count * bands,
+                waits: all.waits + count * bands * (matrix + round * u64::from(shape.levels)),
+                // A device may be left without windows.
+                again: all.again + count * bands.saturating_sub(1) * points as u64,
+            }
+        })
+    }
+
+    /// How a chunk of so many points is done. A chunk half as long has shorter rows and takes a round less. It is done in as few
+    /// bands as the memory of the whole chunks allows.
+    pub(super) fn shape(&self, points: usize) -> Shape {
+        let whole = Shape { band: self.band, levels: self.levels };
+        if points >= self.chunk || self.joined() > 1 {
+            return whole;
+        }
+        let levels = self.levels.saturating_sub((self.chunk / points.max(1)).ilog2());
+        if self.band == self.own_sets() {
+            return Shape { levels, ..whole };
+        }
+        let room = Room::of(&self.widest_cut(self.chunk, whole));
+        let fits = |band: u32| {
+            let cut = self.widest_cut(points, Shape { band, levels });
+            band <= self.band || (room.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS)
+        };
+        let bands = self.own_sets().div_ceil(largest_below(self.own_sets() + 1, fits));
+        Shape { band: self.own_sets().div_ceil(bands), levels }
+    }
+
+    /// The bands of sets of a chunk of so many points, one after the other.
+    pub fn bands(&self, points: usize) -> impl Iterator<Item = Band> + use<> {
+        let (sets, band) = (self.first_set..self.end_set, self.shape(points).band);
+        sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
+    }
+
+    /// The largest cut of chunks of so many points: as many sets as a band has, of which as many are wide as can be among so
+    /// many, as among the first.
+    fn widest_cut(&self, points: usize, Shape { band, levels }: Shape) -> Cut {
+        self.cut_in(points.min(self.problem.points), Band { from: 0, to: band }, levels)
+    }
+
+    /// The sizes that memory is allocated by.
+    pub fn room(&self) -> Room {
+        let whole = Room::of(&self.widest_cut(self.chunk, Shape { band: self.band, levels: self.levels }));
+        let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));
+        cuts.fold(whole, |room, cut| room.max(Room::of(&cut)))
+    }
+
+    /// How a band of a chunk is cut.
+    pub fn cut(&self, points: usize, band: Band) -> Cut {
+        self.cut_in(points, band, self.shape(points).levels)
+    }
+
+    fn cut_in(&self, points: usize, band: Band, levels: u32) -> Cut {
+        let (sets, copies) = (band.to - band.from, self.copies());
+        let points = points as u32;
+        // Twice the mean length in the largest chunk, so that rows of random scalars are one piece each.
+        let mean = self.mean_row().div_ceil(1 << self.levels);
+        let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
+        // Half of the device's registers where others run beside: a round's inversions, and what others do between
+        // their rounds, hide behind the other half's additions. Joined vectors have less to hide than that costs.
+        let beside = if self.joined() == 1 && self.runs_beside_others() { 2 } else { 1 };
+        let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
+        let affine_tile = self.affine_tile;
+        let vectors = self.joined();
+        let buckets = vectors * (self.first_row(band.to) - self.first_row(band.from));
+        let rows = self.halves() * buckets;
+        let (bins, affine_bytes) = (rows >> self.low_bits(), self.problem.affine_bytes);
+        Cut {
+            points,
+            vectors,
+            sets,
+            copies,
+            buckets,
+            rows,
+            bins,
+            levels,
+            affine_groups,
+            affine_tile,
+            affine_bytes,
+            piece,
+        }
+    }
+}

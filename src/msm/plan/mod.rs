@@ -1,0 +1,27 @@
+//! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication, and how devices share it: sizes only, no
+//! device. What it depends on of one, such as its compute units and its free memory, is passed in.
+
+mod bands;
+mod chunks;
+mod costs;
+mod cut;
+mod grid;
+mod groups;
+mod joins;
+mod layout;
+mod model;
+mod problem;
+mod search;
+mod segments;
+mod split;
+#[cfg(test)]
+pub(super) mod tests;
+mod windows;
+
+pub(super) use cut::{Band, Cut};
+pub(super) use grid::{Grid, Windows};
+pub(crate) use joins::even;
+pub(super) use joins::{IN_FLIGHT, MOST_JOINED, best_joined, in_flight};
+pub(super) use layout::Plan;
+pub(super) use problem::{Need, Problem};
+pub(super) use split::{Split, cheapest, divisors};

@@ -1,0 +1,80 @@
+//! What the model says that a plan takes: time and memory.
+
+use std::time::Duration;
+
+use super::bands::{AFFINE_GROUPS, MAX_PIECE, Passes};
+use super::costs::{Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, UNITS};
+use super::layout::Plan;
+use crate::msm::options::MAX_WINDOW;
+
+/// Affine additions of a matrix that groups share evenly before they start; of more, the last ones go to who is ready first.
+const FIXED_SHARES: u64 = 1 << 17;
+/// Inversions of all groups that take as long as a round that has hardly any pairs.
+const INVERSIONS: u64 = 3;
+/// What the visit of a bucket by a chunk after the first takes of an addition, in percent.
+const VISIT: u64 = 67;
+
+impl Plan {
+    /// What the model says that all chunks take together, of all vectors that are joined.
+    pub fn cost(&self) -> u64 {
+        let vectors = u64::from(self.joined());
+        let points = self.problem.points as u64;
+        let Passes { chunks, matrices, waits, again } = self.passes();
+        let others = self.sets - self.own_sets();
+        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
+        let halves = u64::from(self.halves());
+        let entries = halves * vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
+        let left = entries >> self.levels;
+        // What is left of a row of a chunk is rounded up; the bucket's first addition is none, but every chunk looks at it.
+        let rounded = if self.levels == 0 { 0 } else { chunks * halves * rows / 2 };
+        let xyzz = (left + rounded + rows + (chunks - 1) * rows * VISIT / 100).saturating_sub(2 * rows.min(left));
+        // The chains of halves' rows in narrow windows, of both halves, are so long that they are waited for.
+        let row = if self.halved { self.mean_row() } else { entries / (chunks * rows).max(1) };
+        let mean = row >> self.levels;
+        let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
+        let costs = Costs::of(self.problem.affine_bytes);
+        let additions = (entries - left).saturating_sub(rounded - rounded / chunks);
+        let taken = additions.saturating_sub(matrices * FIXED_SHARES * UNITS);
+        let lambda = (halves - 1) * costs.xyzz / TIMES_LAMBDA;
+        let uneven = 100 + costs.uneven(chunks * rows / matrices.max(1), self.problem.compute_units.into());
+        let scattered = if self.halved && self.sorted_bits() == MAX_WINDOW { SCATTERED } else { 0 };
+        let kernels = costs.affine * additions - costs.taken * taken
+            + waits
+            + (costs.xyzz + lambda) * xyzz * uneven / 100
+            + costs.tail * longest * matrices
+            + costs.round * (entries - left)
+                / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
+            + (ENTRY + scattered) * entries
+            + DIGITS * vectors * again
+            + OTHER_DIGIT * vectors * points * u64::from(others)
+            + costs.row * halves * rows;
+        // Vectors that are not joined have their kernels one after the other.
+        let times = u64::from(self.problem.vectors / self.problem.joined).max(1);
+        self.behind_uploads(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
+    }
+
+    /// Bits of the windows of a vector whose last step, the host's, hides behind no other's kernels.
+    fn bits_alone(&self) -> u64 {
+        let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
+        if alone { self.first_bit(self.windows).into() } else { 0 }
+    }
+
+    /// What a chunk of so many points takes by the model, of all vectors that are joined.
+    pub fn time(&self, points: usize) -> Duration {
+        let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
+        Duration::from_nanos((all / 1000) as u64)
+    }
+
+    /// Device bytes that it needs beside resident bases.
+    pub fn bytes(&self) -> u64 {
+        let affine = self.problem.affine_bytes;
+        // Two chunks are on the device at once.
+        let slots = if self.chunk < self.problem.points { 2 } else { 1 };
+        let vectors = u64::from(self.problem.vectors);
+        let inputs = slots * self.problem.input_bytes(self.chunk);
+        let buckets = u64::from(self.rows());
+        let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
+        let scratch = self.room().bytes() + 2 * affine * sums + (1 << 20);
+        inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
+    }
+}

@@ -1,0 +1,194 @@
+//! The search for the plan that the model likes best.
+
+use super::chunks::{largest_below, start};
+use super::costs::MATRIX;
+use super::grid::Windows;
+use super::layout::Plan;
+use super::problem::Problem;
+use crate::msm::options::MAX_WINDOW;
+
+/// Most points of a chunk of bases that come from the host: nothing hides the upload of the first one's first part. Where somebody
+/// may abort, it bounds the wait after that.
+const MAX_STREAMED: usize = 1 << 23;
+const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
+/// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
+const MAX_RESIDENT: usize = 1 << 24;
+/// The same where somebody may abort, times the bytes of a point and for so many compute units: some 25 ms of BLS12-381.
+const MAX_ABORTABLE: usize = 96 << 22;
+const ABORTABLE_UNITS: u32 = 132;
+/// Smallest chunk where nothing but scalars is uploaded: smaller ones cost more in launches than overlap gains.
+const MIN_STREAMED_SCALARS: usize = 1 << 21;
+/// Chunks that an upload of scalars is cut into, so that all but the first hide behind kernels.
+const SCALARS_CHUNKS: usize = 4;
+/// Whole chunks that one of bases is cut into at most, after shorter ones.
+const STREAMED_CHUNKS: usize = 4;
+/// Where memory is short, numbers of chunks are tried of which each is larger than the one before by this part.
+const CHUNK_STEPS: usize = 8;
+/// Smallest chunk that is tried then.
+const MIN_CHUNK: usize = 1 << 8;
+/// Narrowest window.
+pub(super) const MIN_WINDOW: u32 = 4;
+/// Most pairs of a group of `msm_add_pairs` for an inversion, by what memory there is for their prefix products; in the first round, where these
+/// are in the place of the sums, 8192.
+const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
+/// Most rounds of halving.
+const MAX_LEVELS: u32 = 4;
+
+impl Plan {
+    /// The plan that is fastest with as much memory as it likes.
+    pub fn new(problem: Problem) -> Self {
+        let chunks = Self::largest_chunks(problem).into_iter();
+        let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
+        plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
+    }
+
+    /// The fastest plan if it fits into `free` bytes, else the one that the model likes best of those that fit. The
+    /// bytes that the smallest needs if none does.
+    pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
+        let best = Self::new(problem);
+        if best.bytes() <= free {
+            return Ok(best);
+        }
+        let of = |count: usize| Self::chunk_of(&problem, count);
+        let with = |best, count: usize| Self::with_chunk(problem, of(count), free, best);
+        let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
+        let plan = std::iter::successors(Some(best.whole_chunks()), more).fold(None, with);
+        // Between two steps there may be a smaller number that fits.
+        let below = |count: usize| count * CHUNK_STEPS / (CHUNK_STEPS + 1) + 1..count;
+        let close = plan.map_or(0..0, |(_, plan)| below(plan.whole_chunks()));
+        let plan = close.fold(plan, with);
+        plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
+    }
+
+    /// The largest chunks, of which the model is asked.
+    fn largest_chunks(problem: Problem) -> Vec<usize> {
+        let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
+        let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
+        // Some of the windows take but a part of the time.
+        let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
+        let resident = resident / problem.joined as usize;
+        let streamed = if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED };
+        let most = if problem.resident { resident } else { streamed };
+        let wanted = |whole: usize| match (problem.resident, problem.scalars_resident) {
+            (true, true) => problem.points,
+            (true, false) => (problem.points / SCALARS_CHUNKS).max(MIN_STREAMED_SCALARS),
+            (false, _) => Self::chunk_of(&problem, whole).max(2 * start(&problem)),
+        };
+        let count = if problem.resident { 1 } else { STREAMED_CHUNKS };
+        let mut chunks: Vec<_> = (1..=count).map(|whole| wanted(whole).min(problem.points).clamp(1, most)).collect();
+        chunks.dedup();
+        chunks
+    }
+
+    fn smallest(problem: Problem) -> Self {
+        let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
+        let widths = problem.own.widths().unwrap_or((window, true));
+        let halved = problem.can_be_halved(widths.0) && problem.halved == Some(true);
+        let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0, halved);
+        if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
+    }
+
+    /// The fastest plan with chunks of that size that fits, or `best`, where none is faster; with its cost.
+    fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
+        let least = MATRIX * problem.points.div_ceil(chunk) as u64;
+        if best.is_some_and(|(cost, _)| cost <= least) {
+            return best;
+        }
+        let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
+        let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
+        let any = windows.flat_map(|c| [(c, true), (c, false)]);
+        let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
+        let widths =
+            widths.into_iter().flat_map(|widths| problem.halvings(widths.0).map(move |halved| (widths, halved)));
+        let plans = widths.flat_map(|(widths, halved)| {
+            levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels, halved))
+        });
+        plans.fold(best, |best, plan| plan.if_faster(best, free))
+    }
+
+    /// This plan in bands and tiles that fit, or `best`, where that is as fast. Narrower bands and smaller tiles only take longer.
+    fn if_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
+        if best.is_some_and(|(least, _)| least <= self.cost()) {
+            return best;
+        }
+        let of = |affine_tile: u32| Self { affine_tile, ..self };
+        if (Self { band: 1, ..of(AFFINE_TILES[AFFINE_TILES.len() - 1]) }).bytes() > free {
+            return best;
+        }
+        let fits = AFFINE_TILES.iter().position(|tile| of(*tile).is_possible(free)).unwrap_or(AFFINE_TILES.len() - 1);
+        let fitting = AFFINE_TILES[..=fits].iter().filter_map(|tile| of(*tile).in_bands_that_fit(free));
+        best.into_iter().chain(fitting.map(|plan| (plan.cost(), plan))).min_by_key(|(cost, _)| *cost)
+    }
+
+    fn is_possible(&self, free: u64) -> bool {
+        self.bytes() <= free && self.counts_in_32_bits() && self.joins_whole_vectors()
+    }
+
+    /// The same in as few bands as fit, of as many sets each, if any do.
+    fn in_bands_that_fit(self, free: u64) -> Option<Self> {
+        let of = |band: u32| Self { band, ..self };
+        if self.is_possible(free) {
+            return Some(self);
+        }
+        let widest = largest_below(self.band, |band| of(band).is_possible(free));
+        let bands = self.own_sets().checked_div(widest).map(|_| self.own_sets().div_ceil(widest));
+        bands.map(|bands| of(self.own_sets().div_ceil(bands)))
+    }
+
+    /// In windows of c bits; if `narrow`, as many of them as can be have a bit less: fewer buckets, but longer rows, which
+    /// a multiplication of few points waits for.
+    pub(super) fn with_widths(
+        problem: Problem,
+        chunk: usize,
+        (c, narrow): (u32, bool),
+        levels: u32,
+        halved: bool,
+    ) -> Self {
+        // Scalars above half of the group's order are negated, which leaves them a bit less; their highest signed
+        // digit may carry.
+        let most = if halved { problem.half_bits } else { problem.full_bits - 1 };
+        let bits = problem.scalar_bits.min(most) + 1;
+        let windows = bits.div_ceil(c);
+        let sets = (most + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
+        // Precomputed multiples are of windows of equal width.
+        let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
+        let (segment, skip, until) = (1 << (c - 1), 0, problem.points);
+        let all = Self {
+            problem,
+            chunk,
+            c,
+            wide,
+            halved,
+            windows,
+            sets,
+            first_set: 0,
+            end_set: sets,
+            skip,
+            until,
+            band: 1,
+            levels,
+            affine_tile: AFFINE_TILES[0],
+            segment,
+            quads: true,
+        };
+        match problem.own {
+            Windows::Group(groups) => all.of_sets(all.dearest_group(groups)),
+            Windows::Agreed(group) => all.of_sets(group.sets()),
+        }
+    }
+
+    /// Where several vectors are one matrix, a band has all sets: buckets are in the order of its rows.
+    fn joins_whole_vectors(&self) -> bool {
+        self.joined() == 1 || self.band == self.own_sets()
+    }
+
+    /// Whether a band's slots are numbered by 31 bits.
+    fn counts_in_32_bits(&self) -> bool {
+        self.room().slots[0] < 1 << 31
+    }
+}
+
+/// How many windows need c bits for `bits` in all, if the others have one less; the first one always has.
+fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
+    bits.saturating_sub(windows * (c - 1)).max(1)
+}

@@ -1,0 +1,78 @@
+//! Multi-scalar multiplication on devices: points and windows spread over devices, each in chunks that fit.
+
+use std::sync::Arc;
+
+use group::Group;
+
+use super::job::{job, part};
+use super::pipeline::Pipeline;
+use super::work::{Bases, Work};
+use super::{joined, spread, together};
+use crate::Result;
+use crate::backend::{Abort, Device, Stream, Traffic};
+use crate::curve::MsmCurve;
+use crate::msm::plan::{IN_FLIGHT, Need, Split};
+use crate::msm::scalars::Scalars;
+use crate::side_by_side::side_by_side;
+
+/// Sums of every vector over all devices; the host adds one point per device.
+pub(crate) fn msm<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: Work<'_, C>,
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
+    let split = |vector| split(devices, &work, vector, at_once, abort);
+    let splits: Vec<_> = work.vectors.iter().map(split).collect::<Result<_>>()?;
+    let used = devices.iter().take(work.bases.len()).enumerate();
+    let parts = side_by_side("msm", used, |(number, device)| on_device(device, number, (work, &splits), abort));
+    let mut total = (vec![C::Curve::identity(); work.vectors.len()], Traffic::default());
+    for part in parts {
+        let (sums, traffic) = part?;
+        total.0.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+        total.1 = total.1 + traffic;
+    }
+    Ok(total)
+}
+
+/// How devices share a vector, with `at_once` vectors under way.
+pub(crate) fn split<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: &Work<'_, C>,
+    vector: &Scalars<'_>,
+    at_once: usize,
+    abort: Abort<'_>,
+) -> Result<Split> {
+    let (grid, at_once) = (vector.grid(), at_once as u32);
+    let (on_device, abortable) = (grid.is_some(), abort.is_some());
+    let alone = Need::alone(vector.len(), vector.bits(C::SCALAR_BITS));
+    let need = Need { on_device, at_once, abortable, ..alone };
+    spread::split(devices, work, need, grid)
+}
+
+/// A device's share of every vector, some vectors under way at once.
+fn on_device<C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    (work, splits): (Work<'_, C>, &[Split]),
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
+        return together::on_device(device, number, (work, splits), abort);
+    }
+    joined::on_device(device, number, (work, splits), abort)
+}
+
+/// Starts one vector's share on a device, with one of `at_once` parts of its memory, on the caller's stream if there is one.
+pub(crate) fn start<C: MsmCurve>(
+    (device, stream): (&Arc<Device>, Option<Stream>),
+    number: usize,
+    work: Work<'_, C>,
+    (vector, split): (&Scalars<'_>, &Split),
+    at_once: usize,
+    abort: Abort<'_>,
+) -> Result<Pipeline> {
+    let vectors = [part(device, number, &work, (vector, split))?];
+    let job = job(&work, number, (vector.len(), split), &vectors);
+    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+}

@@ -1,0 +1,83 @@
+//! What provers do to each element of vectors between transforms.
+
+use super::passes::Layout;
+use super::tables::Powers;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernels::Family;
+use crate::program::{Program, mem};
+use crate::{Error, Result};
+
+/// Work-items of a group of the kernels of `cl/ntt_vectors.cl`.
+const GROUP: u32 = 128;
+/// Most work-items of a launch: kernels do any number of elements with them.
+const MAX_ITEMS: u64 = 1 << 22;
+
+/// Queues a kernel of `cl/ntt_vectors.cl` over `count` elements.
+///
+/// # Safety
+/// As [`Stream::launch`].
+pub(super) unsafe fn launch(
+    program: Program,
+    stream: &mut Stream,
+    kernel: &str,
+    count: u64,
+    args: &[Arg],
+) -> Result<()> {
+    // SAFETY: passed on from the caller.
+    unsafe { program.launch(stream, kernel, count.min(MAX_ITEMS), GROUP, args) }
+}
+
+/// Queues products of element i of vector v with base^(i·(first + v·step)); exponents are below `2^exponent_log`.
+pub(super) fn multiply_by_powers<F: NttField>(
+    stream: &mut Stream,
+    (data, layout, length_log): (&Buffer, Layout, u32),
+    (base, exponent_log): (F, u32),
+    (first, step): (u32, u32),
+) -> Result<()> {
+    let powers = Powers::new(stream, base, exponent_log)?;
+    let count = u64::from(layout.vectors) << length_log;
+    let mut args = vec![mem(data), Arg::U64(layout.stride), Arg::U64(count)];
+    args.extend([length_log, first, step, powers.low_log].map(Arg::U32));
+    args.extend([mem(&powers.low), mem(&powers.high)]);
+    // SAFETY: the arguments are those of `ntt_powers`; callers' vectors lie in the buffer, and their exponents in the
+    // tables.
+    unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_powers", count, &args) }
+}
+
+/// Queues `values[i] = operation(values[i], other[i mod period])`.
+pub(super) fn pointwise<F: NttField>(
+    stream: &mut Stream,
+    kernel: &str,
+    values: &DeviceVector<F>,
+    (other, period): (&Buffer, usize),
+) -> Result<()> {
+    let length = values.len();
+    let fits = period == length || (period.is_power_of_two() && length.is_multiple_of(period));
+    if !fits || u32::try_from(period).is_err() {
+        let expected = format!("{length}, or a power of two that divides it, below 2^32");
+        return Err(Error::invalid("ntt", "length of the other vector", expected, period));
+    }
+    let mask = if period == length { u32::MAX } else { period as u32 - 1 };
+    let args = [mem(values.buffer()), mem(other), Arg::U64(length as u64), Arg::U32(mask)];
+    // SAFETY: the arguments are those of the pointwise kernels; indices stay below both lengths.
+    unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
+}
+
+/// Queues products of element i with factor i modulo their number, a power of two.
+pub(super) fn scale_periodically<F: NttField>(
+    stream: &mut Stream,
+    values: &DeviceVector<F>,
+    factors: &[F],
+) -> Result<()> {
+    values.check_on(stream)?;
+    let buffer = stream.allocate(size_of_val(factors))?;
+    stream.upload(&buffer, as_bytes(factors))?;
+    pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
+}
+
+/// 1/(power − 1), power being x^n.
+pub(super) fn inverse_of_vanishing<F: NttField>(power: F) -> Result<F> {
+    Option::<F>::from((power - F::ONE).invert())
+        .ok_or_else(|| Error::invalid("ntt", "coset", "one that the polynomial x^n - 1 is not 0 on", "the subgroup"))
+}

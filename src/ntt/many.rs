@@ -1,0 +1,39 @@
+//! Vectors in host memory, transformed all or none.
+
+use super::transform::Transform;
+use super::{cpu, gpu};
+use crate::backend::{Abort, guarded};
+use crate::field::NttField;
+use crate::report::Call;
+use crate::{Accelerator, Error, Report, Result};
+
+/// Transforms several vectors in place, all or none of them: after an error or an abort every vector
+/// is as it was. Vectors are spread over the accelerator's devices.
+///
+/// # Errors
+/// Numbers of vectors and transforms differ, a transform does not fit its vector, the hook aborted, or
+/// a forced backend failed.
+pub fn transform_many<F: NttField>(
+    accelerator: &Accelerator,
+    values: &mut [&mut [F]],
+    transforms: &[Transform<F>],
+    abort: Abort<'_>,
+) -> Result<Report> {
+    if values.len() != transforms.len() {
+        return Err(Error::invalid("ntt", "number of transforms", values.len(), transforms.len()));
+    }
+    values.iter().zip(transforms).try_for_each(|(values, transform)| transform.check(values.len()))?;
+    let call = Call { operation: format!("ntt {}", F::NAME), elements: values.iter().map(|v| v.len()).sum() };
+    // Both closures want the vectors; only one runs at a time.
+    let values = std::cell::RefCell::new(values);
+    guarded(abort, |abort| {
+        let ((), report) = accelerator.run(
+            call,
+            |devices| {
+                gpu::transform_many(devices, &mut values.borrow_mut(), transforms, abort).map(|traffic| ((), traffic))
+            },
+            || cpu::transform_many(&mut values.borrow_mut(), transforms, abort),
+        )?;
+        Ok(report)
+    })
+}

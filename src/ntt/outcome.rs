@@ -1,0 +1,70 @@
+//! What becomes of vectors in host memory: the result, or what they were.
+
+use crate::Result;
+use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic, parallel_copy};
+use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+
+/// What one device has done.
+pub(super) struct Part<'a, F: NttField> {
+    pub done: Vec<Transformed<'a, F>>,
+    pub traffic: Traffic,
+}
+
+/// A vector that has been transformed. Dropped before [`Self::commit`], it is as it was.
+pub(super) enum Transformed<'a, F: NttField> {
+    /// It has the result, and the buffer what it was.
+    InPlace(Overwritten<'a, F>),
+    /// The result is still in the buffer.
+    Fetched(&'a mut [F], HostBuffer),
+    /// The result is still in the other vector.
+    Beside(&'a mut [F], SecretVec<F>),
+}
+
+impl<F: NttField> Transformed<'_, F> {
+    /// Leaves the result in the vector.
+    pub fn commit(self) {
+        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
+        unsafe {
+            match self {
+                Self::InPlace(vector) => vector.commit(),
+                Self::Fetched(slice, result) => result.move_to(as_bytes_mut(slice)),
+                Self::Beside(slice, result) => parallel_copy(as_bytes_mut(slice), as_bytes(&result)),
+            }
+        }
+    }
+}
+
+/// A vector that a result is fetched into, and what it was; it gets that back when dropped.
+pub(super) struct Overwritten<'a, F: NttField> {
+    slice: &'a mut [F],
+    kept: HostBuffer,
+    committed: bool,
+}
+
+impl<'a, F: NttField> Overwritten<'a, F> {
+    /// Fetches a result into the slice that `kept` is a copy of.
+    pub fn fetch(
+        stream: &mut Stream,
+        result: &Buffer,
+        (slice, kept): (&'a mut [F], HostBuffer),
+        stop: Abort<'_>,
+    ) -> Result<Self> {
+        let vector = Self { slice, kept, committed: false };
+        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
+        stream.download_unless(unsafe { as_bytes_mut(vector.slice) }, result, stop)?;
+        Ok(vector)
+    }
+
+    fn commit(mut self) {
+        self.committed = true;
+    }
+}
+
+impl<F: NttField> Drop for Overwritten<'_, F> {
+    fn drop(&mut self) {
+        if !self.committed {
+            // SAFETY: what comes back are the vector's own elements.
+            parallel_copy(unsafe { as_bytes_mut(self.slice) }, self.kept.bytes_of());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A transform queued on a stream, of input in either order.
+
+use super::elements::launch;
+use super::passes::{Layout, Passes};
+use super::plan::MAX_RADIX_LOG;
+use super::{Order, Transform};
+use crate::Result;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::NttField;
+use crate::kernels::Family;
+use crate::program::{Program, mem};
+
+/// A transform with all that its kernels need, of input in either order.
+pub(super) struct Queue {
+    passes: Passes,
+    program: Program,
+    layout: Layout,
+    /// log_n where the input is in bit-reversed order.
+    permuted: Option<u32>,
+}
+
+impl Queue {
+    /// Finds or makes the tables. `max_radix_log` as in [`super::Options`].
+    pub fn new<F: NttField>(
+        stream: &mut Stream,
+        transform: &Transform<F>,
+        layout: Layout,
+        max_radix_log: u32,
+    ) -> Result<Self> {
+        let radix_log = if max_radix_log == 0 { MAX_RADIX_LOG } else { max_radix_log };
+        let passes = Passes::with_radix(stream, transform, layout, radix_log)?;
+        let permuted = (transform.input == Order::BitReversed).then_some(transform.log_n);
+        Ok(Self { passes, program: Program::of(Family::Ntt, F::NAME)?, layout, permuted })
+    }
+
+    /// The second buffer that [`Self::queue`] wants: as large as the data, or none.
+    pub fn other(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
+        self.passes.other(stream, data)
+    }
+
+    /// Queues the transform of `data`.
+    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
+        if let Some(log_n) = self.permuted {
+            let count = u64::from(self.layout.vectors) << log_n;
+            let args = [mem(data), Arg::U64(self.layout.stride), Arg::U64(count), Arg::U32(log_n)];
+            // SAFETY: the arguments are those of `ntt_permute`; the vectors lie in the buffer, as for the passes.
+            unsafe { launch(self.program, stream, "ntt_permute", count, &args)? };
+        }
+        self.passes.queue(stream, data, other)
+    }
+}
