@@ -101,7 +101,7 @@ mod tests {
     fn a_turn_within_a_turn_does_not_wait() {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
-        let mut stream = device.stream().expect("a stream");
+        let stream = device.stream().expect("a stream");
         let (pace, go_on): (Pace, &(dyn Fn() -> bool + Send + Sync)) = (Pace::default(), &|| false);
         let turn = || pace.turn(1, LONG, Some(go_on), |mark| stream.wait_until(mark, None)).expect("a turn");
         let (outer, inner) = (turn().expect("it is counted"), turn().expect("it is counted"));
