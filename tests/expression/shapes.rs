@@ -1,6 +1,5 @@
 //! Shapes at the edges of what programs do.
 
-use ff::Field;
 use halo2curves::bn256::Fr;
 use proofwarp::expression::{Expression, Program, SLOTS, Term};
 use proofwarp::field::NttField;
