@@ -17,6 +17,7 @@ pub mod accelerator;
 pub mod backend;
 pub mod curve;
 mod error;
+pub mod expression;
 pub mod field;
 pub mod groth16;
 pub mod kernels;
