@@ -24,6 +24,7 @@ pub mod kernels;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;
+pub mod plonk;
 pub mod program;
 pub mod report;
 pub mod settings;

@@ -66,8 +66,8 @@ impl MsmCurve for G1Affine {
         // The sum takes no infinity among its points.
         let pairs = points.par_iter().zip(scalars);
         let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
-        let (scalars, points): (Vec<Fr>, Vec<_>) =
-            adding.map(|(point, scalar)| (scalar_from_bytes(scalar), *point)).unzip();
+        let (scalars, points): (Vec<_>, Vec<_>) =
+            adding.map(|(point, scalar)| (scalar_from_bytes::<Fr>(scalar), *point)).unzip();
         msm_best(&scalars, &points)
     }
 
