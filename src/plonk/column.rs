@@ -20,6 +20,11 @@ impl<F: NttField> Column<F> {
         View(&self.0)
     }
 
+    /// The elements, in host memory and no more cleared: for columns that are no secret.
+    pub fn into_vec(mut self) -> Vec<F> {
+        std::mem::take(&mut self.0.0)
+    }
+
     /// The elements, to write.
     pub(super) fn host_mut(&mut self) -> &mut [F] {
         &mut self.0

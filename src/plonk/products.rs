@@ -74,7 +74,7 @@ fn sets<C: ProofCurve>(
         let columns = columns.iter().map(|(name, sigma)| {
             let identity = delta;
             delta *= C::Scalar::DELTA;
-            (named(values, &circuit.layout, **name).host(), sigma.values.host(), identity)
+            (named(values, &circuit.layout, **name), sigma.values, identity)
         });
         let columns = columns.collect();
         let set = Set { columns, beta: factors.beta, gamma: factors.gamma };

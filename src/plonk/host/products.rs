@@ -4,13 +4,14 @@ use ff::BatchInvert;
 use rayon::prelude::*;
 
 use super::PIECE;
+use crate::plonk::column::View;
 use crate::field::{NttField, SecretVec};
 
 /// Columns of the permutation that share a product.
 #[derive(Debug, Clone)]
 pub struct Set<'a, F> {
     /// Values, σ, and the factor δ^c of the column's identity δ^c·ω^i.
-    pub columns: Vec<(&'a [F], &'a [F], F)>,
+    pub columns: Vec<(View<'a, F>, View<'a, F>, F)>,
     pub beta: F,
     pub gamma: F,
 }
@@ -21,7 +22,7 @@ pub fn permutation_ratios<F: NttField>(set: &Set<'_, F>, omega: F, rows: usize) 
     ratios(rows, |first, numerators, denominators| {
         let start = omega.pow_vartime([first as u64]);
         for (values, sigma, delta) in &set.columns {
-            let (values, sigma) = (&values[first..], &sigma[first..]);
+            let (values, sigma) = (&values.host()[first..], &sigma.host()[first..]);
             let mut identity = beta * delta * start;
             for (row, (above, below)) in numerators.iter_mut().zip(denominators.iter_mut()).enumerate() {
                 *above *= values[row] + identity + gamma;
@@ -92,7 +93,7 @@ mod tests {
         let mut sigma: Vec<_> = (0..n).map(|i| omega.pow_vartime([i])).collect();
         sigma.swap(1, 3);
         let values = [8, 5, 7, 5].map(Fr::from);
-        let columns = vec![(&values[..], &sigma[..], Fr::ONE)];
+        let columns = vec![(View::new(&values), View::new(&sigma), Fr::ONE)];
         let set = Set { columns, beta: Fr::from(11), gamma: Fr::from(13) };
         let product = running_product(Fr::ONE, &permutation_ratios(&set, omega, 4));
         assert_ne!(product[2], Fr::ONE);
