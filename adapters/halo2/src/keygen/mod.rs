@@ -7,7 +7,7 @@ mod keys;
 
 use ff::FromUniformBytes;
 use halo2_axiom::halo2curves::CurveAffine;
-use halo2_axiom::halo2curves::bn256::{Bn256, G1Affine};
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::poly::commitment::Params;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
@@ -38,7 +38,7 @@ impl<'params> Setup<'params, G1Affine> for ParamsKZG<Bn256>
 where
     Self: Params<'params, G1Affine>,
 {
-    fn verifying_key<K: Circuit<<G1Affine as group::prime::PrimeCurveAffine>::Scalar>>(
+    fn verifying_key<K: Circuit<Fr>>(
         &self,
         circuit: &K,
         compress: bool,
@@ -46,7 +46,7 @@ where
         keys::verifying(self, circuit, compress)
     }
 
-    fn proving_key<K: Circuit<<G1Affine as group::prime::PrimeCurveAffine>::Scalar>>(
+    fn proving_key<K: Circuit<Fr>>(
         &self,
         key: Option<VerifyingKey<G1Affine>>,
         circuit: &K,

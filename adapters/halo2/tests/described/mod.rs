@@ -1,0 +1,10 @@
+//! Circuits made from descriptions, with witnesses that satisfy them, and both crates' functions around them.
+#![allow(dead_code, unused_imports, reason = "each test program uses some of it")]
+
+mod circuit;
+mod proofs;
+mod shape;
+
+pub use circuit::Described;
+pub use proofs::{instances_of, keys, prove, setup, slices, verify};
+pub use shape::{Gate, Lookup, Shape, TableKind, Term};
