@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
+use group::Group;
 use group::cofactor::CofactorGroup;
 use group::prime::PrimeCurveAffine;
-use group::Group;
+use halo2curves_axiom::CurveAffine;
 use halo2curves_axiom::bn256::{Fq, Fr, G1, G1Affine};
 use halo2curves_axiom::msm::msm_best;
 use halo2curves_axiom::serde::SerdeObject;
-use halo2curves_axiom::CurveAffine;
 use rayon::prelude::*;
 
 use super::{MIN_PIECE, MsmCurve, scalar_from_bytes};

@@ -55,6 +55,11 @@ impl<F> Circuit<F> {
         self.rows() - self.blinding - 1
     }
 
+    /// The rotation from row 0 back to where products end.
+    pub fn back_to_end(&self) -> i32 {
+        0_i32.wrapping_sub_unsigned(self.blinding as u32 + 1)
+    }
+
     /// Columns of the permutation in one product: as many as the degree has room for.
     pub fn set_size(&self) -> usize {
         self.degree - 2
@@ -98,7 +103,12 @@ impl<F> Circuit<F> {
         is("sets", self.layout.permuted.div_ceil(self.set_size()), self.layout.sets)?;
         let least = self.blinding + 3;
         if self.log_n >= usize::BITS || self.rows() < least {
-            return Err(Error::invalid("plonk circuit", "rows", format!("at least {least}"), format!("2^{}", self.log_n)));
+            return Err(Error::invalid(
+                "plonk circuit",
+                "rows",
+                format!("at least {least}"),
+                format!("2^{}", self.log_n),
+            ));
         }
         self.lookups.iter().try_for_each(|lookup| is("tables of a lookup", lookup.inputs.len(), lookup.tables.len()))
     }

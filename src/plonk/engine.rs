@@ -95,22 +95,15 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// As [`Self::interpolate`].
-    pub(super) fn on_coset(
-        &self,
-        columns: &[View<'_, C::Scalar>],
-        shift: C::Scalar,
-    ) -> Result<Vec<Column<C::Scalar>>> {
-        self.transform(
-            columns,
-            &Transform { shift_in: Some(shift), ..self.domain.transform(Direction::Forward) },
-        )
+    pub(super) fn on_coset(&self, columns: &[View<'_, C::Scalar>], shift: C::Scalar) -> Result<Vec<Column<C::Scalar>>> {
+        self.transform(columns, &Transform { shift_in: Some(shift), ..self.domain.transform(Direction::Forward) })
     }
 
     /// `factor` times the coefficients of the polynomial with these values at shift·ω^i.
     ///
     /// # Errors
     /// As [`Self::interpolate`], or the shift is 0.
-    pub(super) fn from_coset(
+    pub(super) fn off_coset(
         &self,
         column: View<'_, C::Scalar>,
         shift: C::Scalar,
@@ -202,6 +195,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Values of polynomials, each at a point of its own.
+    #[expect(clippy::unused_self, reason = "columns may lie where only the engine knows")]
     pub(super) fn evaluate(&self, queries: &[(View<'_, C::Scalar>, C::Scalar)]) -> Vec<C::Scalar> {
         queries.iter().map(|(column, point)| host::evaluate(column.host(), *point)).collect()
     }
@@ -213,6 +207,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// The quotient by X − root, without the remainder, its leading coefficient 0.
+    #[expect(clippy::unused_self, reason = "columns may lie where only the engine knows")]
     pub(super) fn divide(&self, mut column: Column<C::Scalar>, root: C::Scalar) -> Column<C::Scalar> {
         host::divide(column.host_mut(), root);
         column

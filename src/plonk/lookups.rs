@@ -35,7 +35,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     /// A column has not been committed to, or a forced backend failed.
     pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
         self.check()?;
-        let lookups: Vec<_> = (0..self.witnesses.len()).map(|circuit| self.permuted(circuit, theta, random)).collect();
+        let lookups: Vec<_> = (0..self.circuits.len()).map(|circuit| self.permuted(circuit, theta, random)).collect();
         let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
         let points = self.setting.engine.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
         Ok((Permuted { start: self, theta, lookups }, points))
@@ -43,7 +43,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
 
     fn permuted(&self, circuit: usize, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Vec<Columns<C>> {
         let engine = self.setting.engine;
-        let values = self.witnesses[circuit].values(self.setting.key);
+        let values = self.circuits[circuit].values(self.setting.key);
         let mut all = Vec::with_capacity(self.setting.circuit.lookups.len());
         for (number, lookup) in self.setting.circuit.lookups.iter().enumerate() {
             let compressed = [&lookup.inputs, &lookup.tables].map(|terms| self.compressed(terms, theta, &values));

@@ -26,7 +26,7 @@ pub struct Products<'a, C: ProofCurve> {
     pub(super) beta: C::Scalar,
     pub(super) gamma: C::Scalar,
     /// By circuit.
-    pub(super) products: Vec<Running<C>>,
+    pub(super) running: Vec<Running<C>>,
 }
 
 /// What all products depend on.
@@ -48,7 +48,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
     ) -> Result<(Products<'a, C>, Vec<C>)> {
         let setting = self.start.setting;
         let factors = Factors { beta, gamma, usable: setting.circuit.usable() };
-        let values = self.start.witnesses.iter().map(|witness| witness.values(setting.key));
+        let values = self.start.circuits.iter().map(|witness| witness.values(setting.key));
         let sets: Vec<_> = values.map(|values| sets(setting, &values, &factors, random)).collect();
         let lookups = self.lookups.iter().map(|lookups| of_lookups(setting, lookups, &factors, random));
         let lookups: Vec<_> = lookups.collect();
@@ -57,8 +57,8 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         // A and S have done their part: their memory goes first.
         let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);
         compressed.for_each(|columns| *columns = [(); 2].map(|()| Column::new(Vec::new())));
-        let products = sets.into_iter().zip(lookups).map(|(sets, lookups)| Running { sets, lookups }).collect();
-        Ok((Products { permuted: self, beta, gamma, products }, points))
+        let running = sets.into_iter().zip(lookups).map(|(sets, lookups)| Running { sets, lookups }).collect();
+        Ok((Products { permuted: self, beta, gamma, running }, points))
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) struct Query {
     pub rotation: usize,
 }
 
+/// What is opened of a lookup, and where.
+type Kinds = [(fn(usize) -> Name, i32); 5];
+
 /// Makes queries of a proof of several circuits.
 pub(super) struct Queries<'a, F> {
     circuit: &'a Circuit<F>,
@@ -34,13 +37,9 @@ impl<'a, F> Queries<'a, F> {
     }
 
     fn at(&self, polynomial: Opened, rotation: i32) -> Query {
-        let rows = self.circuit.rows() as i64;
-        Query { polynomial, rotation: i64::from(rotation).rem_euclid(rows) as usize }
-    }
-
-    /// From where products end back to the start of the next one.
-    fn end(&self) -> i32 {
-        -(self.circuit.blinding as i32 + 1)
+        // A power of two.
+        let rows = self.circuit.rows();
+        Query { polynomial, rotation: 0_usize.wrapping_add_signed(rotation as isize) & (rows - 1) }
     }
 
     /// Values that the transcript gets, in its order.
@@ -51,7 +50,10 @@ impl<'a, F> Queries<'a, F> {
         all.extend(self.sigma());
         all.extend((0..self.count).flat_map(|circuit| self.sets_evaluated(circuit)));
         all.extend((0..self.count).flat_map(|circuit| {
-            self.lookups(circuit, [(Name::Lookup, 0), (Name::Lookup, 1), (Name::Input, 0), (Name::Input, -1), (Name::Table, 0)])
+            self.lookups(
+                circuit,
+                [(Name::Lookup, 0), (Name::Lookup, 1), (Name::Input, 0), (Name::Input, -1), (Name::Table, 0)],
+            )
         }));
         all
     }
@@ -61,7 +63,7 @@ impl<'a, F> Queries<'a, F> {
         let of_circuit = |circuit: usize| {
             let mut all = self.advice(circuit);
             all.extend(self.sets_opened(circuit));
-            let kinds: [(fn(usize) -> Name, i32); 5] =
+            let kinds: Kinds =
                 [(Name::Lookup, 0), (Name::Input, 0), (Name::Table, 0), (Name::Input, -1), (Name::Lookup, 1)];
             all.extend(self.lookups(circuit, kinds));
             all
@@ -74,7 +76,8 @@ impl<'a, F> Queries<'a, F> {
     }
 
     fn advice(&self, circuit: usize) -> Vec<Query> {
-        let query = |(column, rotation): &(usize, i32)| self.at(Opened::Column(circuit, Name::Advice(*column)), *rotation);
+        let query =
+            |(column, rotation): &(usize, i32)| self.at(Opened::Column(circuit, Name::Advice(*column)), *rotation);
         self.circuit.advice_queries.iter().map(query).collect()
     }
 
@@ -95,7 +98,7 @@ impl<'a, F> Queries<'a, F> {
     fn sets_evaluated(&self, circuit: usize) -> Vec<Query> {
         let sets = self.circuit.layout.sets;
         let of_set = |set: usize| {
-            let end = (set + 1 < sets).then(|| self.set(circuit, set, self.end()));
+            let end = (set + 1 < sets).then(|| self.set(circuit, set, self.circuit.back_to_end()));
             [self.set(circuit, set, 0), self.set(circuit, set, 1)].into_iter().chain(end)
         };
         (0..sets).flat_map(of_set).collect()
@@ -105,14 +108,13 @@ impl<'a, F> Queries<'a, F> {
     fn sets_opened(&self, circuit: usize) -> Vec<Query> {
         let sets = self.circuit.layout.sets;
         let here = (0..sets).flat_map(|set| [0, 1].map(|rotation| self.set(circuit, set, rotation)));
-        let end = (0..sets.saturating_sub(1)).rev().map(|set| self.set(circuit, set, self.end()));
+        let end = (0..sets.saturating_sub(1)).rev().map(|set| self.set(circuit, set, self.circuit.back_to_end()));
         here.chain(end).collect()
     }
 
-    fn lookups(&self, circuit: usize, kinds: [(fn(usize) -> Name, i32); 5]) -> Vec<Query> {
-        let of_lookup = |number: usize| {
-            kinds.map(|(name, rotation)| self.at(Opened::Column(circuit, name(number)), rotation))
-        };
+    fn lookups(&self, circuit: usize, kinds: Kinds) -> Vec<Query> {
+        let of_lookup =
+            |number: usize| kinds.map(|(name, rotation)| self.at(Opened::Column(circuit, name(number)), rotation));
         (0..self.circuit.layout.lookups).flat_map(of_lookup).collect()
     }
 }

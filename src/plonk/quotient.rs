@@ -49,7 +49,7 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
             let sum = sum_on_coset(setting, &own, &terms, y, &challenges, *shift)?;
             // X^n − 1 is one number on a coset of the subgroup of order n, never 0 on these.
             let vanishing = Option::from((power(*shift, setting.circuit.log_n) - C::Scalar::ONE).invert());
-            setting.engine.from_coset(sum.view(), *shift, vanishing.unwrap_or(C::Scalar::ZERO))
+            setting.engine.off_coset(sum.view(), *shift, vanishing.unwrap_or(C::Scalar::ZERO))
         });
         let parts = parts.collect::<Result<Vec<_>>>()?;
         let pieces = cosets.pieces(setting, &parts);
@@ -67,7 +67,7 @@ impl<C: ProofCurve> Products<'_, C> {
     /// Coefficients of each circuit's own columns, by number; values go.
     fn into_coefficients(self) -> Result<Vec<Vec<Column<C::Scalar>>>> {
         let engine = self.permuted.start.setting.engine;
-        let circuits = self.permuted.start.witnesses.into_iter().zip(self.permuted.lookups).zip(self.products);
+        let circuits = self.permuted.start.circuits.into_iter().zip(self.permuted.lookups).zip(self.running);
         let interpolated = circuits.map(|((witness, lookups), products)| {
             let (inputs, tables): (Vec<_>, Vec<_>) =
                 lookups.into_iter().map(|columns| <(_, _)>::from(columns.permuted)).unzip();
@@ -122,9 +122,8 @@ impl<F: NttField> Cosets<F> {
             return Err(Error::invalid("plonk", "rows of a circuit of this degree", expected, format!("2^{log_n}")));
         }
         let root = (log_all..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
-        let shifts: Vec<F> = std::iter::successors(Some(F::MULTIPLICATIVE_GENERATOR), |shift| Some(*shift * root))
-            .take(count)
-            .collect();
+        let shifts: Vec<F> =
+            std::iter::successors(Some(F::MULTIPLICATIVE_GENERATOR), |shift| Some(*shift * root)).take(count).collect();
         let points: Vec<_> = shifts.iter().map(|shift| power(*shift, log_n)).collect();
         Ok(Self { inverse: inverse_vandermonde(&points), shifts })
     }
@@ -169,8 +168,7 @@ fn lagrange_polynomial<F: PrimeField>(points: &[F], point: F) -> Vec<F> {
     }
     // Points differ, so that this is not 0.
     let scale = scale.invert().unwrap_or(F::ZERO);
-    polynomial.iter_mut().for_each(|coefficient| *coefficient *= scale);
-    polynomial
+    polynomial.into_iter().map(|coefficient| coefficient * scale).collect()
 }
 
 #[cfg(test)]

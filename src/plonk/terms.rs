@@ -47,10 +47,9 @@ impl<'a, F: PrimeField> Terms<'a, F> {
     fn permutation(&self) -> Vec<Expression<F>> {
         let sets = self.circuit.layout.sets;
         let Some(last) = sets.checked_sub(1) else { return Vec::new() };
-        let end = -(self.circuit.blinding as i32 + 1);
-        let goes_on = |set: usize| {
-            self.here(Name::First) * (self.here(Name::Set(set)) - self.column(Name::Set(set - 1), end))
-        };
+        let end = self.circuit.back_to_end();
+        let goes_on =
+            |set: usize| self.here(Name::First) * (self.here(Name::Set(set)) - self.column(Name::Set(set - 1), end));
         let mut terms = vec![self.starts_with_one(Name::Set(0)), self.ends_with_zero_or_one(Name::Set(last))];
         terms.extend((1..sets).map(goes_on));
         terms.extend((0..sets).map(|set| self.set(set)));
@@ -74,7 +73,8 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         let [z, input, table] = [Name::Lookup(number), Name::Input(number), Name::Table(number)];
         let (beta, gamma) = (&self.beta, &self.gamma);
         let permuted = (self.here(input) + beta.clone()) * (self.here(table) + gamma.clone());
-        let plain = (self.compressed(&lookup.inputs) + beta.clone()) * (self.compressed(&lookup.tables) + gamma.clone());
+        let plain =
+            (self.compressed(&lookup.inputs) + beta.clone()) * (self.compressed(&lookup.tables) + gamma.clone());
         let differ = || self.here(input) - self.here(table);
         [
             self.starts_with_one(z),

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub type Random<'r, F> = &'r mut dyn FnMut() -> F;
 
 /// What all steps of a proof look at.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Setting<'a, C: ProofCurve> {
     /// What does the work.
     pub engine: &'a Engine<C>,
@@ -22,14 +22,6 @@ pub struct Setting<'a, C: ProofCurve> {
     /// The columns that are the same in every proof.
     pub key: &'a Key<'a, C::Scalar>,
 }
-
-impl<C: ProofCurve> Clone for Setting<'_, C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: ProofCurve> Copy for Setting<'_, C> {}
 
 /// Values of the columns of one circuit that its prover has.
 #[derive(Debug)]
@@ -51,7 +43,7 @@ impl<C: ProofCurve> Witness<C> {
 pub struct Witnesses<'a, C: ProofCurve> {
     pub(super) setting: Setting<'a, C>,
     pub(super) challenges: Vec<C::Scalar>,
-    pub(super) witnesses: Vec<Witness<C>>,
+    pub(super) circuits: Vec<Witness<C>>,
 }
 
 impl<'a, C: ProofCurve> Witnesses<'a, C> {
@@ -71,9 +63,9 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
             let instance = instance_columns(circuit, instance)?;
             Ok(Witness { advice: (0..circuit.layout.advice).map(|_| Column::new(Vec::new())).collect(), instance })
         };
-        let witnesses = instances.iter().map(witness).collect::<Result<_>>()?;
+        let circuits = instances.iter().map(witness).collect::<Result<_>>()?;
         let challenges = vec![ff::Field::ZERO; circuit.challenge_phases.len()];
-        Ok(Self { setting, challenges, witnesses })
+        Ok(Self { setting, challenges, circuits })
     }
 
     /// Takes columns of a circuit's witness by their numbers, n values each, puts random ones into the rows that hide them,
@@ -88,8 +80,8 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         random: Random<'_, C::Scalar>,
     ) -> Result<Vec<C>> {
         let (n, usable) = (self.setting.circuit.rows(), self.setting.circuit.usable());
-        let count = self.witnesses.len();
-        let witness = self.witnesses.get_mut(circuit);
+        let count = self.circuits.len();
+        let witness = self.circuits.get_mut(circuit);
         let witness = witness.ok_or_else(|| Error::invalid("plonk", "circuit", format!("below {count}"), circuit))?;
         let mut numbers = Vec::with_capacity(columns.len());
         for (number, values) in columns {
@@ -119,7 +111,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
 
     /// That every column of every circuit has been committed to.
     pub(super) fn check(&self) -> Result<()> {
-        let columns = self.witnesses.iter().flat_map(|witness| &witness.advice);
+        let columns = self.circuits.iter().flat_map(|witness| &witness.advice);
         match columns.filter(|column| column.view().is_empty()).count() {
             0 => Ok(()),
             missing => Err(Error::invalid("plonk", "advice columns not committed to", 0, missing)),

@@ -5,16 +5,16 @@ use halo2_axiom_gpu::circuit::{Layouter, SimpleFloorPlanner, Value};
 use halo2_axiom_gpu::dev::MockProver;
 use halo2_axiom_gpu::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom_gpu::plonk::{
-    Advice, AdviceColumns, Circuit, Column, ConstraintSystem, Error, Instance, ProvingKey, create_proof,
+    Advice, AdviceColumns, Circuit, Column, ConstraintSystem, Error, Instance, ProvingKey, Selector, create_proof,
     create_proof_from_advice, keygen_pk, keygen_pk2, keygen_vk, verify_proof,
 };
 use halo2_axiom_gpu::poly::Rotation;
+use halo2_axiom_gpu::poly::VerificationStrategy;
 use halo2_axiom_gpu::poly::commitment::{ParamsProver, Prover, Verifier};
 use halo2_axiom_gpu::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 use halo2_axiom_gpu::poly::kzg::msm::DualMSM;
 use halo2_axiom_gpu::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK, VerifierGWC, VerifierSHPLONK};
 use halo2_axiom_gpu::poly::kzg::strategy::{AccumulatorStrategy, GuardKZG};
-use halo2_axiom_gpu::poly::VerificationStrategy;
 use halo2_axiom_gpu::transcript::{
     Blake2bRead, Blake2bWrite, Challenge255, TranscriptReadBuffer, TranscriptWriterBuffer,
 };
@@ -25,7 +25,7 @@ use rand_core::OsRng;
 struct Square(u64);
 
 impl Circuit<Fr> for Square {
-    type Config = ([Column<Advice>; 2], Column<Instance>);
+    type Config = (Selector, [Column<Advice>; 2], Column<Instance>);
     type FloorPlanner = SimpleFloorPlanner;
     type Params = ();
 
@@ -34,20 +34,21 @@ impl Circuit<Fr> for Square {
     }
 
     fn configure(meta: &mut ConstraintSystem<Fr>) -> Self::Config {
-        let (columns, public) = ([meta.advice_column(), meta.advice_column()], meta.instance_column());
+        let (on, columns, public) = (meta.selector(), [(); 2].map(|()| meta.advice_column()), meta.instance_column());
         meta.enable_equality(columns[1]);
         meta.enable_equality(public);
         meta.create_gate("square", |meta| {
             let [a, b] = columns.map(|column| meta.query_advice(column, Rotation::cur()));
-            vec![a.square() - b]
+            vec![meta.query_selector(on) * (a.square() - b)]
         });
-        (columns, public)
+        (on, columns, public)
     }
 
-    fn synthesize(&self, (columns, public): Self::Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
+    fn synthesize(&self, (on, columns, public): Self::Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
         let cell = layouter.assign_region(
             || "",
             |mut region| {
+                on.enable(&mut region, 0)?;
                 region.assign_advice(columns[0], 0, Value::known(Fr::from(self.0)));
                 Ok(region.assign_advice(columns[1], 0, Value::known(Fr::from(self.0 * self.0))).cell())
             },

@@ -2,7 +2,7 @@
 
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
-use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem, Expression, ProvingKey};
+use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem, Expression, Gate, ProvingKey};
 use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial as Stock};
 use proofwarp::expression::Expression as Plain;
 use proofwarp::plonk::{Circuit, Key, Layout, Lookup, Name, Polynomial, View};
@@ -41,7 +41,7 @@ pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
         layout,
         advice_phases: system.advice_column_phase(),
         challenge_phases: system.challenge_phase(),
-        gates: system.gates().iter().flat_map(|gate| gate.polynomials()).map(|one| plain(&layout, one)).collect(),
+        gates: system.gates().iter().flat_map(Gate::polynomials).map(|one| plain(&layout, one)).collect(),
         lookups: lookups.collect(),
         permutation,
         advice_queries: system.advice_queries().iter().map(|(column, at)| (column.index(), at.0)).collect(),

@@ -7,24 +7,24 @@
 //! ```
 //! use halo2_axiom::circuit::{Layouter, SimpleFloorPlanner, Value};
 //! use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
-//! use halo2_axiom::plonk::{Advice, Circuit, Column, ConstraintSystem, Error, verify_proof};
+//! use halo2_axiom::plonk::{Advice, Circuit, Column, ConstraintSystem, Error, Selector, verify_proof};
+//! use halo2_axiom::poly::Rotation;
 //! use halo2_axiom::poly::commitment::ParamsProver;
 //! use halo2_axiom::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 //! use halo2_axiom::poly::kzg::multiopen::{ProverSHPLONK, VerifierSHPLONK};
 //! use halo2_axiom::poly::kzg::strategy::SingleStrategy;
-//! use halo2_axiom::poly::Rotation;
 //! use halo2_axiom::transcript::{
 //!     Blake2bRead, Blake2bWrite, Challenge255, TranscriptReadBuffer, TranscriptWriterBuffer,
 //! };
 //! use proofwarp_halo2::{create_proof, keygen_pk2};
 //! use rand_core::OsRng;
 //!
-//! /// Every row of the column has the square of the row before, or 0.
+//! /// Three rows, each the square of the one before.
 //! #[derive(Clone, Default)]
 //! struct Squares(u64);
 //!
 //! impl Circuit<Fr> for Squares {
-//!     type Config = Column<Advice>;
+//!     type Config = (Selector, Column<Advice>);
 //!     type FloorPlanner = SimpleFloorPlanner;
 //!     type Params = ();
 //!
@@ -32,30 +32,34 @@
 //!         Self::default()
 //!     }
 //!
-//!     fn configure(meta: &mut ConstraintSystem<Fr>) -> Column<Advice> {
-//!         let column = meta.advice_column();
+//!     fn configure(meta: &mut ConstraintSystem<Fr>) -> Self::Config {
+//!         let (on, column) = (meta.selector(), meta.advice_column());
 //!         meta.create_gate("square", |meta| {
 //!             let [now, next] = [0, 1].map(|rotation| meta.query_advice(column, Rotation(rotation)));
-//!             vec![next.clone() * (now.square() - next)]
+//!             vec![meta.query_selector(on) * (now.square() - next)]
 //!         });
-//!         column
+//!         (on, column)
 //!     }
 //!
-//!     fn synthesize(&self, column: Column<Advice>, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
-//!         layouter.assign_region(|| "squares", |mut region| {
-//!             for row in 0..4 {
-//!                 // The gate does not look at row 0 alone: it follows the last row, where there is 0.
-//!                 let value = Fr::from(self.0).pow_vartime([1 << row]);
-//!                 region.assign_advice(column, row, Value::known(value));
-//!             }
-//!             Ok(())
-//!         })
+//!     fn synthesize(&self, (on, column): Self::Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
+//!         layouter.assign_region(
+//!             || "squares",
+//!             |mut region| {
+//!                 let mut value = Fr::from(self.0);
+//!                 for row in 0..3 {
+//!                     on.enable(&mut region, row)?;
+//!                     region.assign_advice(column, row, Value::known(value));
+//!                     value = value * value;
+//!                 }
+//!                 region.assign_advice(column, 3, Value::known(value));
+//!                 Ok(())
+//!             },
+//!         )
 //!     }
 //! }
 //!
-//! # use ff::Field;
 //! # fn main() -> Result<(), Error> {
-//! let (setup, circuit) = (ParamsKZG::<Bn256>::setup(4, OsRng), Squares(1));
+//! let (setup, circuit) = (ParamsKZG::<Bn256>::setup(4, OsRng), Squares(3));
 //! let key = keygen_pk2(&setup, &circuit, false)?;
 //! let mut transcript = Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new());
 //! create_proof::<KZGCommitmentScheme<Bn256>, ProverSHPLONK<Bn256>, _, _, _, _>(
@@ -82,7 +86,7 @@ mod setup;
 mod synthesis;
 
 pub use halo2_axiom;
-pub use keygen::{Setup, keygen_pk, keygen_pk2, keygen_pk_impl, keygen_vk, keygen_vk_custom};
+pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};
 pub use opening::{Kind, Opening, Scheme};
 pub use prover::{create_proof, create_proof_from_advice};
 pub use setup::clear_setups;

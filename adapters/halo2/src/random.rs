@@ -15,7 +15,7 @@ pub fn elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
     let mut elements = vec![Fr::ZERO; count];
     elements.par_chunks_mut(PIECE).zip(seeds).for_each(|(elements, seed)| {
         let mut rng = ChaCha20Rng::from_seed(seed);
-        elements.iter_mut().for_each(|element| *element = Fr::random(&mut rng));
+        elements.fill_with(|| Fr::random(&mut rng));
     });
     elements
 }

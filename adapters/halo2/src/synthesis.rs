@@ -5,9 +5,7 @@ use std::marker::PhantomData;
 use ff::Field;
 use halo2_axiom::circuit::Value;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
-use halo2_axiom::plonk::{
-    Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector,
-};
+use halo2_axiom::plonk::{Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{Circuit, Witnesses};
 use rand_core::RngCore;
@@ -187,10 +185,11 @@ impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>
     fn pop_namespace(&mut self, _: Option<String>) {}
 
     fn next_phase(&mut self) {
-        if self.alone && self.phase < self.phases.circuit.phases() {
-            if let Err(error) = self.end_phase() {
-                self.fail(error);
-            }
+        if self.alone
+            && self.phase < self.phases.circuit.phases()
+            && let Err(error) = self.end_phase()
+        {
+            self.fail(error);
         }
     }
 }

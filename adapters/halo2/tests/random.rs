@@ -48,7 +48,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn verifies(shape in shape(), circuits in 1..=3u64, k in 5..=7u32, gwc: bool, at: prop::sample::Index) {

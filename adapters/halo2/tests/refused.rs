@@ -115,7 +115,12 @@ fn columns_in_place_of_a_circuit() {
         let mut transcript = Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new());
         let setup = setup(K);
         create_proof_from_advice::<KZGCommitmentScheme<Bn256>, ProverSHPLONK<'_, Bn256>, _, _, _>(
-            &setup, &key, &columns[0], advice, OsRng, &mut transcript,
+            &setup,
+            &key,
+            &columns[0],
+            advice,
+            OsRng,
+            &mut transcript,
         )?;
         Ok::<_, Error>(transcript.finalize())
     };

@@ -36,6 +36,7 @@ pub fn weighted_sum<F: NttField>(
     sums
 }
 
+/// The row that a rotation leads to, of a power of two of them.
 fn rotated(row: usize, rotation: i32, count: usize) -> usize {
-    (row as i64 + i64::from(rotation)).rem_euclid(count as i64) as usize
+    row.wrapping_add_signed(rotation as isize) & (count - 1)
 }

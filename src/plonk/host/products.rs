@@ -4,8 +4,8 @@ use ff::BatchInvert;
 use rayon::prelude::*;
 
 use super::PIECE;
-use crate::plonk::column::View;
 use crate::field::{NttField, SecretVec};
+use crate::plonk::column::View;
 
 /// Columns of the permutation that share a product.
 #[derive(Debug, Clone)]

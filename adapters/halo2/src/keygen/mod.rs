@@ -38,11 +38,7 @@ impl<'params> Setup<'params, G1Affine> for ParamsKZG<Bn256>
 where
     Self: Params<'params, G1Affine>,
 {
-    fn verifying_key<K: Circuit<Fr>>(
-        &self,
-        circuit: &K,
-        compress: bool,
-    ) -> Result<VerifyingKey<G1Affine>, Error> {
+    fn verifying_key<K: Circuit<Fr>>(&self, circuit: &K, compress: bool) -> Result<VerifyingKey<G1Affine>, Error> {
         keys::verifying(self, circuit, compress)
     }
 

@@ -54,7 +54,9 @@ impl Described {
 
     /// Values of an instance column.
     pub fn instance(&self, column: usize) -> Vec<Fr> {
-        (0..self.shape.instances[column] as u64).map(|row| Fr::from(self.seed * 100 + column as u64 * 10 + row)).collect()
+        (0..self.shape.instances[column] as u64)
+            .map(|row| Fr::from(self.seed * 100 + column as u64 * 10 + row))
+            .collect()
     }
 }
 
@@ -81,7 +83,9 @@ impl Circuit<Fr> for Described {
         let gates = shape.gates.iter().map(|gate| configure_gate(meta, gate, &inputs, &fixed)).collect();
         let lookups = shape.lookups.iter().map(|lookup| configure_lookup(meta, lookup)).collect();
         let copied: Vec<_> = (0..shape.copied).map(|_| meta.advice_column()).collect();
-        copied.iter().for_each(|column| meta.enable_equality(*column));
+        for column in &copied {
+            meta.enable_equality(*column);
+        }
         let constant = meta.fixed_column();
         if !copied.is_empty() {
             meta.enable_equality(constant);
@@ -100,10 +104,13 @@ impl Circuit<Fr> for Described {
 
     fn synthesize(&self, config: Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
         let mut public = Vec::new();
-        layouter.assign_region(|| "all", |mut region| {
-            public = self.assign(&config, &mut region)?;
-            Ok(())
-        })?;
+        layouter.assign_region(
+            || "all",
+            |mut region| {
+                public = self.assign(&config, &mut region)?;
+                Ok(())
+            },
+        )?;
         for (column, row, cell) in public {
             layouter.constrain_instance(cell, config.instances[column].0, row);
         }
@@ -180,7 +187,7 @@ type Public = Vec<(usize, usize, Cell)>;
 impl Described {
     fn assign(&self, config: &Config, region: &mut Region<'_, Fr>) -> Result<Public, Error> {
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
-        let table = self.assign_free(config, region, &mut rng);
+        let table = Self::assign_free(config, region, &mut rng);
         for (number, (gate, (selector, output))) in self.shape.gates.iter().zip(&config.gates).enumerate() {
             for row in active() {
                 selector.enable(region, row)?;
@@ -199,7 +206,7 @@ impl Described {
     }
 
     /// Inputs, then fixed columns, by row.
-    fn assign_free(&self, config: &Config, region: &mut Region<'_, Fr>, rng: &mut ChaCha20Rng) -> Vec<Vec<Fr>> {
+    fn assign_free(config: &Config, region: &mut Region<'_, Fr>, rng: &mut ChaCha20Rng) -> Vec<Vec<Fr>> {
         let rows = active().end + Shape::FIRST;
         let mut table = Vec::new();
         for column in &config.inputs {

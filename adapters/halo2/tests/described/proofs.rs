@@ -57,10 +57,20 @@ pub fn prove(
     let mut transcript = Blake2bWrite::<_, _, Challenge255<_>>::init(Vec::new());
     match kind {
         Kind::Shplonk => proofwarp_halo2::create_proof::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
-            &setup, key, circuits, &instances, rng, &mut transcript,
+            &setup,
+            key,
+            circuits,
+            &instances,
+            rng,
+            &mut transcript,
         ),
         Kind::Gwc => proofwarp_halo2::create_proof::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>(
-            &setup, key, circuits, &instances, rng, &mut transcript,
+            &setup,
+            key,
+            circuits,
+            &instances,
+            rng,
+            &mut transcript,
         ),
     }?;
     Ok(transcript.finalize())

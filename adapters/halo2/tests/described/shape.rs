@@ -62,7 +62,7 @@ impl Shape {
 
     /// A gate of a degree, its selector included: input 0 times itself, rotated, minus input 1.
     pub fn gate(degree: usize) -> Gate {
-        let factors = (0..degree - 1).map(|i| (0, i as i32 % 3 - 1)).collect();
+        let factors = [-1, 0, 1].into_iter().cycle().take(degree - 1).map(|rotation| (0, rotation)).collect();
         Gate { terms: vec![Term { coefficient: 3, factors }, Term { coefficient: 1, factors: vec![(1, 0)] }] }
     }
 
