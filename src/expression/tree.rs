@@ -52,6 +52,15 @@ pub enum Expression<F> {
     Scaled(Box<Expression<F>>, F),
 }
 
+/// A part of a sum: an expression times a challenge, such as a power of y.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term<F> {
+    /// Number of the challenge.
+    pub challenge: usize,
+    /// What it is multiplied by.
+    pub expression: Expression<F>,
+}
+
 /// An expression's outermost operation, with something else in place of the expressions in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part<F, T> {

@@ -39,6 +39,8 @@ pub enum Family {
     NttSmall,
     /// Sparse matrices times vectors.
     Csr,
+    /// Polynomial expressions over columns.
+    Expression,
     /// What Groth16 needs between transforms and multiplications.
     Groth16,
     /// Multi-scalar multiplication.
@@ -55,6 +57,7 @@ impl Family {
             Self::Ntt => "ntt",
             Self::NttSmall => "ntt_small",
             Self::Csr => "csr",
+            Self::Expression => "expression",
             Self::Groth16 => "groth16",
             Self::Msm => "msm",
             Self::Points => "points",
@@ -132,6 +135,7 @@ pub fn modules() -> Vec<Module> {
         (Family::Ntt, &NTT_FIELDS[..]),
         (Family::NttSmall, &NTT_FIELDS[..]),
         (Family::Csr, &NTT_FIELDS[..]),
+        (Family::Expression, &NTT_FIELDS[..]),
         (Family::Groth16, &PAIRING_FIELDS[..]),
     ];
     for (family, names) in families {
@@ -188,6 +192,7 @@ const NTT: &[&str] = &[
 const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 const CSR: &str = include_str!("../../cl/csr.cl");
+const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const GROTH16: &str = include_str!("../../cl/groth16.cl");
 const MSM: &[&str] = &[
     include_str!("../../cl/scan.cl"),
@@ -256,6 +261,7 @@ impl Module {
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
+            Family::Expression => text.push_str(EXPRESSION),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Msm => {
                 text.push_str(CURVE);
