@@ -8,7 +8,8 @@ use group::Curve as _;
 use super::column::{Column, View};
 use super::curve::ProofCurve;
 use super::host;
-use crate::expression::Expression;
+use super::sums::Sum;
+use crate::expression::Coset;
 use crate::field::SecretVec;
 use crate::msm::{Msm, Options, Scalars};
 use crate::ntt::{Direction, NttDomain, Transform, transform_many};
@@ -129,18 +130,22 @@ impl<C: ProofCurve> Engine<C> {
         Ok(results)
     }
 
-    /// Σ weight^(m−1−i)·termᵢ in every row, X being shift·ω^row.
+    /// A sum's value in every row, X being shift·ω^row.
+    ///
+    /// # Errors
+    /// The sum names a column or challenge that is not there, or a forced backend failed.
     pub(super) fn weighted_sum(
         &self,
-        terms: &[Expression<C::Scalar>],
-        weight: C::Scalar,
+        sum: &Sum<C::Scalar>,
         columns: &[View<'_, C::Scalar>],
         challenges: &[C::Scalar],
         shift: C::Scalar,
-    ) -> Column<C::Scalar> {
+    ) -> Result<Column<C::Scalar>> {
         let columns: Vec<_> = columns.iter().map(View::host).collect();
-        let points = host::Points { shift, omega: self.omega(), count: 1 << self.domain.log_n() };
-        Column::new(host::weighted_sum(terms, weight, &columns, challenges, points))
+        let coset = Coset { log_n: self.domain.log_n(), shift };
+        let mut values = Column::new(vec![C::Scalar::ZERO; 1 << coset.log_n]);
+        sum.program().run(&self.accelerator, &columns, challenges, coset, &mut [values.host_mut()], None)?;
+        Ok(values)
     }
 
     /// A' and S' for the usable rows, random ones to follow; the first row whose value is not in the table, if one is not.

@@ -2,12 +2,12 @@
 
 use ff::Field;
 
-use super::column::{Column, View};
+use super::column::Column;
 use super::curve::ProofCurve;
 use super::engine::Basis;
+use super::sums::Sum;
 use super::witness::{Random, Witnesses};
 use crate::Result;
-use crate::expression::Expression;
 
 /// A lookup's columns in values.
 #[derive(Debug)]
@@ -35,39 +35,52 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     /// A column has not been committed to, or a forced backend failed.
     pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
         self.check()?;
-        let lookups: Vec<_> = (0..self.circuits.len()).map(|circuit| self.permuted(circuit, theta, random)).collect();
+        let challenges = self.challenges.len();
+        let sums = self
+            .setting
+            .circuit
+            .lookups
+            .iter()
+            .map(|lookup| [&lookup.inputs, &lookup.tables].map(|terms| Sum::new(terms.clone(), challenges)));
+        let sums: Vec<_> = sums.collect();
+        let circuits = 0..self.circuits.len();
+        let lookups: Vec<_> =
+            circuits.map(|circuit| self.permuted(circuit, &sums, theta, random)).collect::<Result<_>>()?;
         let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
         let points = self.setting.engine.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
         Ok((Permuted { start: self, theta, lookups }, points))
     }
 
-    fn permuted(&self, circuit: usize, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Vec<Columns<C>> {
+    fn permuted(
+        &self,
+        circuit: usize,
+        sums: &[[Sum<C::Scalar>; 2]],
+        theta: C::Scalar,
+        random: Random<'_, C::Scalar>,
+    ) -> Result<Vec<Columns<C>>> {
         let engine = self.setting.engine;
         let values = self.circuits[circuit].values(self.setting.key);
-        let mut all = Vec::with_capacity(self.setting.circuit.lookups.len());
-        for (number, lookup) in self.setting.circuit.lookups.iter().enumerate() {
-            let compressed = [&lookup.inputs, &lookup.tables].map(|terms| self.compressed(terms, theta, &values));
+        let compressed = |sum: &Sum<C::Scalar>| {
+            engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta), C::Scalar::ONE)
+        };
+        let mut all = Vec::with_capacity(sums.len());
+        for (number, [inputs, tables]) in sums.iter().enumerate() {
+            let compressed = [compressed(inputs)?, compressed(tables)?];
             let [input, table] = compressed.each_ref().map(Column::view);
             let (permuted, missing) = engine.permute(input, table, self.setting.circuit.usable(), random);
             if let Some(row) = missing {
-                let name = &lookup.name;
-                log::warn!(
-                    "circuit {circuit}, lookup {number} {name:?}: the values in row {row} are not in the table: \
-                     the proof will not verify"
-                );
+                self.warn(circuit, number, row);
             }
             all.push(Columns { compressed, permuted });
         }
-        all
+        Ok(all)
     }
 
-    /// Σ θ^(m−1−i)·termᵢ in every row.
-    fn compressed(
-        &self,
-        terms: &[Expression<C::Scalar>],
-        theta: C::Scalar,
-        values: &[View<'_, C::Scalar>],
-    ) -> Column<C::Scalar> {
-        self.setting.engine.weighted_sum(terms, theta, values, &self.challenges, C::Scalar::ONE)
+    fn warn(&self, circuit: usize, lookup: usize, row: usize) {
+        let name = &self.setting.circuit.lookups[lookup].name;
+        log::warn!(
+            "circuit {circuit}, lookup {lookup} {name:?}: the values in row {row} are not in the table: the proof will not \
+             verify"
+        );
     }
 }

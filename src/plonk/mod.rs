@@ -25,6 +25,7 @@ mod products;
 mod queries;
 mod quotient;
 mod shplonk;
+mod sums;
 mod terms;
 mod witness;
 

@@ -7,9 +7,9 @@ use super::curve::ProofCurve;
 use super::engine::Basis;
 use super::evaluations::Quotient;
 use super::products::Products;
+use super::sums::Sum;
 use super::terms::Terms;
 use super::witness::Setting;
-use crate::expression::Expression;
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -44,9 +44,10 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
         let (setting, challenges) = (products.permuted.start.setting, products.challenges());
         let own = products.into_coefficients()?;
         let cosets = Cosets::new(setting)?;
-        let terms = Terms::of(setting.circuit);
+        let terms = Sum::new(Terms::of(setting.circuit), challenges.len());
+        let challenges = terms.challenges(&challenges, y);
         let parts = cosets.shifts.iter().map(|shift| {
-            let sum = sum_on_coset(setting, &own, &terms, y, &challenges, *shift)?;
+            let sum = sum_on_coset(setting, &own, &terms, terms.step(y), &challenges, *shift)?;
             // X^n − 1 is one number on a coset of the subgroup of order n, never 0 on these.
             let vanishing = Option::from((power(*shift, setting.circuit.log_n) - C::Scalar::ONE).invert());
             setting.engine.off_coset(sum.view(), *shift, vanishing.unwrap_or(C::Scalar::ZERO))
@@ -82,8 +83,8 @@ impl<C: ProofCurve> Products<'_, C> {
 fn sum_on_coset<C: ProofCurve>(
     setting: Setting<'_, C>,
     own: &[Vec<Column<C::Scalar>>],
-    terms: &[Expression<C::Scalar>],
-    y: C::Scalar,
+    terms: &Sum<C::Scalar>,
+    step: C::Scalar,
     challenges: &[C::Scalar],
     shift: C::Scalar,
 ) -> Result<Column<C::Scalar>> {
@@ -93,9 +94,8 @@ fn sum_on_coset<C: ProofCurve>(
     for coefficients in own {
         let own = engine.on_coset(&coefficients.iter().map(Column::view).collect::<Vec<_>>(), shift)?;
         let columns: Vec<_> = shared.iter().chain(&own).map(Column::view).collect();
-        sums.push(engine.weighted_sum(terms, y, &columns, challenges, shift));
+        sums.push(engine.weighted_sum(terms, &columns, challenges, shift)?);
     }
-    let step = y.pow_vartime([terms.len() as u64]);
     Ok(engine.combine(&falling_powers(step, &sums)))
 }
 

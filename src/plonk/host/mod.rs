@@ -1,11 +1,9 @@
 //! What steps of a proof do to columns in host memory, on the host's cores.
 
-mod expressions;
 mod permute;
 mod polynomials;
 mod products;
 
-pub use expressions::{Points, weighted_sum};
 pub use permute::{PermutedColumns, permute};
 pub use polynomials::{combine, divide, evaluate};
 pub use products::{Set, lookup_ratios, permutation_ratios, running_product};
