@@ -199,7 +199,7 @@ fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
 fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: Call<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
     let table = Table::new(group, &call)?;
-    let buffer = stream.allocate(table.bytes.len())?.secret();
+    let buffer = stream.allocate(table.bytes.len())?;
     stream.upload(&buffer, &table.bytes)?;
     let (points, low_log) = match group.uses_x() {
         true => points(stream, call.coset).map(|points| (Some(points), call.coset.log_n / 2))?,
