@@ -40,8 +40,8 @@ impl<F: NttField> Inputs<F> {
         let value = |row: usize| {
             let x = self.coset.shift * omega.pow_vartime([row as u64]);
             let at = |query: Query| {
-                let near = (row as i64 + i64::from(query.rotation)).rem_euclid(self.rows() as i64);
-                self.columns[query.column][near as usize]
+                let [row, rows] = [row, self.rows()].map(|number| i64::try_from(number).expect("few rows"));
+                self.columns[query.column][(row + i64::from(query.rotation)).rem_euclid(rows) as usize]
             };
             tree.evaluate(&at, &self.challenges, x)
         };
