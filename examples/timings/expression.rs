@@ -1,13 +1,13 @@
 //! The terms of a quotient, on columns that are on the device: those of a circuit with 12 advice, 14 fixed and 13 permutation
 //! columns and 3 lookups, of degree 5, as halo2 makes them.
 
+use std::sync::Arc;
+
 use proofwarp::Accelerator;
 use proofwarp::backend::{Device, Stream};
-use proofwarp::expression::{Coset, DeviceColumn, Expression, Program, Term};
+use proofwarp::expression::{Coset, DeviceColumn, Expression, Program, Query, Term};
 use proofwarp::field::{DeviceVector, NttField, as_bytes};
 use rayon::prelude::*;
-
-use std::sync::Arc;
 
 use super::{Failure, Options, inputs};
 
@@ -201,8 +201,9 @@ impl<F: NttField> Timed<F> {
         let omega = (self.coset.log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
         let right = |row: usize| {
             let x = self.coset.shift * omega.pow_vartime([row as u64]);
-            let at = |query: proofwarp::expression::Query| {
-                let near = (row as i64 + i64::from(query.rotation)).rem_euclid(rows as i64) as usize;
+            let at = |query: Query| {
+                let back = query.rotation.min(0).unsigned_abs() as usize % rows;
+                let near = row + rows - back + query.rotation.max(0) as usize;
                 self.values[(near + query.column) % rows]
             };
             let value =
