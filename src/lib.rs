@@ -1,4 +1,5 @@
-//! Multi-scalar multiplication, number-theoretic transforms and sparse matrices on CUDA, OpenCL and the CPU.
+//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices and polynomial expressions on CUDA, OpenCL and
+//! the CPU.
 //!
 //! ```
 //! use ff::Field;

@@ -1,11 +1,12 @@
-//! Times MSM and NTT from host slices to host result, sparse matrices times vectors on the device, and the rate of
-//! field products, on one backend.
+//! Times MSM and NTT from host slices to host result, sparse matrices times vectors and the terms of a quotient on the
+//! device, and the rate of field products, on one backend.
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
 mod cli;
 #[path = "../groth16/exit.rs"]
 mod exit;
+mod expression;
 #[path = "../../benches/common/inputs.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
@@ -64,6 +65,10 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
     matrices::<Scalar>(&accelerator, options, sizes)?;
     matrices::<bn256::Fr>(&accelerator, options, sizes)?;
+    for &log_n in sizes {
+        expression::rows::<Scalar>(&accelerator, options, log_n)?;
+        expression::rows::<bn256::Fr>(&accelerator, options, log_n)?;
+    }
     for &log_n in sizes {
         msms::<G1Affine>(&accelerator, options, log_n)?;
         msms::<G2Affine>(&accelerator, options, log_n)?;

@@ -144,7 +144,7 @@ impl<F: NttField> Rows<'_, F> {
     fn read_column(&self, to: &mut [F], first: usize, number: u32) {
         let query = self.group.queries()[number as usize];
         let column = self.inputs.columns[query.column];
-        let mut row = (first as i64 + i64::from(query.rotation)).rem_euclid(column.len() as i64) as usize;
+        let mut row = query.row(first, column.len());
         let mut rest = to;
         while !rest.is_empty() {
             let (part, others) = rest.split_at_mut(rest.len().min(column.len() - row));

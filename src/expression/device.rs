@@ -199,7 +199,7 @@ fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
 fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: Call<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
     let table = Table::new(group, &call)?;
-    let buffer = stream.allocate(table.bytes.len())?.secret();
+    let buffer = stream.allocate(table.bytes.len())?;
     stream.upload(&buffer, &table.bytes)?;
     let (points, low_log) = match group.uses_x() {
         true => points(stream, call.coset).map(|points| (Some(points), call.coset.log_n / 2))?,
@@ -255,12 +255,12 @@ struct Table {
 impl Table {
     fn new<F: NttField>(group: &Group, call: &Call<'_, F>) -> Result<Self> {
         let vectors = vectors(call.columns)?;
-        let rows = call.coset.rows() as i64;
+        let rows = call.coset.rows();
         let query = |query: &super::Query| {
             let place = group.columns().partition_point(|column| *column < query.column);
             let column = &call.columns[place];
             let number = vectors.iter().position(|buffer| buffer.handle() == column.handle()).unwrap_or(0);
-            place_of(number as u32, i64::from(query.rotation).rem_euclid(rows) as u32, column.first)
+            place_of(number as u32, query.row(0, rows) as u32, column.first)
         };
         let mut quads = group.instructions().iter().map(words).collect::<Result<Vec<_>>>()?;
         let queries = quads.len() as u32;

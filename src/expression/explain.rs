@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::program::{Group, Operand, Program};
+use super::program::{Group, Instruction, Operand, Program};
 use crate::field::NttField;
 
 /// What a program does in a row.
@@ -43,7 +43,7 @@ pub struct GroupExplanation {
 
 impl GroupExplanation {
     fn new(group: &Group) -> Self {
-        let operands = group.instructions().iter().flat_map(|instruction| instruction.operands());
+        let operands = group.instructions().iter().flat_map(Instruction::operands);
         Self {
             instructions: group.instructions().len(),
             products: group.products() + usize::from(group.uses_x()),

@@ -123,7 +123,7 @@ impl<F: NttField> Program<F> {
         for column in self.groups().iter().flat_map(Group::columns) {
             equal(format!("length of column {column}"), rows, inputs.columns[*column].len())?;
         }
-        let lengths = outputs.iter().map(|output| output.len()).enumerate();
-        lengths.map(|(number, length)| equal(format!("length of output {number}"), rows, length)).collect()
+        let mut lengths = outputs.iter().map(|output| output.len()).enumerate();
+        lengths.try_for_each(|(number, length)| equal(format!("length of output {number}"), rows, length))
     }
 }

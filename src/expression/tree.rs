@@ -14,6 +14,15 @@ pub struct Query {
     pub rotation: i32,
 }
 
+impl Query {
+    /// The row that is read for a row of so many, at least one.
+    pub(super) fn row(self, row: usize, rows: usize) -> usize {
+        let turn = self.rotation.unsigned_abs() as usize % rows;
+        let forward = if self.rotation < 0 { rows - turn } else { turn };
+        (row + forward) % rows
+    }
+}
+
 /// A polynomial in columns, challenges and X.
 ///
 /// Trees may be deep: they are evaluated, lowered and dropped with a stack of their own. Cloning, comparing and printing

@@ -36,8 +36,12 @@ fn columns_in_several_vectors<F: NttField>() {
         let mut upload = |values: &[F]| DeviceVector::upload(&mut stream, values).expect("upload");
         let [c0, c1, c2, c3, c4, c5] = std::array::from_fn(|number| &inputs.columns[number]);
         let noise = vec![F::from(3); 7];
-        let vectors =
-            [upload(&[c4, &noise[..], c0].concat()), upload(c1), upload(&[c3, c2].map(|c| &c[..]).concat()), upload(c5)];
+        let vectors = [
+            upload(&[c4, &noise[..], c0].concat()),
+            upload(c1),
+            upload(&[c3, c2].map(|c| &c[..]).concat()),
+            upload(c5),
+        ];
         let at = |vector: usize, first: usize| DeviceColumn { vector: &vectors[vector], first };
         let columns = [at(0, rows + 7), at(1, 0), at(2, rows), at(2, 0), at(0, 0), at(3, 0)];
         let sum = upload(&[&noise[..], &before, &noise].concat());
@@ -95,11 +99,13 @@ fn what_does_not_fit() {
         let in_arena = |number: usize| DeviceColumn { vector: &arena, first: 16 * number };
         let columns: Vec<_> = (0..6).map(in_arena).collect();
         let sum = DeviceColumn { vector: &sums[0], first: 2 };
-        let mut refused = |columns: &[DeviceColumn<'_, Fr>], challenges: usize, outputs: &[DeviceColumn<'_, Fr>], message: &str| {
-            let challenges = &inputs.challenges[..challenges];
-            let error = program.enqueue(&mut stream, columns, challenges, inputs.coset, outputs).expect_err(message);
-            assert_eq!(error.to_string(), format!("expression: {message}"));
-        };
+        let mut refused =
+            |columns: &[DeviceColumn<'_, Fr>], challenges: usize, outputs: &[DeviceColumn<'_, Fr>], message: &str| {
+                let challenges = &inputs.challenges[..challenges];
+                let error =
+                    program.enqueue(&mut stream, columns, challenges, inputs.coset, outputs).expect_err(message);
+                assert_eq!(error.to_string(), format!("expression: {message}"));
+            };
         refused(&columns[..5], 4, &[sum], "number of columns: expected at least 6, got 5");
         refused(&columns, 3, &[sum], "number of challenges: expected at least 4, got 3");
         refused(&columns, 4, &[], "number of outputs: expected 1, got 0");

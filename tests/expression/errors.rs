@@ -77,28 +77,16 @@ fn a_device_that_fails_leaves_outputs() {
     for accelerator in alone(None) {
         accelerator.devices()[0].fail_after(0);
         let mut output = vec![Fr::from(9); 64];
-        let result = program().run(
-            &accelerator,
-            &inputs.columns(),
-            &inputs.challenges,
-            inputs.coset,
-            &mut [&mut output],
-            None,
-        );
+        let result =
+            program().run(&accelerator, &inputs.columns(), &inputs.challenges, inputs.coset, &mut [&mut output], None);
         let error = result.expect_err("made to fail").to_string();
         assert!(error.contains("expression_rows failed: failure injected"), "{error}");
         assert!(output.iter().all(|value| *value == Fr::from(9)), "{accelerator:?}");
     }
     for accelerator in alone(Some(8192)) {
         let mut output = vec![Fr::from(9); 64];
-        let result = program().run(
-            &accelerator,
-            &inputs.columns(),
-            &inputs.challenges,
-            inputs.coset,
-            &mut [&mut output],
-            None,
-        );
+        let result =
+            program().run(&accelerator, &inputs.columns(), &inputs.challenges, inputs.coset, &mut [&mut output], None);
         assert!(matches!(result, Err(Error::OutOfMemory { .. })), "{result:?}");
         assert!(output.iter().all(|value| *value == Fr::from(9)), "{accelerator:?}");
     }

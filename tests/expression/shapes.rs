@@ -1,6 +1,5 @@
 //! Shapes at the edges of what programs do.
 
-use ff::Field;
 use halo2curves::bn256::Fr;
 use proofwarp::expression::{Expression, Program, SLOTS, Term};
 use proofwarp::field::NttField;
@@ -54,13 +53,15 @@ fn deep_and_wide<F: NttField>() {
         1 => column(i % 11, 0) - tree,
         _ => -(tree + Expression::X),
     });
-    let wide = (0..2000).map(|i| column(i % 40, i as i32 % 5) * column(i * 7 % 40, 0)).reduce(|a, b| a + b);
+    let wide =
+        (0..2000usize).map(|i| column(i % 40, [0, 1, 2, 3, 4][i % 5]) * column(i * 7 % 40, 0)).reduce(|a, b| a + b);
     inputs.agrees(&[deep, wide.expect("a sum")]);
 }
 
 /// More values alive than there are slots.
 fn spills<F: NttField>() {
-    let values: Vec<Expression<F>> = (0..30).map(|i| column(i, 0) * column(i + 1, i as i32)).collect();
+    let values: Vec<Expression<F>> =
+        (0..30).zip(0..).map(|(i, rotation)| column(i, 0) * column(i + 1, rotation)).collect();
     let sum = values.iter().cloned().fold(column(31, 0), |sum, value| sum * value);
     let again = values.iter().cloned().fold(sum, |sum, value| sum - value * Expression::X);
     let program = Program::vectors(std::slice::from_ref(&again), 0);

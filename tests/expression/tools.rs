@@ -1,6 +1,5 @@
 //! Inputs, and what programs are compared with.
 
-use ff::Field;
 use proofwarp::Accelerator;
 use proofwarp::expression::{Coset, Expression, Program, Query, Term};
 use proofwarp::field::NttField;
@@ -41,8 +40,8 @@ impl<F: NttField> Inputs<F> {
         let value = |row: usize| {
             let x = self.coset.shift * omega.pow_vartime([row as u64]);
             let at = |query: Query| {
-                let near = (row as i64 + i64::from(query.rotation)).rem_euclid(self.rows() as i64);
-                self.columns[query.column][near as usize]
+                let [row, rows] = [row, self.rows()].map(|number| i64::try_from(number).expect("few rows"));
+                self.columns[query.column][(row + i64::from(query.rotation)).rem_euclid(rows) as usize]
             };
             tree.evaluate(&at, &self.challenges, x)
         };
@@ -77,14 +76,15 @@ impl<F: NttField> Inputs<F> {
     pub fn agrees(&self, trees: &[Expression<F>]) {
         let expected: Vec<Vec<F>> = trees.iter().map(|tree| self.by_tree(tree)).collect();
         let challenge = |number: usize| number % self.challenges.len().max(1);
-        let term = |(number, tree): (usize, &Expression<F>)| Term {
-            challenge: challenge(number),
-            expression: tree.clone(),
-        };
-        let terms: Vec<Term<F>> = if self.challenges.is_empty() { Vec::new() } else { trees.iter().enumerate().map(term).collect() };
+        let term =
+            |(number, tree): (usize, &Expression<F>)| Term { challenge: challenge(number), expression: tree.clone() };
+        let terms: Vec<Term<F>> =
+            if self.challenges.is_empty() { Vec::new() } else { trees.iter().enumerate().map(term).collect() };
         let (before, sum_before) = (self.before(trees.len()), self.before(1));
         let expected_sum = [self.sum_by_trees(&terms, &sum_before[0])];
-        for (columns_at_once, accelerator) in [0, 3].iter().flat_map(|most| accelerators_and_cpu().into_iter().map(move |a| (*most, a))) {
+        for (columns_at_once, accelerator) in
+            [0, 3].iter().flat_map(|most| accelerators_and_cpu().into_iter().map(move |a| (*most, a)))
+        {
             let program = Program::vectors(trees, columns_at_once);
             assert!(self.run(&accelerator, &program, &before) == expected, "{accelerator:?}\n{}", program.explain());
             let sum = Program::sum(&terms, columns_at_once);

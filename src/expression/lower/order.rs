@@ -35,14 +35,18 @@ pub fn instructions<F: PrimeField>(dag: &Dag<F>, roots: &[Root], leaf: impl FnMu
     let direct = direct(roots, &uses, &shapes, dag.len());
     let (done, instructions) = (vec![false; dag.len()], Vec::new());
     let mut writer = Writer { shapes, needs, direct, done, instructions, leaf };
-    roots.iter().for_each(|root| writer.write(*root));
+    for root in roots {
+        writer.write(*root);
+    }
     writer.instructions
 }
 
 /// How often each node is used by what is computed, and as a root; 0 where it is not needed.
 fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     let mut uses = vec![0; dag.len()];
-    roots.iter().for_each(|(_, id)| uses[*id as usize] += 1);
+    for (_, id) in roots {
+        uses[*id as usize] += 1;
+    }
     for id in (0..dag.len() as Id).rev() {
         if uses[id as usize] > 0 && dag.is_computed(id) {
             dag.node(id).parts().for_each(|part| uses[part as usize] += 1);

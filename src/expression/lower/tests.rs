@@ -20,13 +20,11 @@ fn term(challenge: usize, expression: Expression<Fr>) -> Term<Fr> {
 
 /// A complete tree of products of sums, of different columns.
 fn complete(levels: u32, first: usize) -> Expression<Fr> {
-    match levels {
-        0 => column(first),
-        _ => {
-            let [a, b] = [0, 1 << (levels - 1)].map(|half| complete(levels - 1, first + half));
-            if levels.is_multiple_of(2) { a + b } else { a * b }
-        }
+    if levels == 0 {
+        return column(first);
     }
+    let [a, b] = [0, 1 << (levels - 1)].map(|half| complete(levels - 1, first + half));
+    if levels.is_multiple_of(2) { a + b } else { a * b }
 }
 
 #[test]
@@ -116,7 +114,7 @@ fn a_group_reads_so_many_columns() {
 fn values_are_computed_before_rows_are() {
     let beta = || Expression::Challenge(0);
     let tree = (beta() * Fr::from(7)) * (Expression::X * Fr::from(3)) + (beta() * beta() - Expression::Challenge(2));
-    let program = vectors(&[tree.clone()], 0);
+    let program = vectors(&[tree], 0);
     assert_eq!(program.groups[0].products(), 1);
     assert_eq!(program.challenges, 3);
     let challenges = [5, 6, 8].map(Fr::from);
