@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::columns::{Column, check_length, equal};
-use super::launch::{Part, blocks, launch, parts, upload, vector, GROUP};
+use super::launch::{GROUP, Part, blocks, launch, parts, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::program::mem;

@@ -102,11 +102,15 @@ impl<'a, F: NttField> Part<'a, F> {
     pub fn words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
         let output = |output: &Output| {
             let number = (first_output + output.number) as u64;
-            [number << 1 | u64::from(output.begun), output.items.start as u64, output.items.end as u64, more(output.number)]
+            [
+                number << 1 | u64::from(output.begun),
+                output.items.start as u64,
+                output.items.end as u64,
+                more(output.number),
+            ]
         };
-        let column = |column: &Column<'a, F>| {
-            (self.bank(column).unwrap_or_default() as u64) << BANK_SHIFT | column.first as u64
-        };
+        let column =
+            |column: &Column<'a, F>| (self.bank(column).unwrap_or_default() as u64) << BANK_SHIFT | column.first as u64;
         self.outputs.iter().flat_map(output).chain(self.columns.iter().map(column)).collect()
     }
 
@@ -134,7 +138,9 @@ pub(super) fn parts<'a, F: NttField>(
             part.add(item);
         }
     }
-    done.push(part);
+    if !part.outputs.is_empty() {
+        done.push(part);
+    }
     done
 }
 
@@ -146,6 +152,7 @@ pub(super) fn blocks(rows: u32) -> u32 {
 /// Room for a step's result, or none.
 pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
     let length = count.checked_mul(n).filter(|length| length.checked_mul(size_of::<F>()).is_some());
-    let too_many = || Error::invalid("plonk", "elements of the columns", "fewer than memory has", format!("{count}·{n}"));
+    let too_many =
+        || Error::invalid("plonk", "elements of the columns", "fewer than memory has", format!("{count}·{n}"));
     DeviceVector::allocate(stream, length.ok_or_else(too_many)?)
 }

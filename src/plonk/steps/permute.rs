@@ -122,8 +122,9 @@ impl Scratch {
             missing: words(rows.usable)?,
             totals: words(TOTALS)?,
         };
-        stream.zero(&scratch.slots)?;
-        stream.zero(&scratch.counts)?;
+        for buffer in [&scratch.slots, &scratch.counts].into_iter().filter(|buffer| buffer.bytes() > 0) {
+            stream.zero(buffer)?;
+        }
         Ok(scratch)
     }
 }

@@ -37,7 +37,12 @@ impl<F: NttField> Cosets<F> {
     pub fn new(log_n: u32, log_factor: u32, zeta: F, q: usize) -> Result<Self> {
         let log_whole = log_n.saturating_add(log_factor);
         if log_whole > F::S {
-            return Err(Error::invalid(STEP, "log_n + log_factor", format!("at most the two-adicity {}", F::S), log_whole));
+            return Err(Error::invalid(
+                STEP,
+                "log_n + log_factor",
+                format!("at most the two-adicity {}", F::S),
+                log_whole,
+            ));
         }
         let most = (KERNELS[KERNELS.len() - 1].0).min(1 << log_factor.min(8));
         if q == 0 || q > most {

@@ -60,13 +60,7 @@ pub fn enqueue<F: NttField>(
 ///
 /// # Errors
 /// As [`enqueue`].
-pub fn on_cpu<F: NttField>(
-    n: usize,
-    columns: &mut [F],
-    place: Place,
-    rows: Range<usize>,
-    values: &[F],
-) -> Result<()> {
+pub fn on_cpu<F: NttField>(n: usize, columns: &mut [F], place: Place, rows: Range<usize>, values: &[F]) -> Result<()> {
     check(columns.len(), place, n, &rows, values.len())?;
     if rows.is_empty() {
         return Ok(());
