@@ -13,10 +13,10 @@
 DEVICE F(t) evaluate_group(LOCAL_POINTER F(t) *sums, GLOBAL const F(t) *values, u32 count,
                            GLOBAL const F(t) *powers) {
     F(t) sum = F(zero)(), step = powers[EVALUATE_GROUP];
-    for (u32 i = LOCAL_ID + (count - 1) / EVALUATE_GROUP * EVALUATE_GROUP;; i -= EVALUATE_GROUP) {
+    for (u32 k = (count + EVALUATE_GROUP - 1) / EVALUATE_GROUP; k-- > 0;) {
+        u32 i = k * EVALUATE_GROUP + LOCAL_ID;
         sum = F(mul)(sum, step);
         if (i < count) sum = F(add)(sum, values[i]);
-        if (i < EVALUATE_GROUP) break;
     }
     sums[LOCAL_ID] = F(mul)(sum, powers[LOCAL_ID]);
     BARRIER();
