@@ -2,7 +2,7 @@
 
 use super::domain::{Direction, NttDomain, Options};
 use super::elements::{inverse_of_vanishing, launch, scale_periodically};
-use super::passes::{Layout, Passes};
+use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
