@@ -28,11 +28,11 @@ fn combines<F: NttField>() {
         on_devices(|stream| {
             let each: Vec<DeviceVector<F>> = polynomials.iter().map(|p| upload(stream, p)).collect();
             let whole = upload(stream, &polynomials.concat());
-            let apart = |k: usize| Column::new(&each[k], 0);
-            let together = |k: usize| Column::new(&whole, k * n);
-            for places in [&apart as &dyn Fn(usize) -> Column<'_, F>, &together] {
+            let apart: Vec<_> = each.iter().map(|vector| Column::new(vector, 0)).collect();
+            let together: Vec<_> = (0..21).map(|k| Column::new(&whole, k * n)).collect();
+            for places in [apart, together] {
                 let sums = kinds.iter().map(|(terms, count)| Sum {
-                    terms: terms.clone().map(|k| (places(k), factors[k])).collect(),
+                    terms: terms.clone().map(|k| (places[k], factors[k])).collect(),
                     minus: minus(*count),
                 });
                 let out = enqueue(stream, n, &sums.collect::<Vec<_>>()).expect("enqueue");

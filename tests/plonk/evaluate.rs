@@ -25,10 +25,10 @@ fn evaluates<F: NttField>() {
         on_devices(|stream| {
             let each: Vec<DeviceVector<F>> = polynomials.iter().map(|p| upload(stream, p)).collect();
             let whole = upload(stream, &[&[F::ONE; 3][..], &polynomials.concat()].concat());
-            let apart = |k: usize| Column::new(&each[k], 0);
-            let together = |k: usize| Column::new(&whole, 3 + k * n);
-            for places in [&apart as &dyn Fn(usize) -> Column<'_, F>, &together] {
-                let queries = queries.iter().map(|(k, point)| Query { polynomial: places(*k), point: *point });
+            let apart: Vec<_> = each.iter().map(|vector| Column::new(vector, 0)).collect();
+            let together: Vec<_> = (0..11).map(|k| Column::new(&whole, 3 + k * n)).collect();
+            for places in [apart, together] {
+                let queries = queries.iter().map(|(k, point)| Query { polynomial: places[*k], point: *point });
                 let values = enqueue(stream, n, &queries.collect::<Vec<_>>(), &points).expect("enqueue");
                 assert!(download(stream, &values) == expected, "{n}");
             }

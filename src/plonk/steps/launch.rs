@@ -80,6 +80,12 @@ impl<'a, F: NttField> Part<'a, F> {
         self.outputs.push(Output { number, begun, items: none..none });
     }
 
+    /// Whether the last output has items here or in the launches ahead; one that has not is left to the next launch.
+    fn has_begun_last(&mut self) -> bool {
+        let empty = |output: &mut Output| output.items.is_empty() && !output.begun;
+        self.outputs.pop_if(empty).is_none()
+    }
+
     fn add(&mut self, columns: &[Column<'a, F>]) {
         for column in columns {
             if self.bank(column).is_none() {
@@ -131,9 +137,10 @@ pub(super) fn parts<'a, F: NttField>(
         part.begin(number, false);
         for item in items.by_ref().take(count) {
             if !part.has_room(item) {
+                let begun = part.has_begun_last();
                 let next = Part::new(part.items.end);
                 done.push(std::mem::replace(&mut part, next));
-                part.begin(number, true);
+                part.begin(number, begun);
             }
             part.add(item);
         }
@@ -155,4 +162,32 @@ pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Re
     let too_many =
         || Error::invalid("plonk", "elements of the columns", "fewer than memory has", format!("{count}·{n}"));
     DeviceVector::allocate(stream, length.ok_or_else(too_many)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Accelerator;
+    use crate::backend::BackendKind;
+
+    type F = halo2curves::bn256::Fr;
+
+    /// Eight outputs of one vector each fit, the ninth is begun by the next launch; one of nine vectors goes on there.
+    #[test]
+    fn launches_know_eight_buffers() {
+        let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {
+            return eprintln!("left out: vectors need a device");
+        };
+        let stream = accelerator.devices()[0].stream().expect("stream");
+        let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::allocate(&stream, 1).expect("memory")).collect();
+        let columns: Vec<_> = vectors.iter().map(|vector| Column::new(vector, 0)).collect();
+        let outputs = |counts: &[usize]| {
+            let of = |part: Part<'_, F>| part.outputs.iter().map(|o| (o.number, o.begun, o.items.clone())).collect();
+            parts(&columns, 1, counts.iter().copied()).into_iter().map(of).collect::<Vec<Vec<_>>>()
+        };
+        let each: Vec<_> = (0..8).map(|k| (k, false, k..k + 1)).collect();
+        assert_eq!(outputs(&[1; 9]), [each, vec![(8, false, 0..1)]]);
+        assert_eq!(outputs(&[9, 0]), [vec![(0, false, 0..8)], vec![(0, true, 0..1), (1, false, 1..1)]]);
+        assert!(outputs(&[]).is_empty());
+    }
 }
