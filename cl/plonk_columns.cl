@@ -24,17 +24,21 @@ void plonk_combine(u32 n, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u3
 }
 
 // Numerators and denominators of permutation sets: Π (v + β·δ^j·ω^row + γ) and Π (v + β·σ + γ) over a set's columns,
-// v and σ being an item. params: β, γ, then β·δ^j of each item. Rows from `usable` on are not written.
+// v and σ being an item. params: β, γ, then β·δ^j of each item. Rows from `usable` on become zero.
 KERNEL(PLONK_GROUP)
 void plonk_permutation_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
                                GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, u32 low_log,
                                GLOBAL F(t) *numerators, GLOBAL F(t) *denominators, BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
-    if (row >= usable) return;
+    if (row >= n) return;
     output_t output = PLONK_OUTPUT;
     GLOBAL const u64 *columns = plonk_columns(params, words_at, outputs);
     u64 at = (u64)output.number * n + row;
+    if (row >= usable) {
+        numerators[at] = denominators[at] = F(zero)();
+        return;
+    }
     F(t) beta = params[0], gamma = params[1], place = plonk_power(low, high, low_log, row);
     F(t) numerator = output.begun ? numerators[at] : F(one)();
     F(t) denominator = output.begun ? denominators[at] : F(one)();
@@ -48,16 +52,20 @@ void plonk_permutation_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBA
     denominators[at] = denominator;
 }
 
-// Those of lookups: (A + β)(S + γ) and (A' + β)(S' + γ); an item has A, S, A' and S'. params: β, γ.
+// Those of lookups: (A + β)(S + γ) and (A' + β)(S' + γ); an item has A, S, A' and S'. params: β, γ. Rows as above.
 KERNEL(PLONK_GROUP)
 void plonk_lookup_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
                           GLOBAL F(t) *numerators, GLOBAL F(t) *denominators, BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
-    if (row >= usable) return;
+    if (row >= n) return;
     output_t output = PLONK_OUTPUT;
     GLOBAL const u64 *columns = plonk_columns(params, words_at, outputs) + 4 * output.begin;
     u64 at = (u64)output.number * n + row;
+    if (row >= usable) {
+        numerators[at] = denominators[at] = F(zero)();
+        return;
+    }
     F(t) beta = params[0], gamma = params[1];
     F(t) input = bank_column(banks, columns[0])[row], table = bank_column(banks, columns[1])[row];
     F(t) permuted = bank_column(banks, columns[2])[row], beside = bank_column(banks, columns[3])[row];

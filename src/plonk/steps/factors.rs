@@ -49,7 +49,7 @@ impl<C: Copy> Lookup<C> {
     }
 }
 
-/// Numerators and denominators, n rows for each set, then for each lookup. Rows that do not count are undefined.
+/// Numerators and denominators, n rows for each set, then for each lookup. Rows that do not count are zero.
 #[derive(Debug)]
 pub struct Factors<V> {
     /// Π (v + β·δ^j·ω^i + γ) of a set, (A + β)(S + γ) of a lookup.
@@ -124,18 +124,18 @@ impl<F: NttField> Launch<'_, F> {
         let Challenges { beta, gamma } = self.challenges;
         let (params, words_at) = upload(stream, &[&[beta, gamma], elements].concat(), &part.words(first, |_| 0))?;
         let [n, usable] = [self.rows.n(), self.rows.usable].map(|rows| rows as u32);
-        let numbers = [n, usable, blocks(usable), part.outputs() as u32].map(Arg::U32);
+        let numbers = [n, usable, blocks(n), part.outputs() as u32].map(Arg::U32);
         let to = [&self.factors.numerators, &self.factors.denominators].map(|vector| mem(vector.buffer()));
         let params_at = [mem(&params), Arg::U32(words_at)];
         let args = [&numbers[..], &params_at, tables, &to, &part.banks(&params)].concat();
-        let groups = part.outputs() * u64::from(blocks(usable));
+        let groups = part.outputs() * u64::from(blocks(n));
         // SAFETY: the arguments are those of both kernels; columns have n rows, as has each product in both vectors, and
         // powers with exponents below n are in the tables.
         unsafe { launch::<F>(stream, kernel, (groups, GROUP), &args) }
     }
 }
 
-/// The factors, as [`enqueue`] gives them; rows that do not count are zero.
+/// The factors, as [`enqueue`] gives them.
 ///
 /// # Errors
 /// The rows are wrong, or a column is not as long.
