@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::columns::{Place, apart, check_length, equal};
 use super::launch::{launch, upload};
 use crate::Result;
-use crate::backend::{Arg, Stream};
+use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::program::mem;
 
@@ -36,7 +36,7 @@ fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
 ///
 /// # Errors
 /// n is 0, polynomials overlap, are not there or of another device, there are not roots for each of them, or the device has too
-/// little memory or failed; after a failure of the device coefficients are undefined.
+/// little memory or failed; after a failure other than too little memory coefficients are undefined.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -48,35 +48,57 @@ pub fn enqueue<F: NttField>(
     polynomials.check_on(stream)?;
     apart(STEP, polynomials.len(), place, n)?;
     equal(STEP, "lists of roots", place.count, roots.len())?;
-    for round in 0..roots.iter().map(Vec::len).max().unwrap_or(0) {
-        let of_round = |(k, roots): (usize, &Vec<F>)| Some((place.start(k) as u64, *roots.get(round)?));
-        let (starts, roots): (Vec<u64>, Vec<F>) = roots.iter().enumerate().filter_map(of_round).unzip();
-        divide(stream, length, polynomials, (&starts, &roots))?;
-    }
-    Ok(())
+    let tiles = length.div_ceil(TILE);
+    let most = roots.iter().map(Vec::len).max().unwrap_or(0);
+    let rounds = (0..most).map(|round| Round::new(stream, (place, roots), round, tiles)).collect::<Result<Vec<_>>>()?;
+    // All memory is there before a coefficient is touched, and the first round needs most.
+    let count = rounds.first().map_or(0, |round| round.polynomials);
+    let carries = DeviceVector::scratch(stream, count as usize * tiles as usize)?;
+    rounds.iter().try_for_each(|round| round.launch(stream, (length, tiles), polynomials, &carries))
 }
 
-fn divide<F: NttField>(
-    stream: &mut Stream,
-    n: u32,
-    polynomials: &DeviceVector<F>,
-    (starts, roots): (&[u64], &[F]),
-) -> Result<()> {
-    let (tiles, count) = (n.div_ceil(TILE), starts.len() as u64);
-    let share = tiles.div_ceil(GROUP);
-    let elements: Vec<F> = roots.iter().flat_map(|root| powers(*root, share)).collect();
-    let (params, words_at) = upload(stream, &elements, starts)?;
-    let carries = DeviceVector::<F>::scratch(stream, starts.len() * tiles as usize)?;
-    let rest = [mem(&params), Arg::U32(words_at), mem(polynomials.buffer()), mem(carries.buffer())];
-    let of_tiles = [&[n, tiles].map(Arg::U32)[..], &rest].concat();
-    let of_carries = [Arg::U32(tiles), Arg::U32(share), mem(&params), mem(carries.buffer())];
-    let tile_groups = (count * u64::from(tiles), GROUP);
-    // SAFETY: the arguments are those of the kernels; polynomials of n coefficients start where the words say, with a
-    // carry for each tile.
-    unsafe {
-        launch::<F>(stream, "plonk_divide_tiles", tile_groups, &of_tiles)?;
-        launch::<F>(stream, "plonk_divide_carries", (count, GROUP), &of_carries)?;
-        launch::<F>(stream, "plonk_divide", tile_groups, &of_tiles)
+/// A root of each polynomial that has so many.
+struct Round {
+    polynomials: u64,
+    share: u32,
+    params: Buffer,
+    words_at: u32,
+}
+
+impl Round {
+    fn new<F: NttField>(
+        stream: &mut Stream,
+        (place, roots): (Place, &[Vec<F>]),
+        round: usize,
+        tiles: u32,
+    ) -> Result<Self> {
+        let of_round = |(k, roots): (usize, &Vec<F>)| Some((place.start(k) as u64, *roots.get(round)?));
+        let (starts, roots): (Vec<u64>, Vec<F>) = roots.iter().enumerate().filter_map(of_round).unzip();
+        let share = tiles.div_ceil(GROUP);
+        let elements: Vec<F> = roots.iter().flat_map(|root| powers(*root, share)).collect();
+        let (params, words_at) = upload(stream, &elements, &starts)?;
+        Ok(Self { polynomials: starts.len() as u64, share, params, words_at })
+    }
+
+    fn launch<F: NttField>(
+        &self,
+        stream: &mut Stream,
+        (n, tiles): (u32, u32),
+        polynomials: &DeviceVector<F>,
+        carries: &DeviceVector<F>,
+    ) -> Result<()> {
+        let [params, carries] = [mem(&self.params), mem(carries.buffer())];
+        let rest = [params, Arg::U32(self.words_at), mem(polynomials.buffer()), carries];
+        let of_tiles = [&[n, tiles].map(Arg::U32)[..], &rest].concat();
+        let of_carries = [Arg::U32(tiles), Arg::U32(self.share), params, carries];
+        let tile_groups = (self.polynomials * u64::from(tiles), GROUP);
+        // SAFETY: the arguments are those of the kernels; polynomials of n coefficients start where the words say, with a
+        // carry for each tile.
+        unsafe {
+            launch::<F>(stream, "plonk_divide_tiles", tile_groups, &of_tiles)?;
+            launch::<F>(stream, "plonk_divide_carries", (self.polynomials, GROUP), &of_carries)?;
+            launch::<F>(stream, "plonk_divide", tile_groups, &of_tiles)
+        }
     }
 }
 
