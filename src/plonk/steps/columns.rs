@@ -45,9 +45,9 @@ impl Place {
         Self { first: 0, stride: n, count }
     }
 
-    /// Where column k starts.
+    /// Where column k starts; the last number of all where that is beyond what numbers can say, which no vector has.
     pub fn start(&self, k: usize) -> usize {
-        self.first + k * self.stride
+        self.first.saturating_add(k.saturating_mul(self.stride))
     }
 
     /// The columns of a vector.
@@ -74,9 +74,9 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The number of rows.
+    /// The number of rows; 0 where that is beyond what numbers can say, which every step refuses.
     pub fn n(&self) -> usize {
-        1 << self.log_n
+        1usize.checked_shl(self.log_n).unwrap_or(0)
     }
 
     /// A primitive n-th root of unity, as [`crate::ntt::NttDomain::omega`].

@@ -62,7 +62,7 @@ type Columns<'a, F> = (&'a DeviceVector<F>, Place);
 
 /// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
 ///
-/// Seven launches. For each row some 300 bytes are read or written, two thirds of them at places that hashing and the
+/// Six launches. For each row some 300 bytes are read or written, two thirds of them at places that hashing and the
 /// tables' order settle, and two hashes are taken.
 ///
 /// # Errors
@@ -227,13 +227,12 @@ pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec
 
 /// How often A has the value of each row of S that is the first with it, and the rows of A that have none of these.
 fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
-    let key = |value: &F| as_bytes(std::slice::from_ref(value)).try_into().unwrap_or([0; 32]);
-    let mut first_rows = HashMap::<[u8; 32], u32>::with_capacity(table.len());
+    let mut first_rows = HashMap::<&[u8], u32>::with_capacity(table.len());
     for (row, value) in table.iter().enumerate() {
-        first_rows.entry(key(value)).or_insert(row as u32);
+        first_rows.entry(as_bytes(std::slice::from_ref(value))).or_insert(row as u32);
     }
     let counts: Vec<AtomicU32> = table.iter().map(|_| AtomicU32::new(0)).collect();
-    let is_missing = |value: &F| match first_rows.get(&key(value)) {
+    let is_missing = |value: &F| match first_rows.get(as_bytes(std::slice::from_ref(value))) {
         Some(row) => {
             counts[*row as usize].fetch_add(1, Ordering::Relaxed);
             false
