@@ -53,6 +53,23 @@ fn drops_remainders<F: NttField>() {
 }
 every_field!(drops_remainders);
 
+/// More tiles than a group has work-items, so that each takes several.
+#[test]
+fn many_tiles() {
+    type F = halo2curves::bn256::Fr;
+    let (n, roots) = (300_001, vec![random::<F>(2, 1), vec![F::one()], Vec::new()]);
+    let place = Place::packed(n, 3);
+    let polynomials: Vec<Vec<F>> = (2..5).map(|seed| random(n, seed)).collect();
+    let mut host = polynomials.clone();
+    on_cpu(&mut host.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>(), &roots).expect("on the CPU");
+    assert!(host[2] == polynomials[2]);
+    on_devices(|stream| {
+        let mut there = upload(stream, &polynomials.concat());
+        enqueue(stream, n, &mut there, place, &roots).expect("enqueue");
+        assert!(download(stream, &there) == host.concat());
+    });
+}
+
 #[test]
 fn refuses() {
     type F = halo2curves::bn256::Fr;

@@ -37,6 +37,22 @@ fn evaluates<F: NttField>() {
 }
 every_field!(evaluates);
 
+/// More sums of tiles than a group has work-items.
+#[test]
+fn many_tiles() {
+    type F = halo2curves::bn256::Fr;
+    let (polynomial, points) = (random::<F>(600_001, 1), random::<F>(2, 2));
+    let host = [0, 1].map(|point| Query { polynomial: &polynomial[..], point });
+    let expected = on_cpu(&host, &points).expect("on the CPU");
+    assert!(expected[1] == polynomial.iter().rfold(F::zero(), |sum, c| sum * points[1] + c));
+    on_devices(|stream| {
+        let there = upload(stream, &polynomial);
+        let queries = [0, 1].map(|point| Query { polynomial: Column::new(&there, 0), point });
+        let values = enqueue(stream, polynomial.len(), &queries, &points).expect("enqueue");
+        assert!(download(stream, &values) == expected);
+    });
+}
+
 #[test]
 fn refuses() {
     type F = halo2curves::bn256::Fr;

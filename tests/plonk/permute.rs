@@ -115,6 +115,39 @@ fn hot_values<F: NttField>() {
 }
 every_field!(hot_values);
 
+/// Columns of one value, in A, in S, in both; zeros everywhere; nothing of A in S.
+fn one_value<F: NttField>() {
+    let rows = Rows { log_n: 11, usable: 2042 };
+    let (zeros, ones) = (vec![F::ZERO; 2048], vec![F::ONE; 2048]);
+    let mut table = random::<F>(2048, 1);
+    table[2041] = F::ONE;
+    let all = Some(Missing { rows: 2042, first: 0 });
+    let lookups = [[&zeros, &zeros], [&ones, &table], [&table, &ones], [&ones, &zeros], [&zeros, &ones]];
+    let missing = agrees(rows, &lookups.map(|lookup| lookup.map(Clone::clone)));
+    assert_eq!(missing, [None, None, Some(Missing { rows: 2041, first: 0 }), all, all]);
+}
+every_field!(one_value);
+
+/// More tiles than a group of the scan has work-items.
+#[test]
+fn many_tiles() {
+    type F = halo2curves::bn256::Fr;
+    let rows = Rows { log_n: 20, usable: (1 << 20) - 6 };
+    let mut rng = rng(3);
+    let table: Vec<F> = (0..rows.n()).map(|row| F::from((row / 3) as u64)).collect();
+    let mut input: Vec<F> = (0..rows.n()).map(|_| table[rng.gen_range(0..rows.usable)]).collect();
+    input[700_000] = -F::one();
+    let ([permuted, beside], missing) = on_cpu(rows, &input, &table).expect("on the CPU");
+    assert_eq!(missing, Some(Missing { rows: 1, first: 700_000 }));
+    let place = Place::packed(rows.n(), 1);
+    on_devices(|stream| {
+        let (inputs, tables) = (upload(stream, &input), upload(stream, &table));
+        let there = enqueue(stream, rows, (&inputs, place), (&tables, place)).expect("enqueue");
+        assert_eq!(there.missing(stream).expect("missing"), [missing]);
+        assert!(download(stream, &there.columns) == [&permuted[..], &beside].concat());
+    });
+}
+
 #[test]
 fn refuses() {
     type F = halo2curves::bn256::Fr;
