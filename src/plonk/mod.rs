@@ -7,7 +7,7 @@
 //! takes.
 //!
 //! Steps know names of columns and order of terms; what is done to columns, [`Engine`] does. `host` has the bodies that run
-//! on the host's cores.
+//! on the host's cores, [`steps`] those that run on devices.
 
 mod circuit;
 mod column;
@@ -25,6 +25,7 @@ mod products;
 mod queries;
 mod quotient;
 mod shplonk;
+pub mod steps;
 mod sums;
 mod terms;
 mod witness;
