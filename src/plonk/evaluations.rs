@@ -10,6 +10,7 @@ use super::openings::Openings;
 use super::polynomials::Polynomials;
 use super::queries::Queries;
 use super::witness::Setting;
+use crate::Result;
 
 /// A proof after y.
 #[derive(Debug)]
@@ -23,25 +24,28 @@ pub struct Quotient<'a, C: ProofCurve> {
 
 impl<'a, C: ProofCurve> Quotient<'a, C> {
     /// Values of the proof's polynomials at x·ω^i, in the transcript's order.
-    pub fn evaluations(self, x: C::Scalar) -> (Openings<'a, C>, Vec<C::Scalar>) {
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn evaluations(self, x: C::Scalar) -> Result<(Openings<'a, C>, Vec<C::Scalar>)> {
         let Self { setting, own, pieces, random } = self;
-        let (shared, quotient) = (setting.key.coefficients(), joined(setting, &pieces, x));
+        let (shared, quotient) = (setting.key.coefficients(), joined(setting, &pieces, x)?);
         let queries = Queries::new(setting.circuit, own.len());
         let (evaluated, opened) = (queries.evaluated(), queries.opened());
         let polynomials = Polynomials { setting, shared, own, quotient, random, x };
         let mut seen = HashSet::new();
         let different = evaluated.iter().chain(&opened).copied().filter(|query| seen.insert(*query));
         let different: Vec<_> = different.collect();
-        let values = polynomials.evaluate(&different);
+        let values = polynomials.evaluate(&different)?;
         let values: HashMap<_, _> = different.into_iter().zip(values).collect();
         let written = evaluated.iter().map(|query| values[query]).collect();
         let queries = opened.into_iter().map(|query| (query, values[&query])).collect();
-        (Openings { polynomials, queries }, written)
+        Ok((Openings { polynomials, queries }, written))
     }
 }
 
 /// Σ x^(n·i)·pieceᵢ.
-fn joined<C: ProofCurve>(setting: Setting<'_, C>, pieces: &[Column<C::Scalar>], x: C::Scalar) -> Column<C::Scalar> {
+fn joined<C: ProofCurve>(setting: Setting<'_, C>, pieces: &[Column<C::Scalar>], x: C::Scalar) -> Result<Column<C::Scalar>> {
     let step = x.pow_vartime([setting.circuit.rows() as u64]);
     let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * step));
     let terms: Vec<_> = pieces.iter().map(Column::view).zip(powers).collect();

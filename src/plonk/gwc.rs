@@ -16,17 +16,19 @@ impl<C: ProofCurve> Openings<'_, C> {
     /// A forced backend failed.
     pub fn gwc(self, v: C::Scalar) -> Result<Vec<C>> {
         let rotations = different(self.queries.iter().map(|(query, _)| query.rotation));
-        let quotients: Vec<_> = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v)).collect();
+        let quotients = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v));
+        let quotients = quotients.collect::<Result<Vec<_>>>()?;
         let views: Vec<_> = quotients.iter().map(Column::view).collect();
         self.polynomials.setting.engine.commit(Basis::Monomial, &views)
     }
 
-    fn quotient_at(&self, rotation: usize, v: C::Scalar) -> Column<C::Scalar> {
+    fn quotient_at(&self, rotation: usize, v: C::Scalar) -> Result<Column<C::Scalar>> {
         let (polynomials, engine) = (&self.polynomials, self.polynomials.setting.engine);
         let queries = self.queries.iter().filter(|(query, _)| query.rotation == rotation);
         let views = queries.map(|(query, _)| polynomials.view(query.polynomial));
         let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * v));
         // The value is the remainder of the division.
-        engine.divide(engine.combine(&views.zip(powers).collect::<Vec<_>>()), polynomials.point(rotation))
+        let sum = engine.combine(&views.zip(powers).collect::<Vec<_>>())?;
+        engine.divide(sum.view(), vec![polynomials.point(rotation)])
     }
 }

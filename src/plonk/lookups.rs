@@ -4,7 +4,8 @@ use ff::Field;
 
 use super::column::Column;
 use super::curve::ProofCurve;
-use super::engine::Basis;
+use super::engine::{Basis, PermutedLookup};
+use super::steps::permute::Missing;
 use super::sums::Sum;
 use super::witness::{Random, Witnesses};
 use crate::Result;
@@ -63,24 +64,21 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         let compressed = |sum: &Sum<C::Scalar>| {
             engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta), C::Scalar::ONE)
         };
-        let mut all = Vec::with_capacity(sums.len());
-        for (number, [inputs, tables]) in sums.iter().enumerate() {
-            let compressed = [compressed(inputs)?, compressed(tables)?];
-            let [input, table] = compressed.each_ref().map(Column::view);
-            let (permuted, missing) = engine.permute(input, table, self.setting.circuit.usable(), random);
-            if let Some(row) = missing {
-                self.warn(circuit, number, row);
-            }
-            all.push(Columns { compressed, permuted });
-        }
-        Ok(all)
+        let compressed = sums.iter().map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
+        let compressed = compressed.collect::<Result<Vec<[Column<C::Scalar>; 2]>>>()?;
+        let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();
+        let permuted = engine.permute(&pairs, self.setting.circuit.usable(), random)?;
+        let missing = permuted.iter().enumerate().filter_map(|(number, lookup)| Some((number, lookup.missing?)));
+        missing.for_each(|(number, missing)| self.warn(circuit, number, missing));
+        let columns = |(compressed, PermutedLookup { columns, .. })| Columns { compressed, permuted: columns };
+        Ok(compressed.into_iter().zip(permuted).map(columns).collect())
     }
 
-    fn warn(&self, circuit: usize, lookup: usize, row: usize) {
-        let name = &self.setting.circuit.lookups[lookup].name;
+    fn warn(&self, circuit: usize, lookup: usize, missing: Missing) {
+        let (Missing { first, rows }, name) = (missing, &self.setting.circuit.lookups[lookup].name);
         log::warn!(
-            "circuit {circuit}, lookup {lookup} {name:?}: the values in row {row} are not in the table: the proof will not \
-             verify"
+            "circuit {circuit}, lookup {lookup} {name:?}: the values in row {first} are not in the table, {rows} rows in \
+             all: the proof will not verify"
         );
     }
 }

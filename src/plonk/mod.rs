@@ -6,8 +6,8 @@
 //! [`Openings::shplonk`]. Whoever has a transcript writes what a step returns, in its order, and squeezes what the next one
 //! takes.
 //!
-//! Steps know names of columns and order of terms; what is done to columns, [`Engine`] does. `host` has the bodies that run
-//! on the host's cores, [`steps`] those that run on devices.
+//! Steps know names of columns and order of terms; what is done to columns, [`Engine`] does, with [`steps`] on a device or
+//! on the host.
 
 mod circuit;
 mod column;
@@ -15,7 +15,6 @@ mod curve;
 mod engine;
 mod evaluations;
 mod gwc;
-mod host;
 mod key;
 mod layout;
 mod lookups;
@@ -33,7 +32,7 @@ mod witness;
 pub use circuit::{Circuit, Lookup};
 pub use column::{Column, View};
 pub use curve::ProofCurve;
-pub use engine::{Basis, Engine, Srs};
+pub use engine::{Basis, Engine, KeyOnDevice, Srs};
 pub use evaluations::Quotient;
 pub use key::{Key, Polynomial};
 pub use layout::{Layout, Name};

@@ -6,6 +6,7 @@ use super::column::{Column, View};
 use super::curve::ProofCurve;
 use super::queries::{Opened, Query};
 use super::witness::Setting;
+use crate::Result;
 
 /// Coefficients of everything that is opened, and the point x.
 #[derive(Debug)]
@@ -42,8 +43,16 @@ impl<C: ProofCurve> Polynomials<'_, C> {
     }
 
     /// Values of queries, in their order.
-    pub fn evaluate(&self, queries: &[Query]) -> Vec<C::Scalar> {
-        let queries = queries.iter().map(|query| (self.view(query.polynomial), self.point(query.rotation)));
-        self.setting.engine.evaluate(&queries.collect::<Vec<_>>())
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn evaluate(&self, queries: &[Query]) -> Result<Vec<C::Scalar>> {
+        let mut rotations: Vec<_> = queries.iter().map(|query| query.rotation).collect();
+        rotations.sort_unstable();
+        rotations.dedup();
+        let points: Vec<_> = rotations.iter().map(|rotation| self.point(*rotation)).collect();
+        let number = |query: &Query| rotations.partition_point(|rotation| *rotation < query.rotation);
+        let queries = queries.iter().map(|query| (self.view(query.polynomial), number(query)));
+        self.setting.engine.evaluate(&queries.collect::<Vec<_>>(), &points)
     }
 }

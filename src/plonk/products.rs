@@ -1,15 +1,13 @@
 //! β, γ: products of the permutation and of lookups.
 
-use ff::{Field, PrimeField};
-
 use super::column::{Column, View};
 use super::curve::ProofCurve;
 use super::engine::Basis;
-use super::host::Set;
 use super::key::Polynomial;
 use super::layout::Name;
 use super::lookups::{Columns, Permuted};
-use super::witness::{Random, Setting, named};
+use super::steps::factors::{self, Challenges};
+use super::witness::{Random, Setting, Witness, named};
 use crate::Result;
 
 /// A circuit's products in values.
@@ -29,13 +27,6 @@ pub struct Products<'a, C: ProofCurve> {
     pub(super) running: Vec<Running<C>>,
 }
 
-/// What all products depend on.
-struct Factors<F> {
-    beta: F,
-    gamma: F,
-    usable: usize,
-}
-
 impl<'a, C: ProofCurve> Permuted<'a, C> {
     /// Commits to the products of each circuit's sets, then to those of each circuit's lookups.
     ///
@@ -47,55 +38,49 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         random: Random<'_, C::Scalar>,
     ) -> Result<(Products<'a, C>, Vec<C>)> {
         let setting = self.start.setting;
-        let factors = Factors { beta, gamma, usable: setting.circuit.usable() };
-        let values = self.start.circuits.iter().map(|witness| witness.values(setting.key));
-        let sets: Vec<_> = values.map(|values| sets(setting, &values, &factors, random)).collect();
-        let lookups = self.lookups.iter().map(|lookups| of_lookups(setting, lookups, &factors, random));
-        let lookups: Vec<_> = lookups.collect();
-        let all: Vec<_> = sets.iter().chain(&lookups).flatten().map(Column::view).collect();
-        let points = setting.engine.commit(Basis::Lagrange, &all)?;
+        let circuit = setting.circuit;
+        let sets: Vec<_> = self.start.circuits.iter().flat_map(|witness| sets(setting, witness)).collect();
+        let lookups: Vec<_> = self.lookups.iter().flatten().map(lookup).collect();
+        // A circuit's sets are one product, a lookup is one of its own.
+        let of_sets = (circuit.layout.sets > 0).then_some(circuit.layout.sets);
+        let chains = of_sets.into_iter().cycle().take(if sets.is_empty() { 0 } else { self.start.circuits.len() });
+        let chains: Vec<_> = chains.chain(lookups.iter().map(|_| 1)).collect();
+        let challenges = Challenges { beta, gamma };
+        let usable = circuit.usable();
+        let mut products = setting.engine.products(challenges, (&sets, &lookups), &chains, usable, random)?;
+        let points = setting.engine.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
         // A and S have done their part: their memory goes first.
         let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);
         compressed.for_each(|columns| *columns = [(); 2].map(|()| Column::new(Vec::new())));
-        let running = sets.into_iter().zip(lookups).map(|(sets, lookups)| Running { sets, lookups }).collect();
+        let lookups = products.split_off(circuit.layout.sets * self.start.circuits.len());
+        let (mut sets, mut lookups) = (products.into_iter(), lookups.into_iter());
+        let running = self.start.circuits.iter().map(|_| Running {
+            sets: sets.by_ref().take(circuit.layout.sets).collect(),
+            lookups: lookups.by_ref().take(circuit.layout.lookups).collect(),
+        });
+        let running = running.collect();
         Ok((Products { permuted: self, beta, gamma, running }, points))
     }
 }
 
-fn sets<C: ProofCurve>(
-    setting: Setting<'_, C>,
-    values: &[View<'_, C::Scalar>],
-    factors: &Factors<C::Scalar>,
-    random: Random<'_, C::Scalar>,
-) -> Vec<Column<C::Scalar>> {
-    let (circuit, mut first, mut delta) = (setting.circuit, C::Scalar::ONE, C::Scalar::ONE);
-    let numbered: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).collect();
-    let product = |columns: &[(&Name, &Polynomial<'_, C::Scalar>)]| {
-        let columns = columns.iter().map(|(name, sigma)| {
-            let identity = delta;
-            delta *= C::Scalar::DELTA;
-            (named(values, &circuit.layout, **name), sigma.values, identity)
-        });
-        let columns = columns.collect();
-        let set = Set { columns, beta: factors.beta, gamma: factors.gamma };
-        let (z, last) = setting.engine.permutation_product(&set, first, factors.usable, random);
-        first = last;
-        z
+/// The sets of a circuit: values and σ of each column.
+fn sets<'v, C: ProofCurve>(
+    setting: Setting<'v, C>,
+    witness: &'v Witness<C>,
+) -> Vec<factors::Set<View<'v, C::Scalar>>> {
+    let (circuit, values) = (setting.circuit, witness.values(setting.key));
+    let column = |(name, sigma): (&Name, &Polynomial<'v, C::Scalar>)| {
+        [named(&values, &circuit.layout, *name), sigma.values]
     };
-    numbered.chunks(circuit.set_size()).map(product).collect()
+    let columns: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).map(column).collect();
+    let set = |(number, columns): (usize, &[[View<'v, C::Scalar>; 2]])| {
+        factors::Set { columns: columns.to_vec(), first: (number * circuit.set_size()) as u64 }
+    };
+    columns.chunks(circuit.set_size()).enumerate().map(set).collect()
 }
 
-fn of_lookups<C: ProofCurve>(
-    setting: Setting<'_, C>,
-    lookups: &[Columns<C>],
-    factors: &Factors<C::Scalar>,
-    random: Random<'_, C::Scalar>,
-) -> Vec<Column<C::Scalar>> {
-    let product = |columns: &Columns<C>| {
-        let [a, s] = columns.compressed.each_ref().map(Column::view);
-        let [permuted_a, permuted_s] = columns.permuted.each_ref().map(Column::view);
-        let Factors { beta, gamma, usable } = *factors;
-        setting.engine.lookup_product([a, s, permuted_a, permuted_s], beta, gamma, usable, random)
-    };
-    lookups.iter().map(product).collect()
+fn lookup<C: ProofCurve>(columns: &Columns<C>) -> factors::Lookup<View<'_, C::Scalar>> {
+    let [input, table] = columns.compressed.each_ref().map(Column::view);
+    let [permuted_input, permuted_table] = columns.permuted.each_ref().map(Column::view);
+    factors::Lookup { input, table, permuted_input, permuted_table }
 }

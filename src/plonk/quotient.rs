@@ -1,10 +1,8 @@
 //! The random polynomial, then y: the quotient of all constraints by X^n − 1.
 
-use ff::{Field, PrimeField};
-
 use super::column::{Column, View};
 use super::curve::ProofCurve;
-use super::engine::Basis;
+use super::engine::{Basis, Cosets};
 use super::evaluations::Quotient;
 use super::products::Products;
 use super::sums::Sum;
@@ -26,8 +24,10 @@ impl<'a, C: ProofCurve> Products<'a, C> {
     /// # Errors
     /// There are not n, or a forced backend failed.
     pub fn random(self, coefficients: Vec<C::Scalar>) -> Result<(Masked<'a, C>, C)> {
-        let random = Column::new(coefficients);
-        let points = self.permuted.start.setting.engine.commit(Basis::Monomial, &[random.view()])?;
+        let engine = self.permuted.start.setting.engine;
+        let random = engine.take(vec![coefficients])?;
+        let random = random.into_iter().next().ok_or_else(|| Error::lost("plonk"))?;
+        let points = engine.commit(Basis::Monomial, &[random.view()])?;
         let point = points.into_iter().next().ok_or_else(|| Error::lost("plonk"))?;
         Ok((Masked { products: self, random }, point))
     }
@@ -43,17 +43,12 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
         let Self { products, random } = self;
         let (setting, challenges) = (products.permuted.start.setting, products.challenges());
         let own = products.into_coefficients()?;
-        let cosets = Cosets::new(setting)?;
+        let cosets = setting.engine.cosets(setting.circuit.pieces())?;
         let terms = Sum::new(Terms::of(setting.circuit), challenges.len());
         let challenges = terms.challenges(&challenges, y);
-        let parts = cosets.shifts.iter().map(|shift| {
-            let sum = sum_on_coset(setting, &own, &terms, terms.step(y), &challenges, *shift)?;
-            // X^n − 1 is one number on a coset of the subgroup of order n, never 0 on these.
-            let vanishing = Option::from((power(*shift, setting.circuit.log_n) - C::Scalar::ONE).invert());
-            setting.engine.off_coset(sum.view(), *shift, vanishing.unwrap_or(C::Scalar::ZERO))
-        });
-        let parts = parts.collect::<Result<Vec<_>>>()?;
-        let pieces = cosets.pieces(setting, &parts);
+        let part = |number| sum_on_coset(setting, &own, (&terms, &challenges, terms.step(y)), (&cosets, number));
+        let parts = (0..cosets.count()).map(part).collect::<Result<Vec<_>>>()?;
+        let pieces = setting.engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
         let points = setting.engine.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
         Ok((Quotient { setting, own, pieces, random }, points))
     }
@@ -79,113 +74,27 @@ impl<C: ProofCurve> Products<'_, C> {
     }
 }
 
-/// The sum of all terms of all circuits on one coset.
+/// The sum of all terms of all circuits on one coset: the sum of one circuit's, challenges and weights, and by what those
+/// of a circuit grow when another's follow.
 fn sum_on_coset<C: ProofCurve>(
     setting: Setting<'_, C>,
     own: &[Vec<Column<C::Scalar>>],
-    terms: &Sum<C::Scalar>,
-    step: C::Scalar,
-    challenges: &[C::Scalar],
-    shift: C::Scalar,
+    (terms, challenges, step): (&Sum<C::Scalar>, &[C::Scalar], C::Scalar),
+    (cosets, number): (&Cosets<C::Scalar>, usize),
 ) -> Result<Column<C::Scalar>> {
     let engine = setting.engine;
-    let shared = engine.on_coset(&setting.key.coefficients(), shift)?;
+    let shared = engine.on_coset(cosets, number, &setting.key.coefficients())?;
     let mut sums = Vec::with_capacity(own.len());
     for coefficients in own {
-        let own = engine.on_coset(&coefficients.iter().map(Column::view).collect::<Vec<_>>(), shift)?;
+        let own = engine.on_coset(cosets, number, &coefficients.iter().map(Column::view).collect::<Vec<_>>())?;
         let columns: Vec<_> = shared.iter().chain(&own).map(Column::view).collect();
-        sums.push(engine.weighted_sum(terms, &columns, challenges, shift)?);
+        sums.push(engine.weighted_sum(terms, &columns, challenges, cosets.shift(number))?);
     }
-    Ok(engine.combine(&falling_powers(step, &sums)))
+    engine.combine(&falling_powers(step, &sums))
 }
 
 /// Columns with the powers of a factor, that of the last one being 1.
 fn falling_powers<F: NttField>(factor: F, columns: &[Column<F>]) -> Vec<(View<'_, F>, F)> {
     let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * factor));
     columns.iter().map(Column::view).rev().zip(powers).collect()
-}
-
-/// As many cosets of the subgroup of order n as the quotient has pieces: they tell it from all others of its degree.
-struct Cosets<F> {
-    /// cⱼ of the coset cⱼ·ω^i.
-    shifts: Vec<F>,
-    /// The inverse of the matrix of (cⱼ^n)^i: row i makes piece i of what is on the cosets.
-    inverse: Vec<Vec<F>>,
-}
-
-impl<F: NttField> Cosets<F> {
-    fn new<C: ProofCurve<Scalar = F>>(setting: Setting<'_, C>) -> Result<Self> {
-        let (count, log_n) = (setting.circuit.pieces(), setting.circuit.log_n);
-        let log_all = log_n + count.next_power_of_two().trailing_zeros();
-        if log_all > F::S {
-            let expected = format!("at most 2^{}", F::S - (log_all - log_n));
-            return Err(Error::invalid("plonk", "rows of a circuit of this degree", expected, format!("2^{log_n}")));
-        }
-        let root = (log_all..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
-        let shifts: Vec<F> =
-            std::iter::successors(Some(F::MULTIPLICATIVE_GENERATOR), |shift| Some(*shift * root)).take(count).collect();
-        let points: Vec<_> = shifts.iter().map(|shift| power(*shift, log_n)).collect();
-        Ok(Self { inverse: inverse_vandermonde(&points), shifts })
-    }
-
-    /// Pieces of the polynomial h that is Σ hᵢ·(cⱼ^n)^i modulo X^n − cⱼ^n, by these remainders.
-    fn pieces<C: ProofCurve<Scalar = F>>(&self, setting: Setting<'_, C>, parts: &[Column<F>]) -> Vec<Column<F>> {
-        let piece = |row: &Vec<F>| {
-            let terms: Vec<_> = parts.iter().map(Column::view).zip(row.iter().copied()).collect();
-            setting.engine.combine(&terms)
-        };
-        self.inverse.iter().map(piece).collect()
-    }
-}
-
-/// base^(2^log).
-fn power<F: PrimeField>(base: F, log: u32) -> F {
-    (0..log).fold(base, |power, _| power.square())
-}
-
-/// The inverse of the matrix of points[j]^i, row j, column i, for different points: entry (i, j) is coefficient i of the
-/// polynomial that is 1 at point j and 0 at others.
-fn inverse_vandermonde<F: PrimeField>(points: &[F]) -> Vec<Vec<F>> {
-    let mut inverse = vec![vec![F::ZERO; points.len()]; points.len()];
-    for (j, point) in points.iter().enumerate() {
-        for (i, coefficient) in lagrange_polynomial(points, *point).into_iter().enumerate() {
-            inverse[i][j] = coefficient;
-        }
-    }
-    inverse
-}
-
-/// ∏(X − p)/∏(point − p) over the other points.
-fn lagrange_polynomial<F: PrimeField>(points: &[F], point: F) -> Vec<F> {
-    let (mut polynomial, mut scale) = (vec![F::ONE], F::ONE);
-    for other in points.iter().filter(|other| **other != point) {
-        scale *= point - other;
-        polynomial.insert(0, F::ZERO);
-        for i in 1..polynomial.len() {
-            let above = polynomial[i];
-            polynomial[i - 1] -= above * other;
-        }
-    }
-    // Points differ, so that this is not 0.
-    let scale = scale.invert().unwrap_or(F::ZERO);
-    polynomial.into_iter().map(|coefficient| coefficient * scale).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use halo2curves::bn256::Fr;
-
-    #[test]
-    fn vandermonde_inverse() {
-        let points = [3, 5, 8, 13, 21].map(Fr::from);
-        let inverse = inverse_vandermonde(&points);
-        for (j, point) in points.iter().enumerate() {
-            for column in 0..points.len() {
-                let entry = |i: usize| point.pow_vartime([i as u64]) * inverse[i][column];
-                let sum: Fr = (0..points.len()).map(entry).sum();
-                assert_eq!(sum, Fr::from(u64::from(j == column)));
-            }
-        }
-    }
 }

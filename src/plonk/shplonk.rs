@@ -36,17 +36,16 @@ impl<'a, C: ProofCurve> Openings<'a, C> {
         let engine = polynomials.setting.engine;
         let sum = |(points, members): (Vec<usize>, Vec<Opened>)| {
             let views = members.iter().map(|member| polynomials.view(*member));
-            (points, engine.combine(&views.zip(powers(y)).collect::<Vec<_>>()))
+            Ok((points, engine.combine(&views.zip(powers(y)).collect::<Vec<_>>())?))
         };
-        let sets: Vec<_> = sets(&queries).into_iter().map(sum).collect();
+        let sets: Vec<_> = sets(&queries).into_iter().map(sum).collect::<Result<_>>()?;
         // A remainder is that of the division by all points of a set, so that no division sees another's.
         let quotients = sets.iter().map(|(points, sum)| {
-            let copy = engine.combine(&[(sum.view(), C::Scalar::ONE)]);
-            points.iter().fold(copy, |column, rotation| engine.divide(column, polynomials.point(*rotation)))
+            engine.divide(sum.view(), points.iter().map(|rotation| polynomials.point(*rotation)).collect())
         });
-        let quotients: Vec<_> = quotients.collect();
+        let quotients = quotients.collect::<Result<Vec<_>>>()?;
         let terms: Vec<_> = quotients.iter().map(Column::view).zip(powers(v)).collect();
-        let quotient = engine.combine(&terms);
+        let quotient = engine.combine(&terms)?;
         let point = one(engine.commit(Basis::Monomial, &[quotient.view()])?)?;
         Ok((Shplonk { polynomials, rotations, sets, quotient, v }, point))
     }
@@ -68,7 +67,7 @@ impl<C: ProofCurve> Shplonk<'_, C> {
             self.sets.iter().map(|(_, sum)| sum.view()).zip(factors).collect();
         terms.push((self.quotient.view(), -self.vanishing(u, |_| true) * scale));
         // Constants r_s(u) would change the remainder alone.
-        let witness = engine.divide(engine.combine(&terms), u);
+        let witness = engine.divide(engine.combine(&terms)?.view(), vec![u])?;
         one(engine.commit(Basis::Monomial, &[witness.view()])?)
     }
 

@@ -60,7 +60,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
             return Err(Error::invalid("plonk", "circuits", "at least 1", 0));
         }
         let witness = |instance: &&[&[C::Scalar]]| {
-            let instance = instance_columns(circuit, instance)?;
+            let instance = setting.engine.take(instance_columns(circuit, instance)?)?;
             Ok(Witness { advice: (0..circuit.layout.advice).map(|_| Column::new(Vec::new())).collect(), instance })
         };
         let circuits = instances.iter().map(witness).collect::<Result<_>>()?;
@@ -84,6 +84,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         let witness = self.circuits.get_mut(circuit);
         let witness = witness.ok_or_else(|| Error::invalid("plonk", "circuit", format!("below {count}"), circuit))?;
         let mut numbers = Vec::with_capacity(columns.len());
+        let mut taken = Vec::with_capacity(columns.len());
         for (number, values) in columns {
             let mut values = SecretVec(values);
             if values.len() != n || number >= witness.advice.len() {
@@ -91,11 +92,14 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
                 return Err(Error::invalid("plonk", "advice column", expected, format!("{}, {number}", values.len())));
             }
             values[usable..].iter_mut().for_each(|value| *value = random());
-            witness.advice[number] = Column::new(std::mem::take(&mut values.0));
+            taken.push(values);
             numbers.push(number);
         }
-        let views: Vec<_> = numbers.iter().map(|number| witness.advice[*number].view()).collect();
-        self.setting.engine.commit(Basis::Lagrange, &views)
+        let taken = taken.iter_mut().map(|values| std::mem::take(&mut values.0)).collect();
+        let taken = self.setting.engine.take(taken)?;
+        let points = self.setting.engine.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
+        numbers.into_iter().zip(taken).for_each(|(number, column)| witness.advice[number] = column);
+        Ok(points)
     }
 
     /// Takes a challenge of the circuit by its number.
@@ -119,7 +123,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     }
 }
 
-fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Result<Vec<Column<F>>> {
+fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Result<Vec<Vec<F>>> {
     let Layout { instances, .. } = circuit.layout;
     if instance.len() != instances {
         return Err(Error::invalid("plonk", "instance columns", instances, instance.len()));
@@ -131,7 +135,7 @@ fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Res
         }
         let mut column = values.to_vec();
         column.resize(circuit.rows(), F::ZERO);
-        Ok(Column::new(column))
+        Ok(column)
     };
     instance.iter().map(column).collect()
 }
