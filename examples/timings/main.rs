@@ -1,5 +1,5 @@
-//! Times MSM and NTT from host slices to host result, sparse matrices times vectors and the terms of a quotient on the
-//! device, and the rate of field products, on one backend.
+//! Times MSM and NTT from host slices to host result, sparse matrices times vectors, the terms of a quotient and the steps
+//! of a PLONKish proof on the device, and the rate of field products, on one backend.
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
@@ -14,6 +14,7 @@ mod ntt;
 mod peers;
 #[path = "../groth16/place.rs"]
 mod place;
+mod plonk;
 #[path = "../../benches/common/variables.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod variables;
@@ -68,6 +69,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     for &log_n in sizes {
         expression::rows::<Scalar>(&accelerator, options, log_n)?;
         expression::rows::<bn256::Fr>(&accelerator, options, log_n)?;
+        plonk::rows::<Scalar>(&accelerator, options, log_n)?;
+        plonk::rows::<bn256::Fr>(&accelerator, options, log_n)?;
     }
     for &log_n in sizes {
         msms::<G1Affine>(&accelerator, options, log_n)?;

@@ -12,7 +12,9 @@ use crate::shared::{download, every_field, on_devices, random, refused, spread, 
 
 fn multiset<F: NttField>(values: &[F]) -> HashMap<Vec<u8>, usize> {
     let mut counts = HashMap::new();
-    values.iter().for_each(|value| *counts.entry(value.to_repr().as_ref().to_vec()).or_default() += 1);
+    for value in values {
+        *counts.entry(value.to_repr().as_ref().to_vec()).or_default() += 1;
+    }
     counts
 }
 
@@ -88,7 +90,9 @@ fn finds_missing<F: NttField>() {
     let mut lookups = [3, 700, 2048].map(|kinds| lookup::<F>(rows, kinds, 5));
     // Some rows, among them the last that counts, and one behind; all rows; none.
     let strangers = random::<F>(2, 99);
-    [17, 18, 1000, 2040, 2041].iter().for_each(|row| lookups[0][0][*row] = strangers[row % 2]);
+    for row in [17, 18, 1000, 2040, 2041] {
+        lookups[0][0][row] = strangers[row % 2];
+    }
     lookups[1][0].fill(strangers[0]);
     let missing = agrees(rows, &lookups);
     assert_eq!(missing, [Some(Missing { rows: 4, first: 17 }), Some(Missing { rows: 2041, first: 0 }), None]);

@@ -71,7 +71,9 @@ fn quotient_of_polynomials() {
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         // c has the same values on the subgroup.
         let mut values = [a.clone(), b.clone()];
-        values.iter_mut().for_each(|v| drop(extended.small().forward(v).expect("forward")));
+        for polynomial in &mut values {
+            extended.small().forward(polynomial).expect("forward");
+        }
         let mut c: Vec<F> = values[0].iter().zip(&values[1]).map(|(a, b)| a * b).collect();
         extended.small().inverse(&mut c).expect("inverse");
         let columns = upload(&mut stream, &[&a[..], &b, &c].concat());

@@ -119,12 +119,13 @@ fn factors_of_columns<F: NttField>() {
             factors::on_cpu(rows, challenges, &sets, &lookups).expect("on the CPU")
         };
         let place = |row: usize| rows.omega::<F>().pow_vartime([row as u64]);
-        for row in 0..usable {
+        let defined = |row: usize| {
             let term = |j: u64, k: usize| columns[k][row] + beta * F::DELTA.pow_vartime([j]) * place(row) + gamma;
             let expected: F = (6..13).map(|j| term(j, 2 * j as usize)).product();
             assert_eq!(host.numerators[3 * n + row], expected);
             assert_eq!(host.denominators[6 * n + row], (columns[36][row] + beta) * (columns[37][row] + gamma));
-        }
+        };
+        (0..usable).for_each(defined);
         let expected = products::on_cpu(rows, &host, &[4, 1, 1, 1]).expect("on the CPU");
         on_devices(|stream| {
             // All in one vector, and each in its own.

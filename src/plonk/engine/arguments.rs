@@ -1,7 +1,5 @@
 //! Columns that lookups and products add to a proof.
 
-use ff::Field;
-
 use super::Engine;
 use super::place::{column, in_a_row, residents};
 use crate::Result;

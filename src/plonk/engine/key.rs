@@ -21,10 +21,9 @@ pub struct KeyOnDevice<F: NttField> {
 impl<F: NttField> KeyOnDevice<F> {
     /// The key, as proofs take it.
     pub fn key(&self) -> Key<'_, F> {
-        let polynomial = |(values, coefficients): (&'_ Column<F>, &'_ Column<F>)| (values.view(), coefficients.view());
-        let pairs = self.values.iter().zip(&self.coefficients).map(polynomial);
-        let mut fixed: Vec<_> =
-            pairs.map(|(values, coefficients)| Polynomial { values, coefficients }).collect();
+        let (values, coefficients) = (self.values.iter().map(Column::view), self.coefficients.iter().map(Column::view));
+        let pairs = values.zip(coefficients);
+        let mut fixed: Vec<_> = pairs.map(|(values, coefficients)| Polynomial { values, coefficients }).collect();
         let sigma = fixed.split_off(self.fixed);
         let rows = &self.coefficients[self.values.len()..];
         Key { fixed, sigma, first: rows[0].view(), last: rows[1].view(), active: rows[2].view() }

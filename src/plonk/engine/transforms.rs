@@ -105,8 +105,9 @@ impl<C: ProofCurve> Engine<C> {
     ) -> Result<Vec<Column<C::Scalar>>> {
         let columns = self.fetch_all(columns)?.into_iter().map(super::OnHost::into_copy);
         let mut columns: Vec<SecretVec<_>> = columns.collect();
+        let transforms = vec![transform; columns.len()];
         let mut slices: Vec<&mut [_]> = columns.iter_mut().map(|column| &mut **column).collect();
-        transform_many(&self.accelerator, &mut slices, &vec![transform; columns.len()], None)?;
+        transform_many(&self.accelerator, &mut slices, &transforms, None)?;
         Ok(columns.into_iter().map(|mut column| Column::new(std::mem::take(&mut column.0))).collect())
     }
 

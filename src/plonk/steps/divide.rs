@@ -31,7 +31,7 @@ fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
 /// Queues the division of each polynomial, `n` coefficients, by Π (X − z) over its roots, in place: coefficients of the
 /// quotient, and zeros above. Remainders are dropped.
 ///
-/// Some four products for each coefficient and root, and 96 bytes. Three launches for the first roots of all, three for the
+/// Some five products for each coefficient and root, and 96 bytes. Three launches for the first roots of all, three for the
 /// second ones, and so on.
 ///
 /// # Errors
@@ -116,7 +116,9 @@ pub fn on_cpu<F: NttField>(polynomials: &mut [&mut [F]], roots: &[Vec<F>]) -> Re
         });
     };
     polynomials.par_iter_mut().zip(roots).for_each(|(polynomial, roots)| {
-        roots.iter().for_each(|root| divide_by(polynomial, *root));
+        for root in roots {
+            divide_by(polynomial, *root);
+        }
     });
     Ok(())
 }

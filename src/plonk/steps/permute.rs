@@ -62,8 +62,8 @@ type Columns<'a, F> = (&'a DeviceVector<F>, Place);
 
 /// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
 ///
-/// Six launches. For each row some 300 bytes are read or written, two thirds of them at places that hashing and the
-/// tables' order settle, and two hashes are taken.
+/// Six launches. For each row some 430 bytes are read or written, more than half of them in sectors of 32 bytes at places
+/// that hashing and the tables' order settle, and two hashes are taken.
 ///
 /// # Errors
 /// The rows are wrong, there are not as many tables as inputs, columns are not there or of another device, or the device has too
@@ -221,7 +221,9 @@ pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec
         put(*value, Some(*value));
         (1..*count).for_each(|_| put(*value, None));
     }
-    missing.iter().for_each(|row| put(input[*row], None));
+    for row in &missing {
+        put(input[*row], None);
+    }
     Ok((columns, missing.first().map(|first| Missing { rows: missing.len(), first: *first })))
 }
 

@@ -38,7 +38,7 @@ fn check<F: NttField>(rows: Rows, [numerators, denominators]: [usize; 2], chains
 /// sets of a circuit are a chain, a lookup is one of its own. A denominator of zero has the inverse zero, as halo2's
 /// `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::rows::enqueue`] to fill.
 ///
-/// Three launches; for each row some 9 products and 7 · 32 bytes read or written, and an inversion for 512 rows.
+/// Three launches; for each row some 10 products and 8 · 32 bytes read or written, and an inversion for 512 rows.
 ///
 /// # Errors
 /// The rows are wrong, lengths are not those of the chains, a vector is of another device, or the device has too little
