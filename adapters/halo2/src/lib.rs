@@ -78,6 +78,7 @@
 mod arena;
 mod constraints;
 mod error;
+mod kept;
 mod keygen;
 mod opening;
 mod prover;

@@ -14,7 +14,7 @@ use crate::constraints;
 use crate::error::{check_rows, outer};
 use crate::opening::{Kind, Opening, Scheme};
 use crate::random::elements;
-use crate::setup::engine;
+use crate::setup::{self, engine};
 use crate::synthesis::{Pen, Phases, Synthesis};
 
 /// Proves circuits of one key, as `halo2_axiom::plonk::create_proof` does: an instance for each, of a slice for each of its
@@ -113,7 +113,9 @@ where
     let circuit = constraints::circuit(pk);
     check_instances(&circuit, instances)?;
     check_rows(params.k(), circuit.log_n)?;
-    let (engine, key): (Engine<G1Affine>, _) = (engine(params)?, constraints::key(pk));
+    let engine: Engine<G1Affine> = engine(params)?;
+    let on_device = setup::key(&engine, pk)?;
+    let key = on_device.as_ref().map_or_else(|| constraints::key(pk), |key| key.key());
     let setting = Setting { engine: &engine, circuit: &circuit, key: &key };
     let mut proof = Witnesses::new(setting, instances).map_err(outer)?;
     pk.get_vk().hash_into(pen.transcript)?;
@@ -157,7 +159,7 @@ where
     pen.write(&[point])?;
     let (proof, points) = proof.quotient(pen.squeeze()).map_err(outer)?;
     pen.write(&points)?;
-    let (openings, values) = proof.evaluations(pen.squeeze());
+    let (openings, values) = proof.evaluations(pen.squeeze()).map_err(outer)?;
     values.iter().try_for_each(|value| pen.transcript.write_scalar(*value))?;
     Ok(openings)
 }

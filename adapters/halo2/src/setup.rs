@@ -1,26 +1,29 @@
-//! Bases of setups, kept between calls.
+//! Bases of setups and columns of keys, kept between calls.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use halo2_axiom::SerdeFormat;
-use halo2_axiom::halo2curves::bn256::{Bn256, G1Affine, G2Affine};
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine, G2Affine};
 use halo2_axiom::halo2curves::serde::SerdeObject;
-use halo2_axiom::plonk::Error;
+use halo2_axiom::plonk::{Error, ProvingKey};
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp::plonk::{Engine, Srs};
+use proofwarp::plonk::{Engine, KeyOnDevice, Srs};
 use rayon::prelude::*;
 
+use crate::constraints;
 use crate::error::outer;
+use crate::kept::Kept;
 
-/// Setups that are kept: a proof, its aggregation and that one's have one each.
-const KEPT: usize = 4;
 /// Bytes of a point.
 const POINT: usize = 64;
 
-static SETUPS: Mutex<Vec<(Identity, Arc<Srs<G1Affine>>)>> = Mutex::new(Vec::new());
+/// Setups that are kept: a proof, its aggregation and that one's have one each.
+static SETUPS: Kept<Identity, Srs<G1Affine>> = Kept::new(4);
+/// Keys that are kept: a large one takes gigabytes.
+static KEYS: Kept<Fr, KeyOnDevice<Fr>> = Kept::new(2);
 
 /// What tells setups from each other: the secret's power in G2 and the size settle all points.
 #[derive(PartialEq)]
@@ -43,42 +46,24 @@ pub fn engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     Engine::new(accelerator, params.k(), srs(accelerator, params)?).map_err(outer)
 }
 
-/// Lets go of all setups that are kept, and of their memory once no proof uses them.
+/// A key's columns on the engine's device, which are uploaded unless they are kept from an earlier call; `None` where
+/// there is no device, or no room.
+pub fn key(engine: &Engine<G1Affine>, pk: &ProvingKey<G1Affine>) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
+    // It is the hash of all that verifiers know of a key, commitments to its columns among it.
+    let identity = pk.get_vk().transcript_repr();
+    KEYS.find(identity, || engine.keep(&constraints::key(pk))).map_err(outer)
+}
+
+/// Lets go of all setups and keys that are kept, and of their memory once no proof uses them.
 pub fn clear_setups() {
-    let gone = std::mem::take(&mut *SETUPS.lock().unwrap_or_else(PoisonError::into_inner));
-    drop(gone);
+    KEYS.clear();
+    SETUPS.clear();
 }
 
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
-    let identity = Identity::of(params);
-    if let Some(srs) = find(&identity) {
-        return Ok(srs);
-    }
-    // Not under the lock: it may take seconds. Two threads may both do it; one is kept.
-    let bases = params.get_g().to_vec();
-    let srs = Arc::new(Srs::new(accelerator, bases, lagrange(params)?).map_err(outer)?);
-    keep(identity, srs.clone());
-    Ok(srs)
-}
-
-/// A setup that is kept, which is then the most recently used.
-fn find(identity: &Identity) -> Option<Arc<Srs<G1Affine>>> {
-    let mut setups = SETUPS.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = setups.iter().position(|(kept, _)| kept == identity)?;
-    let entry = setups.remove(at);
-    let srs = entry.1.clone();
-    setups.push(entry);
-    Some(srs)
-}
-
-fn keep(identity: Identity, srs: Arc<Srs<G1Affine>>) {
-    let mut setups = SETUPS.lock().unwrap_or_else(PoisonError::into_inner);
-    setups.retain(|(kept, _)| *kept != identity);
-    setups.push((identity, srs));
-    let gone = setups.len().saturating_sub(KEPT);
-    let gone: Vec<_> = setups.drain(..gone).collect();
-    drop(setups);
-    drop(gone);
+    let new = || Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(outer);
+    let srs = SETUPS.find(Identity::of(params), || new().map(Some))?;
+    srs.ok_or(Error::Synthesis)
 }
 
 /// The Lagrange bases, which the setup shows in its file's bytes alone: a number of 4 bytes, n bases, n Lagrange bases.

@@ -74,7 +74,8 @@ fn row_columns(rows: usize, blinding: usize) -> [Vec<Fr>; 3] {
 fn coefficients(engine: &Engine<G1Affine>, columns: &[Vec<Fr>]) -> Result<Vec<Polynomial<Fr, Coeff>>, Error> {
     let columns: Vec<View<'_, Fr>> = views(columns);
     let polynomials = engine.interpolate(&columns).map_err(outer)?;
-    Ok(polynomials.into_iter().map(|column| Polynomial::new(column.into_vec())).collect())
+    let on_host = |column| engine.into_host(column).map(Polynomial::new).map_err(outer);
+    polynomials.into_iter().map(on_host).collect()
 }
 
 fn values(columns: Vec<Vec<Fr>>) -> Vec<Polynomial<Fr, LagrangeCoeff>> {
