@@ -45,7 +45,11 @@ impl<'a, C: ProofCurve> Quotient<'a, C> {
 }
 
 /// Σ x^(n·i)·pieceᵢ.
-fn joined<C: ProofCurve>(setting: Setting<'_, C>, pieces: &[Column<C::Scalar>], x: C::Scalar) -> Result<Column<C::Scalar>> {
+fn joined<C: ProofCurve>(
+    setting: Setting<'_, C>,
+    pieces: &[Column<C::Scalar>],
+    x: C::Scalar,
+) -> Result<Column<C::Scalar>> {
     let step = x.pow_vartime([setting.circuit.rows() as u64]);
     let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * step));
     let terms: Vec<_> = pieces.iter().map(Column::view).zip(powers).collect();

@@ -64,17 +64,14 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
 }
 
 /// The sets of a circuit: values and σ of each column.
-fn sets<'v, C: ProofCurve>(
-    setting: Setting<'v, C>,
-    witness: &'v Witness<C>,
-) -> Vec<factors::Set<View<'v, C::Scalar>>> {
+fn sets<'v, C: ProofCurve>(setting: Setting<'v, C>, witness: &'v Witness<C>) -> Vec<factors::Set<View<'v, C::Scalar>>> {
     let (circuit, values) = (setting.circuit, witness.values(setting.key));
-    let column = |(name, sigma): (&Name, &Polynomial<'v, C::Scalar>)| {
-        [named(&values, &circuit.layout, *name), sigma.values]
-    };
+    let column =
+        |(name, sigma): (&Name, &Polynomial<'v, C::Scalar>)| [named(&values, &circuit.layout, *name), sigma.values];
     let columns: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).map(column).collect();
-    let set = |(number, columns): (usize, &[[View<'v, C::Scalar>; 2]])| {
-        factors::Set { columns: columns.to_vec(), first: (number * circuit.set_size()) as u64 }
+    let set = |(number, columns): (usize, &[[View<'v, C::Scalar>; 2]])| factors::Set {
+        columns: columns.to_vec(),
+        first: (number * circuit.set_size()) as u64,
     };
     columns.chunks(circuit.set_size()).enumerate().map(set).collect()
 }

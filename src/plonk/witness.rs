@@ -97,7 +97,8 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         }
         let taken = taken.iter_mut().map(|values| std::mem::take(&mut values.0)).collect();
         let taken = self.setting.engine.take(taken)?;
-        let points = self.setting.engine.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
+        let points =
+            self.setting.engine.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
         numbers.into_iter().zip(taken).for_each(|(number, column)| witness.advice[number] = column);
         Ok(points)
     }

@@ -45,10 +45,7 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// As [`Self::evaluate`].
-    pub(in crate::plonk) fn combine(
-        &self,
-        terms: &[(View<'_, C::Scalar>, C::Scalar)],
-    ) -> Result<Column<C::Scalar>> {
+    pub(in crate::plonk) fn combine(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
         let done = self.run(
             "combine",
