@@ -44,6 +44,8 @@ prepare_sdk() {
     local copy="$root/target/snark-verifier-sdk-$sdk"
     copy_with_patch snark-verifier-sdk "$sdk" "$copy" "$patch"$'\n\n[dependencies.halo2-axiom-gpu]\nversion = "1.0.1"'
     cd "$copy"
+    # The package's lock file holds on to a blst that is too old, as docs/halo2.md says.
+    ! grep -A1 '^name = "blst"$' Cargo.lock | grep -qx 'version = "0.3.15"' || cargo update --quiet blst
     uses_drop_in halo2-axiom-gpu --features "$features"
 }
 
