@@ -1,11 +1,10 @@
 //! Keys are halo2-axiom's to the last byte.
 
-mod described;
-
-use described::{Described, Shape, setup};
 use halo2_axiom::SerdeFormat;
 use halo2_axiom::halo2curves::bn256::G1Affine;
 use halo2_axiom::plonk::{self, ProvingKey};
+
+use crate::described::{Described, Shape, setup};
 
 const K: u32 = 6;
 
@@ -53,7 +52,7 @@ fn too_few_rows() {
     assert!(few(proofwarp_halo2::keygen_vk::<G1Affine, _, _>(&*setup, &circuit).expect_err("too few rows")));
     assert!(few(proofwarp_halo2::keygen_pk2::<G1Affine, _, _>(&*setup, &circuit, false).expect_err("too few rows")));
     // Enough for blinding, too few for the synthesis, where the stock crate panics.
-    let setup = described::setup(4);
+    let setup = crate::described::setup(4);
     let error = proofwarp_halo2::keygen_vk::<G1Affine, _, _>(&*setup, &circuit).expect_err("too few rows");
     assert!(matches!(error, plonk::Error::NotEnoughRowsAvailable { current_k: 4 }), "{error}");
 }

@@ -1,10 +1,7 @@
 //! Witnesses that break their circuit, and calls that cannot be served.
 
-mod described;
-
 use std::sync::Mutex;
 
-use described::{Described, Shape, instances_of, keys, prove, setup, slices, verify};
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::Error;
 use halo2_axiom::poly::kzg::commitment::KZGCommitmentScheme;
@@ -13,6 +10,8 @@ use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer
 use log::{Level, Log, Metadata, Record};
 use proofwarp_halo2::{Kind, create_proof_from_advice};
 use rand_core::OsRng;
+
+use crate::described::{Described, Shape, instances_of, keys, prove, setup, slices, verify};
 
 const K: u32 = 6;
 

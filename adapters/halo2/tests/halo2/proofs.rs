@@ -1,9 +1,8 @@
 //! halo2-axiom's verifier accepts what is proved, and nothing else.
 
-mod described;
-
-use described::{Described, Shape, instances_of, keys, prove, verify};
 use proofwarp_halo2::Kind;
+
+use crate::described::{Described, Shape, instances_of, keys, prove, verify};
 
 const K: u32 = 6;
 

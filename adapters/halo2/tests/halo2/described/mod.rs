@@ -1,5 +1,4 @@
 //! Circuits made from descriptions, with witnesses that satisfy them, and both crates' functions around them.
-#![allow(dead_code, unused_imports, reason = "each test program uses some of it")]
 
 mod circuit;
 mod proofs;

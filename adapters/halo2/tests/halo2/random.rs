@@ -1,11 +1,10 @@
 //! Constraint systems that proptest makes: halo2-axiom's verifier accepts their proofs.
 
-mod described;
-
-use described::{Described, Gate, Lookup, Shape, TableKind, Term, instances_of, keys, prove, verify};
 use proofwarp_halo2::Kind;
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::described::{Described, Gate, Lookup, Shape, TableKind, Term, instances_of, keys, prove, verify};
 
 /// Columns that gates compute with: three inputs, two fixed ones.
 const COLUMNS: usize = 5;

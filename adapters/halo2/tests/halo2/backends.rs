@@ -1,14 +1,13 @@
 //! A device's proofs are the CPU's to the last byte, where the randomness is the same.
 
-mod described;
-
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use described::{Described, Shape, instances_of, keys, prove};
 use proofwarp::Accelerator;
 use proofwarp_halo2::Kind;
+
+use crate::described::{Described, Shape, instances_of, keys, prove};
 
 /// Names the file to which a child, which proves on the CPU, writes its proofs.
 const FILE: &str = "HALO2_TEST_PROOFS";
@@ -46,7 +45,7 @@ fn proofs() -> Vec<Vec<u8>> {
 /// What this test gives in a process of its own, whose accelerator is the CPU.
 fn on_the_cpu(file: &Path) -> Vec<u8> {
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args(["--exact", "same_bytes"]).env("PROOFWARP_BACKEND", "cpu").env(FILE, file);
+    child.args(["--exact", "backends::same_bytes"]).env("PROOFWARP_BACKEND", "cpu").env(FILE, file);
     let output = child.output().expect("a child");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     fs::read(file).expect("proofs")
