@@ -82,7 +82,7 @@ impl MsmCurve for G1Affine {
 
 #[cfg(test)]
 mod tests {
-    use ff::{Field, PrimeField};
+    use ff::PrimeField;
     use halo2curves::bn256 as other;
     use halo2curves::serde::SerdeObject as _;
 
@@ -103,9 +103,12 @@ mod tests {
         for (ours, theirs) in (0..9).map(numbers) {
             assert_eq!(as_bytes(&[ours]), as_bytes(&[theirs]));
         }
-        assert_eq!(Fr::ROOT_OF_UNITY.to_repr(), other::Fr::ROOT_OF_UNITY.to_repr());
-        assert_eq!(Fr::DELTA.to_repr(), other::Fr::DELTA.to_repr());
-        assert_eq!(Fr::MULTIPLICATIVE_GENERATOR.to_repr(), other::Fr::MULTIPLICATIVE_GENERATOR.to_repr());
+        assert_eq!(Fr::ROOT_OF_UNITY.to_repr().as_slice(), other::Fr::ROOT_OF_UNITY.to_repr().as_ref());
+        assert_eq!(Fr::DELTA.to_repr().as_slice(), other::Fr::DELTA.to_repr().as_ref());
+        assert_eq!(
+            Fr::MULTIPLICATIVE_GENERATOR.to_repr().as_slice(),
+            other::Fr::MULTIPLICATIVE_GENERATOR.to_repr().as_ref()
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         let chains: Vec<_> = chains.chain(lookups.iter().map(|_| 1)).collect();
         let challenges = Challenges { beta, gamma };
         let usable = circuit.usable();
-        let mut products = setting.engine.products(challenges, (&sets, &lookups), &chains, usable, random)?;
+        let mut products = setting.engine.products(challenges, &sets, &lookups, &chains, usable, random)?;
         let points = setting.engine.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
         // A and S have done their part: their memory goes first.
         let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);

@@ -6,7 +6,7 @@ use super::curve::ProofCurve;
 use super::engine::{Basis, Engine};
 use super::key::Key;
 use super::layout::{Layout, Name};
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::{Error, Result};
 
 /// Random elements, from the caller's source.
@@ -69,34 +69,31 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     }
 
     /// Takes columns of a circuit's witness by their numbers, n values each, puts random ones into the rows that hide them,
-    /// and commits to them in the order given.
+    /// and commits to them in the order given. Vectors are the caller's to clear: where the host does the work, they are
+    /// taken, and left empty.
     ///
     /// # Errors
     /// There is no such circuit or column, a column has another length, or a forced backend failed.
     pub fn commit(
         &mut self,
         circuit: usize,
-        columns: Vec<(usize, Vec<C::Scalar>)>,
+        columns: Vec<(usize, &mut Vec<C::Scalar>)>,
         random: Random<'_, C::Scalar>,
     ) -> Result<Vec<C>> {
         let (n, usable) = (self.setting.circuit.rows(), self.setting.circuit.usable());
         let count = self.circuits.len();
         let witness = self.circuits.get_mut(circuit);
         let witness = witness.ok_or_else(|| Error::invalid("plonk", "circuit", format!("below {count}"), circuit))?;
-        let mut numbers = Vec::with_capacity(columns.len());
-        let mut taken = Vec::with_capacity(columns.len());
-        for (number, values) in columns {
-            let mut values = SecretVec(values);
-            if values.len() != n || number >= witness.advice.len() {
-                let expected = format!("{n} rows, a number below {}", witness.advice.len());
-                return Err(Error::invalid("plonk", "advice column", expected, format!("{}, {number}", values.len())));
-            }
-            values[usable..].iter_mut().for_each(|value| *value = random());
-            taken.push(values);
-            numbers.push(number);
+        let known = witness.advice.len();
+        if let Some((number, values)) = columns.iter().find(|(number, values)| values.len() != n || *number >= known) {
+            let expected = format!("{n} rows, a number below {known}");
+            return Err(Error::invalid("plonk", "advice column", expected, format!("{}, {number}", values.len())));
         }
-        let taken = taken.iter_mut().map(|values| std::mem::take(&mut values.0)).collect();
-        let taken = self.setting.engine.take(taken)?;
+        let (numbers, mut columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        for values in &mut columns {
+            values[usable..].iter_mut().for_each(|value| *value = random());
+        }
+        let taken = self.setting.engine.take_from(&mut columns)?;
         let points =
             self.setting.engine.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
         numbers.into_iter().zip(taken).for_each(|(number, column)| witness.advice[number] = column);

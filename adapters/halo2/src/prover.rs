@@ -9,7 +9,7 @@ use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{Circuit, Engine, Openings, Setting, Witnesses};
 use rand_core::RngCore;
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Cleared};
 use crate::constraints;
 use crate::error::{check_rows, outer};
 use crate::opening::{Kind, Opening, Scheme};
@@ -91,7 +91,8 @@ pub fn create_proof_from_advice<
             return Err(Error::BoundsFailure);
         }
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
-        phases.commit(0, 0, advice, pen)?;
+        let mut advice = Cleared(advice);
+        phases.commit(0, advice.0.iter_mut().enumerate().collect(), pen)?;
         phases.squeeze(0, pen)
     })
 }
@@ -214,7 +215,7 @@ where
             run.failed.map_or(result, Err)?;
         }
         if reached < circuit.phases() {
-            end_phase(&mut phases, &arenas, reached, pen)?;
+            end_phase(&mut phases, &mut arenas, reached, pen)?;
         }
         phase = reached + 1;
     }
@@ -224,7 +225,7 @@ where
 /// Commits to all circuits' columns of a phase.
 fn end_phase<E, R, T>(
     phases: &mut Phases<'_, '_>,
-    arenas: &[Arena],
+    arenas: &mut [Arena],
     phase: u8,
     pen: &mut Pen<'_, E, R, T>,
 ) -> Result<(), Error>
@@ -234,8 +235,8 @@ where
     T: TranscriptWrite<G1Affine, E>,
 {
     let numbers = phases.circuit.advice_of(phase);
-    for (number, arena) in arenas.iter().enumerate() {
-        phases.commit(number, phase, arena.values(&numbers), pen)?;
+    for (number, arena) in arenas.iter_mut().enumerate() {
+        phases.commit(number, arena.values(&numbers), pen)?;
     }
     phases.squeeze(phase, pen)
 }

@@ -13,6 +13,7 @@ use proofwarp::Accelerator;
 use proofwarp::plonk::{Engine, KeyOnDevice, Srs};
 use rayon::prelude::*;
 
+use crate::arena::clear_arenas;
 use crate::constraints;
 use crate::error::outer;
 use crate::kept::Kept;
@@ -54,8 +55,10 @@ pub fn key(engine: &Engine<G1Affine>, pk: &ProvingKey<G1Affine>) -> Result<Optio
     KEYS.find(identity, || engine.keep(&constraints::key(pk))).map_err(outer)
 }
 
-/// Lets go of all setups and keys that are kept, and of their memory once no proof uses them.
+/// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
+/// for witnesses.
 pub fn clear_setups() {
+    clear_arenas();
     KEYS.clear();
     SETUPS.clear();
 }

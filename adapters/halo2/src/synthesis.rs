@@ -43,15 +43,13 @@ pub struct Phases<'p, 'a> {
 }
 
 impl Phases<'_, '_> {
-    /// Commits to a circuit's columns of a phase.
+    /// Commits to a circuit's columns, which are by their numbers.
     pub fn commit<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         number: usize,
-        phase: u8,
-        columns: Vec<Vec<Fr>>,
+        columns: Vec<(usize, &mut Vec<Fr>)>,
         pen: &mut Pen<'_, E, R, T>,
     ) -> Result<(), Error> {
-        let columns = self.circuit.advice_of(phase).into_iter().zip(columns).collect();
         let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
         pen.write(&points)
     }
@@ -90,7 +88,7 @@ impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>
     /// Commits to the columns of the phase that ends, and squeezes what follows it.
     pub fn end_phase(&mut self) -> Result<(), Error> {
         let columns = self.arena.values(&self.phases.circuit.advice_of(self.phase));
-        self.phases.commit(0, self.phase, columns, self.pen)?;
+        self.phases.commit(0, columns, self.pen)?;
         self.phases.squeeze(self.phase, self.pen)?;
         self.phase += 1;
         Ok(())

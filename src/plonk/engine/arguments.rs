@@ -52,7 +52,7 @@ impl<C: ProofCurve> Engine<C> {
                 let mut all = SecretVec(Vec::with_capacity(place.count * n));
                 let mut missing = Vec::with_capacity(lookups.len());
                 for [input, table] in lookups {
-                    let (columns, lost) = permute::on_cpu(rows_used, &*self.fetch(*input)?, &*self.fetch(*table)?)?;
+                    let (columns, lost) = permute::on_cpu(rows_used, &self.fetch(*input)?, &self.fetch(*table)?)?;
                     columns.map(SecretVec).iter().for_each(|column| all.0.extend_from_slice(column));
                     missing.push(lost);
                 }
@@ -75,7 +75,8 @@ impl<C: ProofCurve> Engine<C> {
     pub(in crate::plonk) fn products(
         &self,
         challenges: Challenges<C::Scalar>,
-        (sets, lookups): (&[Set<View<'_, C::Scalar>>], &[Lookup<View<'_, C::Scalar>>]),
+        sets: &[Set<View<'_, C::Scalar>>],
+        lookups: &[Lookup<View<'_, C::Scalar>>],
         chains: &[usize],
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,

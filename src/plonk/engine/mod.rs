@@ -21,7 +21,7 @@ pub(super) use transforms::Cosets;
 use super::column::{Column, Place, Resident, View, Viewed};
 use super::curve::ProofCurve;
 use crate::backend::{Device, Stream};
-use crate::field::NttField;
+use crate::field::{NttField, SecretVec};
 use crate::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::Call;
@@ -105,12 +105,23 @@ impl<C: ProofCurve> Engine<C> {
     /// # Errors
     /// A column has another length, or a forced backend failed.
     pub fn take(&self, columns: Vec<Vec<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
-        let columns: Vec<_> = columns.into_iter().map(Column::new).collect();
-        let views: Vec<_> = columns.iter().map(Column::view).collect();
+        // What the device has copies of is cleared here.
+        let mut columns: Vec<_> = columns.into_iter().map(SecretVec).collect();
+        self.take_from(&mut columns.iter_mut().map(|column| &mut column.0).collect::<Vec<_>>())
+    }
+
+    /// The same from vectors that the caller goes on to use: a device copies them, and the host takes them, so that
+    /// they are empty.
+    ///
+    /// # Errors
+    /// As [`Self::take`]; vectors are then as they were.
+    pub fn take_from(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
+        let views: Vec<_> = columns.iter().map(|column| View::new(column.as_slice())).collect();
         check(self.n(), &views)?;
         let upload = |stream: &mut Stream| place::copies(stream, self.n(), &views).map(Some);
         let there = self.run("upload", views.len(), upload, || Ok(None))?;
-        Ok(there.map_or(columns, |vector| Column::of(vector, self.n())))
+        let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
+        Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
     }
 
     /// A column's elements in host memory, no more cleared: for columns that are no secret.
@@ -213,7 +224,7 @@ enum AnyScalars<'v, F: NttField> {
 impl<F: NttField> AnyScalars<'_, F> {
     fn lent(&self) -> Vec<Scalars<'_>> {
         match self {
-            Self::OnHost(columns) => columns.iter().map(|column| Scalars::elements(&**column)).collect(),
+            Self::OnHost(columns) => columns.iter().map(|column| Scalars::elements(column)).collect(),
             Self::OnDevice(columns) => columns.iter().map(Scalars::from).collect(),
         }
     }

@@ -5,7 +5,7 @@ use ff::Field;
 use super::Engine;
 use super::place::{copies, in_a_row, residents};
 use crate::backend::Stream;
-use crate::expression::{Coset, DeviceColumn, Program};
+use crate::expression::{Coset, DeviceColumn, Group, Program};
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::ntt::{Direction, ExtendedDomain, Transform, transform_many};
 use crate::plonk::column::{Column, Resident, View};
@@ -82,13 +82,8 @@ impl<C: ProofCurve> Engine<C> {
             |stream| {
                 let (from, place) = in_a_row(stream, self.n(), columns)?;
                 let whole = place.first == 0 && place.count * self.n() == from.vector.len();
-                let vector = match whole {
-                    true => cosets.domain.enqueue_coset_of_all(stream, &from.vector, number)?,
-                    false => {
-                        let alone = copies(stream, self.n(), columns)?;
-                        cosets.domain.enqueue_coset_of_all(stream, &alone, number)?
-                    }
-                };
+                let vector = if whole { from.vector.clone() } else { copies(stream, self.n(), columns)?.into() };
+                let vector = cosets.domain.enqueue_coset_of_all(stream, &vector, number)?;
                 Ok(Column::of(vector, self.n()))
             },
             || {
@@ -183,7 +178,7 @@ impl<C: ProofCurve> Engine<C> {
 
 /// The columns that a program reads, with their numbers.
 fn read<'v, F: NttField>(program: &Program<F>, columns: &[View<'v, F>]) -> Result<(Vec<usize>, Vec<View<'v, F>>)> {
-    let mut numbers: Vec<usize> = program.groups().iter().flat_map(|group| group.columns()).copied().collect();
+    let mut numbers: Vec<usize> = program.groups().iter().flat_map(Group::columns).copied().collect();
     numbers.sort_unstable();
     numbers.dedup();
     let missing = || Error::invalid("plonk", "columns", format!("{}", program.columns()), columns.len());

@@ -157,6 +157,7 @@ impl Circuit<Fr> for Filled {
 #[cfg(test)]
 mod tests {
     use halo2_axiom::dev::MockProver;
+    use halo2_axiom::plonk::Gate;
 
     use super::*;
     use crate::shape::Kind;
@@ -169,8 +170,8 @@ mod tests {
             let columns = system.permutation().get_columns().len();
             let actual = [system.num_advice_columns(), system.num_fixed_columns(), system.lookups().len(), columns];
             assert_eq!((actual, system.degree()), (expected, 5));
-            let mut degrees: Vec<_> =
-                system.gates().iter().flat_map(|gate| gate.polynomials()).map(Expression::degree).collect();
+            let polynomials = system.gates().iter().flat_map(Gate::polynomials);
+            let mut degrees: Vec<_> = polynomials.map(Expression::degree).collect();
             degrees.sort_unstable();
             degrees.dedup();
             assert_eq!(degrees, [3, 5]);

@@ -7,11 +7,11 @@ use halo2_axiom::plonk::{
 };
 
 use super::cycles::Cycles;
-use crate::arena::Arena;
+use crate::arena::Cells;
 
 /// What a key is made of.
 pub struct Assembly {
-    pub fixed: Arena,
+    pub fixed: Cells,
     pub selectors: Vec<Vec<bool>>,
     pub cycles: Cycles,
     k: u32,
@@ -31,7 +31,7 @@ impl Assembly {
             return Err(Error::NotEnoughRowsAvailable { current_k: k });
         }
         Ok(Self {
-            fixed: Arena::new(system.num_fixed_columns(), rows),
+            fixed: Cells::new(system.num_fixed_columns(), rows),
             selectors: vec![vec![false; rows]; system.num_selectors()],
             cycles: Cycles::new(&system.permutation().get_columns(), rows),
             k,

@@ -32,7 +32,7 @@ impl Columns {
         let domain = EvaluationDomain::new(system.degree() as u32, k);
         let result = C::FloorPlanner::synthesize(&mut assembly, circuit, config, system.constants().clone());
         assembly.checked(result)?;
-        let mut fixed = assembly.fixed.all_values();
+        let mut fixed = assembly.fixed.values();
         let sigma = assembly.cycles.sigma(domain.get_omega());
         let mut selectors = assembly.selectors;
         let (system, more) = match compress {
