@@ -40,6 +40,8 @@ typedef long i64;
 #define ASYNC_WAIT()
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomic_min(pointer, value)
+// Writes `value` where there is `expected`; what was there.
+#define ATOMIC_SWAP_IF(pointer, expected, value) atomic_cmpxchg(pointer, expected, value)
 #if defined(__NV_CL_C_VERSION)
 // NVIDIA's compiler takes PTX inside OpenCL C.
 #define HAS_PTX

@@ -1,4 +1,4 @@
-// Elements as files have them: numbers of big-endian bytes. For curves whose encoding is read on the device only.
+// Elements from numbers, such as the big-endian bytes that files have. For families that read such only.
 
 #define SWAP_BYTES(word) ((word) >> 24 | ((word) >> 8 & 0xff00u) | ((word) << 8 & 0xff0000u) | (word) << 24)
 

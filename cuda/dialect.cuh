@@ -58,6 +58,8 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
+// Writes `value` where there is `expected`; what was there.
+#define ATOMIC_SWAP_IF(pointer, expected, value) atomicCAS(pointer, expected, value)
 #define HAS_PTX
 // Groups that wait for others: CUDA only, where groups that have started run on whatever others do.
 #define GRID_ORDER

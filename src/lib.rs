@@ -1,4 +1,5 @@
-//! Multi-scalar multiplication, number-theoretic transforms and sparse matrices on CUDA, OpenCL and the CPU.
+//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices and polynomial expressions on CUDA, OpenCL and
+//! the CPU.
 //!
 //! ```
 //! use ff::Field;
@@ -17,12 +18,14 @@ pub mod accelerator;
 pub mod backend;
 pub mod curve;
 mod error;
+pub mod expression;
 pub mod field;
 pub mod groth16;
 pub mod kernels;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;
+pub mod plonk;
 pub mod program;
 pub mod report;
 pub mod settings;

@@ -10,7 +10,7 @@ use proofwarp::msm;
 use crate::{inputs, variables};
 
 /// All that is timed.
-const OPERATIONS: [&str; 14] = [
+const OPERATIONS: [&str; 18] = [
     "product bls12_381_fr",
     "product bls12_381_fq",
     "product bn254_fr",
@@ -21,6 +21,10 @@ const OPERATIONS: [&str; 14] = [
     "ntt bn254_fr",
     "csr bls12_381_fr",
     "csr bn254_fr",
+    "expression bls12_381_fr",
+    "expression bn254_fr",
+    "plonk bls12_381_fr",
+    "plonk bn254_fr",
     "msm bls12_381_g1",
     "msm bls12_381_g2",
     "msm bn254_g1",
@@ -93,10 +97,11 @@ pub struct Options {
     /// Groups of windows that several devices share the MSM's resident bases in, one row each; 0 is the model's choice.
     #[arg(long, value_delimiter = ',', default_value = "0")]
     pub window_groups: Vec<usize>,
-    /// Check every sum of an MSM, by the bases' discrete logarithms, and every product of a matrix, by the CPU.
+    /// Check every sum of an MSM, by the bases' discrete logarithms, by the CPU every product of a matrix and every step
+    /// of a PLONKish proof, and sums of terms in some rows.
     #[arg(long)]
     pub check: bool,
-    /// Print the plan of each MSM over resident bases, and of each matrix.
+    /// Print the plan of each MSM over resident bases, of each matrix, and what is done in a row for terms.
     #[arg(long)]
     pub explain: bool,
     /// Vectors of scalars in a batch; the time of one is printed.
@@ -216,8 +221,13 @@ mod tests {
 
     #[test]
     fn what_needs_a_device_is_refused_without_one() {
-        for (line, expected) in [("--peers", "--peers: "), ("--only csr", "--only: "), ("--from resident", "--from: ")]
-        {
+        for (line, expected) in [
+            ("--peers", "--peers: "),
+            ("--only csr", "--only: "),
+            ("--only expression", "--only: "),
+            ("--only plonk", "--only: "),
+            ("--from resident", "--from: "),
+        ] {
             let options = options(line).expect("options");
             let error = options.check_devices(0).expect_err("refused");
             assert!(error.starts_with(expected) && error.contains("expected a device, got none"), "{error}");
@@ -233,6 +243,8 @@ mod tests {
         let named = [
             format!("ntt {}", <blstrs::Scalar as NttField>::NAME),
             format!("csr {}", <halo2curves::bn256::Fr as NttField>::NAME),
+            format!("expression {}", <halo2curves::bn256::Fr as NttField>::NAME),
+            format!("plonk {}", <halo2curves::bn256::Fr as NttField>::NAME),
             format!("msm {}", <blstrs::G2Affine as MsmCurve>::NAME),
             format!("msm {}", <halo2curves::bn256::G1Affine as MsmCurve>::NAME),
         ];

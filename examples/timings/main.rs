@@ -1,11 +1,12 @@
-//! Times MSM and NTT from host slices to host result, sparse matrices times vectors on the device, and the rate of
-//! field products, on one backend.
+//! Times MSM and NTT from host slices to host result, sparse matrices times vectors, the terms of a quotient and the steps
+//! of a PLONKish proof on the device, and the rate of field products, on one backend.
 //!
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
 mod cli;
 #[path = "../groth16/exit.rs"]
 mod exit;
+mod expression;
 #[path = "../../benches/common/inputs.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod inputs;
@@ -13,6 +14,7 @@ mod ntt;
 mod peers;
 #[path = "../groth16/place.rs"]
 mod place;
+mod plonk;
 #[path = "../../benches/common/variables.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
 mod variables;
@@ -64,6 +66,12 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
     matrices::<Scalar>(&accelerator, options, sizes)?;
     matrices::<bn256::Fr>(&accelerator, options, sizes)?;
+    for &log_n in sizes {
+        expression::rows::<Scalar>(&accelerator, options, log_n)?;
+        expression::rows::<bn256::Fr>(&accelerator, options, log_n)?;
+        plonk::rows::<Scalar>(&accelerator, options, log_n)?;
+        plonk::rows::<bn256::Fr>(&accelerator, options, log_n)?;
+    }
     for &log_n in sizes {
         msms::<G1Affine>(&accelerator, options, log_n)?;
         msms::<G2Affine>(&accelerator, options, log_n)?;

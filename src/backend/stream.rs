@@ -33,6 +33,21 @@ pub struct Traffic {
     pub launches: u32,
 }
 
+impl Traffic {
+    /// What was moved and run after an earlier look at the same stream.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            bytes_up: self.bytes_up - before.bytes_up,
+            bytes_down: self.bytes_down - before.bytes_down,
+            upload: self.upload.saturating_sub(before.upload),
+            kernels: self.kernels.saturating_sub(before.kernels),
+            download: self.download.saturating_sub(before.download),
+            compile: self.compile.saturating_sub(before.compile),
+            launches: self.launches - before.launches,
+        }
+    }
+}
+
 impl std::ops::Add for Traffic {
     type Output = Self;
 

@@ -8,6 +8,8 @@
 //! and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
 mod bn254;
+#[cfg(feature = "halo2")]
+mod bn254_axiom;
 mod pasta;
 
 use std::borrow::Cow;

@@ -32,8 +32,19 @@ impl<F: NttField> DeviceVector<F> {
     /// # Errors
     /// The device has too little memory.
     pub fn allocate(stream: &Stream, len: usize) -> Result<Self> {
-        let buffer = Arc::new(stream.allocate(len * size_of::<F>())?.secret());
-        Ok(Self { device: stream.device().clone(), buffer, len, elements: PhantomData })
+        Ok(Self::of(stream, stream.allocate(len * size_of::<F>())?.secret(), len))
+    }
+
+    /// The same for what lives between two steps of a proof and is written before it is read: [`Stream::scratch`].
+    ///
+    /// # Errors
+    /// The device has too little memory.
+    pub(crate) fn scratch(stream: &Stream, len: usize) -> Result<Self> {
+        Ok(Self::of(stream, stream.scratch(len * size_of::<F>())?, len))
+    }
+
+    fn of(stream: &Stream, buffer: Buffer, len: usize) -> Self {
+        Self { device: stream.device().clone(), buffer: Arc::new(buffer), len, elements: PhantomData }
     }
 
     /// Copies the elements to the host, after what is queued on the stream.

@@ -45,6 +45,8 @@ macro_rules! ntt_field {
 
 ntt_field!(blstrs::Scalar, name::BLS12_381_FR);
 ntt_field!(halo2curves::bn256::Fr, name::BN254_FR);
+#[cfg(feature = "halo2")]
+ntt_field!(halo2curves_axiom::bn256::Fr, name::BN254_FR);
 ntt_field!(pasta_curves::Fp, name::PASTA_FP);
 ntt_field!(pasta_curves::Fq, name::PASTA_FQ);
 

@@ -39,8 +39,12 @@ pub enum Family {
     NttSmall,
     /// Sparse matrices times vectors.
     Csr,
+    /// Polynomial expressions over columns.
+    Expression,
     /// What Groth16 needs between transforms and multiplications.
     Groth16,
+    /// The steps of a PLONKish proof between transforms and multiplications.
+    Plonk,
     /// Multi-scalar multiplication.
     Msm,
     /// Element-wise point operations: what tests call.
@@ -55,7 +59,9 @@ impl Family {
             Self::Ntt => "ntt",
             Self::NttSmall => "ntt_small",
             Self::Csr => "csr",
+            Self::Expression => "expression",
             Self::Groth16 => "groth16",
+            Self::Plonk => "plonk",
             Self::Msm => "msm",
             Self::Points => "points",
         }
@@ -132,7 +138,9 @@ pub fn modules() -> Vec<Module> {
         (Family::Ntt, &NTT_FIELDS[..]),
         (Family::NttSmall, &NTT_FIELDS[..]),
         (Family::Csr, &NTT_FIELDS[..]),
+        (Family::Expression, &NTT_FIELDS[..]),
         (Family::Groth16, &PAIRING_FIELDS[..]),
+        (Family::Plonk, &NTT_FIELDS[..]),
     ];
     for (family, names) in families {
         modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, &f, false)));
@@ -174,7 +182,7 @@ const INVERT_GROUP: &str = include_str!("../../cl/invert_group.cl");
 const FIELD2: &str = include_str!("../../cl/field2.cl");
 const CURVE: &str = include_str!("../../cl/curve.cl");
 const VECTOR: &str = include_str!("../../cl/vector.cl");
-/// Products by fixed factors: for transforms only.
+/// Products by fixed factors: for transforms, and for powers of their roots.
 const SHOUP: &[&str] = &[include_str!("../../cl/shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
 const NTT: &[&str] = &[
     NTT_TILE,
@@ -188,9 +196,25 @@ const NTT: &[&str] = &[
 const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 const CSR: &str = include_str!("../../cl/csr.cl");
+const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const GROTH16: &str = include_str!("../../cl/groth16.cl");
+/// Products by fixed factors, and elements from numbers.
+const PLONK_FIELD: &[&str] = &[SHOUP[0], SHOUP[1], FIELD_ENCODING];
+/// Prefix sums of a group.
+const SCAN: &str = include_str!("../../cl/scan.cl");
+const PLONK: &[&str] = &[
+    INVERT_GROUP,
+    SCAN,
+    include_str!("../../cl/plonk_banks.cl"),
+    include_str!("../../cl/plonk_columns.cl"),
+    include_str!("../../cl/plonk_permute.cl"),
+    include_str!("../../cl/plonk_products.cl"),
+    include_str!("../../cl/plonk_evaluate.cl"),
+    include_str!("../../cl/plonk_divide.cl"),
+    include_str!("../../cl/plonk_pieces.cl"),
+];
 const MSM: &[&str] = &[
-    include_str!("../../cl/scan.cl"),
+    SCAN,
     include_str!("../../cl/quad.cl"),
     include_str!("../../cl/msm_scalars.cl"),
     include_str!("../../cl/msm_digits.cl"),
@@ -200,7 +224,7 @@ const MSM: &[&str] = &[
     include_str!("../../cl/msm_buckets.cl"),
     include_str!("../../cl/points_check.cl"),
 ];
-/// For curves whose points come encoded.
+/// For numbers that come encoded.
 const FIELD_ENCODING: &str = include_str!("../../cl/field_encoding.cl");
 const POINTS_DECODE: &str = include_str!("../../cl/points_decode.cl");
 const POINTS: &str = include_str!("../../cl/points.cl");
@@ -240,6 +264,7 @@ impl Module {
     fn field_extras(&self) -> &'static [&'static str] {
         match self.family {
             Family::Ntt | Family::NttSmall => SHOUP,
+            Family::Plonk => PLONK_FIELD,
             _ if self.decodes() => &[FIELD_ENCODING],
             _ => &[],
         }
@@ -256,7 +281,9 @@ impl Module {
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
+            Family::Expression => text.push_str(EXPRESSION),
             Family::Groth16 => text.push_str(GROTH16),
+            Family::Plonk => PLONK.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {
                 text.push_str(CURVE);
                 text.push_str(INVERT_GROUP);

@@ -2,7 +2,7 @@
 
 use super::domain::{Direction, NttDomain, Options};
 use super::elements::{inverse_of_vanishing, launch, scale_periodically};
-use super::passes::{Layout, Passes};
+use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
@@ -83,11 +83,28 @@ impl<F: NttField> ExtendedDomain<F> {
         coset: usize,
     ) -> Result<DeviceVector<F>> {
         coefficients.check_on(stream)?;
-        self.check_coset(coset)?;
         self.check_length(coefficients)?;
-        let layout = Layout { vectors: 1, stride: coefficients.len() as u64 };
-        let passes = Passes::with_radix(stream, &self.transform(coset), layout, MAX_RADIX_LOG)?;
+        self.enqueue_coset_of_all(stream, coefficients, coset)
+    }
+
+    /// The same of all polynomials that follow each other in the vector, in one batch of transforms; so do their values.
+    ///
+    /// # Errors
+    /// As [`Self::enqueue_coset`], or there is no whole number of polynomials.
+    pub fn enqueue_coset_of_all(
+        &self,
+        stream: &mut Stream,
+        coefficients: &DeviceVector<F>,
+        coset: usize,
+    ) -> Result<DeviceVector<F>> {
+        coefficients.check_on(stream)?;
+        self.check_coset(coset)?;
+        let layout = self.small.all_of(coefficients)?;
         let values = DeviceVector::allocate(stream, coefficients.len())?;
+        if layout.vectors == 0 {
+            return Ok(values);
+        }
+        let passes = Passes::with_radix(stream, &self.transform(coset), layout, MAX_RADIX_LOG)?;
         let other = passes.other(stream, values.buffer())?;
         passes.queue_from(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
         Ok(values)

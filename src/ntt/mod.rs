@@ -25,4 +25,5 @@ pub use extended::ExtendedDomain;
 pub use many::transform_many;
 pub use passes::Layout;
 pub use peers::PeerVector;
+pub(crate) use tables::Powers;
 pub use transform::{Order, TableSize, Transform};

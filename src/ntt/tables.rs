@@ -89,7 +89,7 @@ impl Tables {
 
 /// Powers of an element, as factors by the low and by the high bits of the exponent.
 #[derive(Debug, Clone)]
-pub(super) struct Powers {
+pub(crate) struct Powers {
     pub low: Arc<Buffer>,
     pub high: Arc<Buffer>,
     pub low_log: u32,

@@ -53,7 +53,8 @@ impl<F: NttField> NttDomain<F> {
         queue.queue(stream, values.buffer(), other.as_ref())
     }
 
-    fn all_of(&self, values: &DeviceVector<F>) -> Result<Layout> {
+    /// The vectors that follow each other in `values`.
+    pub(super) fn all_of(&self, values: &DeviceVector<F>) -> Result<Layout> {
         let n = 1usize << self.log_n();
         if !values.len().is_multiple_of(n) {
             return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {n}"), values.len()));

@@ -1,0 +1,59 @@
+//! Proofs, with the stock crate's signatures.
+
+use halo2_axiom::plonk::{AdviceColumns, Circuit, ProvingKey};
+use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
+use proofwarp_halo2::Scheme;
+use rand_core::RngCore;
+
+use super::error::GpuError;
+use crate::poly::commitment::Prover;
+
+/// Proves circuits of one key: [`proofwarp_halo2::create_proof`].
+///
+/// # Errors
+/// As there.
+pub fn create_proof<
+    'params: 'a,
+    'a,
+    S: Scheme,
+    P: Prover<'params, S>,
+    E: EncodedChallenge<S::Curve>,
+    R: RngCore + Send + 'a,
+    T: TranscriptWrite<S::Curve, E>,
+    ConcreteCircuit: Circuit<S::Scalar>,
+>(
+    params: &'params S::ParamsProver,
+    pk: &ProvingKey<S::Curve>,
+    circuits: &[ConcreteCircuit],
+    instances: &[&'a [&'a [S::Scalar]]],
+    rng: R,
+    transcript: &'a mut T,
+) -> Result<(), GpuError> {
+    let instances: Vec<&[&[S::Scalar]]> = instances.to_vec();
+    Ok(proofwarp_halo2::create_proof::<S, P, E, R, T, ConcreteCircuit>(
+        params, pk, circuits, &instances, rng, transcript,
+    )?)
+}
+
+/// Proves one circuit by the values of its columns: [`proofwarp_halo2::create_proof_from_advice`].
+///
+/// # Errors
+/// As there.
+pub fn create_proof_from_advice<
+    'params: 'a,
+    'a,
+    S: Scheme,
+    P: Prover<'params, S>,
+    E: EncodedChallenge<S::Curve>,
+    R: RngCore + Send + 'a,
+    T: TranscriptWrite<S::Curve, E>,
+>(
+    params: &'params S::ParamsProver,
+    pk: &ProvingKey<S::Curve>,
+    instances: &'a [&'a [S::Scalar]],
+    advice: AdviceColumns<S::Scalar>,
+    rng: R,
+    transcript: &'a mut T,
+) -> Result<(), GpuError> {
+    Ok(proofwarp_halo2::create_proof_from_advice::<S, P, E, R, T>(params, pk, instances, advice, rng, transcript)?)
+}

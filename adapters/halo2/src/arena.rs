@@ -1,0 +1,175 @@
+//! Cells that circuits assign, and the columns that they make.
+
+use std::hint::black_box;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ff::{BatchInvert, Field};
+use halo2_axiom::halo2curves::bn256::Fr;
+use halo2_axiom::plonk::Assigned;
+use rayon::prelude::*;
+
+/// Arenas whose memory is kept: to touch new memory takes longer than a proof on a device.
+const KEPT: usize = 2;
+/// Cells that are cleared while they are in a core's cache.
+const PIECE: usize = 1 << 8;
+
+static MEMORY: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
+
+/// Columns of assigned cells, n each, 0 where nothing is assigned. Cells never move.
+pub struct Cells(Vec<Vec<Assigned<Fr>>>);
+
+impl Cells {
+    pub fn new(columns: usize, rows: usize) -> Self {
+        Self(vec![vec![Assigned::Zero; rows]; columns])
+    }
+
+    /// A cell, if there is one.
+    pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
+        self.0.get_mut(column)?.get_mut(row)
+    }
+
+    /// The cells of a column, if there is one.
+    pub fn column(&mut self, column: usize) -> Option<&mut [Assigned<Fr>]> {
+        self.0.get_mut(column).map(Vec::as_mut_slice)
+    }
+
+    /// Values of all columns.
+    pub fn values(&self) -> Vec<Vec<Fr>> {
+        let column = |cells: &Vec<_>| {
+            let mut column = Vec::new();
+            write_values(cells, &mut column);
+            column
+        };
+        self.0.par_iter().map(column).collect()
+    }
+}
+
+/// A witness: cells, and the columns of their values. Its memory is cleared when it is dropped, behind the caller's back,
+/// and then kept for the next one of the same shape.
+pub struct Arena(Memory);
+
+struct Memory {
+    cells: Cells,
+    /// Empty until they are asked for the first time.
+    values: Vec<Vec<Fr>>,
+    rows: usize,
+}
+
+impl Arena {
+    pub fn new(columns: usize, rows: usize) -> Self {
+        let mut kept = memory();
+        let fits = |memory: &Memory| memory.rows == rows && memory.values.len() == columns;
+        let found = kept.iter().position(fits).map(|at| kept.remove(at));
+        drop(kept);
+        let new = || Memory { cells: Cells::new(columns, rows), values: vec![Vec::new(); columns], rows };
+        Self(found.unwrap_or_else(new))
+    }
+
+    /// A cell, if there is one.
+    pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
+        self.0.cells.cell(column, row)
+    }
+
+    /// Values of some columns, with their numbers, in ascending order.
+    pub fn values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
+        let all = self.0.cells.0.iter().zip(&mut self.0.values).enumerate();
+        let some = all.filter(|(number, _)| columns.contains(number));
+        let mut some: Vec<_> = some.map(|(number, (cells, values))| (number, cells, values)).collect();
+        some.par_iter_mut().for_each(|(_, cells, values)| write_values(cells, values));
+        some.into_iter().map(|(number, _, values)| (number, values)).collect()
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let empty = Memory { cells: Cells(Vec::new()), values: Vec::new(), rows: 0 };
+        let mut used = std::mem::replace(&mut self.0, empty);
+        rayon::spawn(move || {
+            used.clear();
+            let mut kept = memory();
+            kept.push(used);
+            let gone = kept.len().saturating_sub(KEPT);
+            let gone: Vec<_> = kept.drain(..gone).collect();
+            drop(kept);
+            drop(gone);
+        });
+    }
+}
+
+impl Memory {
+    /// Overwrites all cells and values.
+    fn clear(&mut self) {
+        self.cells.0.par_iter_mut().flat_map(|column| column.par_chunks_mut(PIECE)).for_each(|cells| {
+            // The widest variant: a narrow one would leave the rest of a cell as it is.
+            cells.fill(Assigned::Rational(Fr::ZERO, Fr::ZERO));
+            // Nobody reads these, but they are to be stored.
+            black_box(&mut *cells);
+            cells.fill(Assigned::Zero);
+        });
+        self.values.par_iter_mut().for_each(|values| values.fill(Fr::ZERO));
+        black_box(&self.values);
+    }
+}
+
+/// Columns of somebody's, overwritten when they are dropped.
+pub struct Cleared(pub Vec<Vec<Fr>>);
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        self.0.par_iter_mut().for_each(|values| values.fill(Fr::ZERO));
+        // Nobody reads them any more, but they are to be stored.
+        black_box(&self.0);
+    }
+}
+
+fn memory() -> MutexGuard<'static, Vec<Memory>> {
+    MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives back the memory that is kept.
+pub fn clear_arenas() {
+    let gone = std::mem::take(&mut *memory());
+    drop(gone);
+}
+
+/// Numerators divided by denominators, with one inversion; n/0 is 0.
+fn write_values(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
+    let mut denominators: Vec<_> = cells.iter().filter_map(Assigned::denominator).collect();
+    denominators.iter_mut().batch_invert();
+    let mut inverses = denominators.iter();
+    let value = |cell: &Assigned<Fr>| match cell {
+        Assigned::Zero => Fr::ZERO,
+        Assigned::Trivial(value) => *value,
+        Assigned::Rational(numerator, _) => inverses.next().map_or(Fr::ZERO, |inverse| *numerator * inverse),
+    };
+    // As many as there were before, if it is not the first time: none moves.
+    values.clear();
+    values.extend(cells.iter().map(value));
+    denominators.fill(Fr::ZERO);
+    black_box(&denominators);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions() {
+        let (two, six) = (Fr::from(2), Fr::from(6));
+        let cells = [Assigned::Rational(six, two), Assigned::Zero, Assigned::Rational(six, Fr::ZERO), six.into()];
+        let mut values = Vec::new();
+        write_values(&cells, &mut values);
+        assert_eq!(values, [Fr::from(3), Fr::ZERO, Fr::ZERO, six]);
+    }
+
+    #[test]
+    fn memory_is_zero_again() {
+        let mut used = Memory { cells: Cells::new(2, 300), values: vec![Vec::new(); 2], rows: 300 };
+        *used.cells.cell(1, 299).expect("a cell") = Assigned::Rational(Fr::from(6), Fr::from(2));
+        write_values(&used.cells.0[1], &mut used.values[1]);
+        assert_eq!(used.values[1][299], Fr::from(3));
+        used.clear();
+        assert!(used.cells.0.iter().flatten().all(|cell| matches!(cell, Assigned::Zero)));
+        assert!(used.values.iter().flatten().all(|value| *value == Fr::ZERO));
+    }
+}

@@ -1,0 +1,125 @@
+//! A circuit's synthesis, which fills fixed columns, selectors and the permutation.
+
+use halo2_axiom::circuit::Value;
+use halo2_axiom::halo2curves::bn256::Fr;
+use halo2_axiom::plonk::{
+    Advice, Any, Assigned, Assignment, Challenge, Column, ConstraintSystem, Error, Fixed, Instance, Selector,
+};
+
+use super::cycles::Cycles;
+use crate::arena::Cells;
+
+/// What a key is made of.
+pub struct Assembly {
+    pub fixed: Cells,
+    pub selectors: Vec<Vec<bool>>,
+    pub cycles: Cycles,
+    k: u32,
+    usable: usize,
+    /// What went wrong where the interface has no error.
+    failed: Option<Error>,
+}
+
+impl Assembly {
+    /// Nothing assigned yet.
+    ///
+    /// # Errors
+    /// There are fewer rows than the circuit needs.
+    pub fn new(system: &ConstraintSystem<Fr>, k: u32) -> Result<Self, Error> {
+        let rows = 1 << k;
+        if rows < system.minimum_rows() {
+            return Err(Error::NotEnoughRowsAvailable { current_k: k });
+        }
+        Ok(Self {
+            fixed: Cells::new(system.num_fixed_columns(), rows),
+            selectors: vec![vec![false; rows]; system.num_selectors()],
+            cycles: Cycles::new(&system.permutation().get_columns(), rows),
+            k,
+            usable: rows - (system.blinding_factors() + 1),
+            failed: None,
+        })
+    }
+
+    /// The synthesis's own error, or that of a call that could not return it.
+    pub fn checked(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        self.failed.take().map_or(result, Err)
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), Error> {
+        if row < self.usable { Ok(()) } else { Err(Error::NotEnoughRowsAvailable { current_k: self.k }) }
+    }
+
+    fn assign(&mut self, column: Column<Fixed>, row: usize, value: Assigned<Fr>) -> Result<(), Error> {
+        self.check_row(row)?;
+        *self.fixed.cell(column.index(), row).ok_or(Error::BoundsFailure)? = value;
+        Ok(())
+    }
+
+    fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
+        self.check_row(left.1)?;
+        self.check_row(right.1)?;
+        self.cycles.join(left, right)
+    }
+
+    fn keep(&mut self, result: Result<(), Error>) {
+        if let Err(error) = result {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+impl Assignment<Fr> for Assembly {
+    fn enter_region<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
+
+    fn exit_region(&mut self) {}
+
+    fn annotate_column<A: FnOnce() -> AR, AR: Into<String>>(&mut self, _: A, _: Column<Any>) {}
+
+    fn enable_selector<A: FnOnce() -> AR, AR: Into<String>>(
+        &mut self,
+        _: A,
+        selector: &Selector,
+        row: usize,
+    ) -> Result<(), Error> {
+        self.check_row(row)?;
+        let rows = self.selectors.get_mut(selector.index()).ok_or(Error::BoundsFailure)?;
+        rows[row] = true;
+        Ok(())
+    }
+
+    fn query_instance(&self, _: Column<Instance>, row: usize) -> Result<Value<Fr>, Error> {
+        self.check_row(row)?;
+        Ok(Value::unknown())
+    }
+
+    fn assign_advice<'v>(&mut self, _: Column<Advice>, _: usize, _: Value<Assigned<Fr>>) -> Value<&'v Assigned<Fr>> {
+        Value::unknown()
+    }
+
+    fn assign_fixed(&mut self, column: Column<Fixed>, row: usize, to: Assigned<Fr>) {
+        let result = self.assign(column, row, to);
+        self.keep(result);
+    }
+
+    fn copy(&mut self, left: Column<Any>, left_row: usize, right: Column<Any>, right_row: usize) {
+        let result = self.join((left, left_row), (right, right_row));
+        self.keep(result);
+    }
+
+    fn fill_from_row(&mut self, column: Column<Fixed>, row: usize, to: Value<Assigned<Fr>>) -> Result<(), Error> {
+        self.check_row(row)?;
+        let (mut value, usable) = (None, self.usable);
+        to.map(|to| value = Some(to));
+        let cells = self.fixed.column(column.index()).ok_or(Error::BoundsFailure)?;
+        cells[row..usable].fill(value.ok_or(Error::Synthesis)?);
+        Ok(())
+    }
+
+    fn get_challenge(&self, _: Challenge) -> Value<Fr> {
+        Value::unknown()
+    }
+
+    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
+
+    fn pop_namespace(&mut self, _: Option<String>) {}
+}

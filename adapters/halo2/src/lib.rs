@@ -1,0 +1,93 @@
+//! halo2-axiom's prover and key generation on proofwarp: KZG on BN254, any transcript.
+//!
+//! [`create_proof`], [`create_proof_from_advice`], [`keygen_vk`], [`keygen_pk`] and the like take what halo2-axiom's take;
+//! circuits, keys, setups, transcripts and verifiers stay halo2-axiom's. Keys are equal to the last byte, proofs verify with
+//! its verifier.
+//!
+//! ```
+//! use halo2_axiom::circuit::{Layouter, SimpleFloorPlanner, Value};
+//! use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
+//! use halo2_axiom::plonk::{Advice, Circuit, Column, ConstraintSystem, Error, Selector, verify_proof};
+//! use halo2_axiom::poly::Rotation;
+//! use halo2_axiom::poly::commitment::ParamsProver;
+//! use halo2_axiom::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
+//! use halo2_axiom::poly::kzg::multiopen::{ProverSHPLONK, VerifierSHPLONK};
+//! use halo2_axiom::poly::kzg::strategy::SingleStrategy;
+//! use halo2_axiom::transcript::{
+//!     Blake2bRead, Blake2bWrite, Challenge255, TranscriptReadBuffer, TranscriptWriterBuffer,
+//! };
+//! use proofwarp_halo2::{create_proof, keygen_pk2};
+//! use rand_core::OsRng;
+//!
+//! /// Three rows, each the square of the one before.
+//! #[derive(Clone, Default)]
+//! struct Squares(u64);
+//!
+//! impl Circuit<Fr> for Squares {
+//!     type Config = (Selector, Column<Advice>);
+//!     type FloorPlanner = SimpleFloorPlanner;
+//!     type Params = ();
+//!
+//!     fn without_witnesses(&self) -> Self {
+//!         Self::default()
+//!     }
+//!
+//!     fn configure(meta: &mut ConstraintSystem<Fr>) -> Self::Config {
+//!         let (on, column) = (meta.selector(), meta.advice_column());
+//!         meta.create_gate("square", |meta| {
+//!             let [now, next] = [0, 1].map(|rotation| meta.query_advice(column, Rotation(rotation)));
+//!             vec![meta.query_selector(on) * (now.square() - next)]
+//!         });
+//!         (on, column)
+//!     }
+//!
+//!     fn synthesize(&self, (on, column): Self::Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
+//!         layouter.assign_region(
+//!             || "squares",
+//!             |mut region| {
+//!                 let mut value = Fr::from(self.0);
+//!                 for row in 0..3 {
+//!                     on.enable(&mut region, row)?;
+//!                     region.assign_advice(column, row, Value::known(value));
+//!                     value = value * value;
+//!                 }
+//!                 region.assign_advice(column, 3, Value::known(value));
+//!                 Ok(())
+//!             },
+//!         )
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Error> {
+//! let (setup, circuit) = (ParamsKZG::<Bn256>::setup(4, OsRng), Squares(3));
+//! let key = keygen_pk2(&setup, &circuit, false)?;
+//! let mut transcript = Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new());
+//! create_proof::<KZGCommitmentScheme<Bn256>, ProverSHPLONK<Bn256>, _, _, _, _>(
+//!     &setup, &key, &[circuit], &[&[]], OsRng, &mut transcript,
+//! )?;
+//! let proof = transcript.finalize();
+//! let mut transcript = Blake2bRead::<_, G1Affine, Challenge255<_>>::init(&proof[..]);
+//! let strategy = SingleStrategy::new(&setup);
+//! verify_proof::<KZGCommitmentScheme<Bn256>, VerifierSHPLONK<Bn256>, _, _, _>(
+//!     setup.verifier_params(), key.get_vk(), strategy, &[&[]], &mut transcript,
+//! )?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod arena;
+mod constraints;
+mod error;
+mod kept;
+mod keygen;
+mod opening;
+mod prover;
+mod random;
+mod setup;
+mod synthesis;
+
+pub use halo2_axiom;
+pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};
+pub use opening::{Kind, Opening, Scheme};
+pub use prover::{create_proof, create_proof_from_advice};
+pub use setup::clear_setups;

@@ -1,0 +1,193 @@
+//! A circuit's synthesis, which fills the columns of its witness phase by phase.
+
+use std::marker::PhantomData;
+
+use ff::Field;
+use halo2_axiom::circuit::Value;
+use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
+use halo2_axiom::plonk::{Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector};
+use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
+use proofwarp::plonk::{Circuit, Witnesses};
+use rand_core::RngCore;
+
+use crate::arena::Arena;
+use crate::error::outer;
+
+/// What a proof is written with.
+pub struct Pen<'t, E, R, T> {
+    pub transcript: &'t mut T,
+    pub rng: R,
+    encoding: PhantomData<E>,
+}
+
+impl<'t, E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>> Pen<'t, E, R, T> {
+    pub fn new(transcript: &'t mut T, rng: R) -> Self {
+        Self { transcript, rng, encoding: PhantomData }
+    }
+
+    pub fn write(&mut self, points: &[G1Affine]) -> Result<(), Error> {
+        points.iter().try_for_each(|point| Ok(self.transcript.write_point(*point)?))
+    }
+
+    pub fn squeeze(&mut self) -> Fr {
+        *self.transcript.squeeze_challenge_scalar::<()>()
+    }
+}
+
+/// The witness's phases, of all circuits of a proof.
+pub struct Phases<'p, 'a> {
+    pub circuit: &'p Circuit<Fr>,
+    pub proof: &'p mut Witnesses<'a, G1Affine>,
+    /// Challenges that are known.
+    pub challenges: Vec<Option<Fr>>,
+}
+
+impl Phases<'_, '_> {
+    /// Commits to a circuit's columns, which are by their numbers.
+    pub fn commit<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>(
+        &mut self,
+        number: usize,
+        columns: Vec<(usize, &mut Vec<Fr>)>,
+        pen: &mut Pen<'_, E, R, T>,
+    ) -> Result<(), Error> {
+        let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
+        pen.write(&points)
+    }
+
+    /// Squeezes the challenges that follow a phase.
+    pub fn squeeze<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>(
+        &mut self,
+        phase: u8,
+        pen: &mut Pen<'_, E, R, T>,
+    ) -> Result<(), Error> {
+        for number in self.circuit.challenges_after(phase) {
+            let value = pen.squeeze();
+            self.proof.challenge(number, value).map_err(outer)?;
+            self.challenges[number] = Some(value);
+        }
+        Ok(())
+    }
+}
+
+/// One run of a circuit's synthesis.
+pub struct Synthesis<'s, 'p, 'a, 't, E, R, T> {
+    pub phases: &'s mut Phases<'p, 'a>,
+    pub pen: &'s mut Pen<'t, E, R, T>,
+    pub arena: &'s mut Arena,
+    pub instance: &'s [&'s [Fr]],
+    /// The phase whose columns are being assigned.
+    pub phase: u8,
+    /// Whether the circuit says where its phases end. It may where the proof has no other: of several, all have to end a
+    /// phase before the next one starts.
+    pub alone: bool,
+    /// What went wrong where the interface has no error.
+    pub failed: Option<Error>,
+}
+
+impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, R, T> {
+    /// Commits to the columns of the phase that ends, and squeezes what follows it.
+    pub fn end_phase(&mut self) -> Result<(), Error> {
+        let columns = self.arena.values(&self.phases.circuit.advice_of(self.phase));
+        self.phases.commit(0, columns, self.pen)?;
+        self.phases.squeeze(self.phase, self.pen)?;
+        self.phase += 1;
+        Ok(())
+    }
+
+    fn too_few_rows(&self) -> Error {
+        Error::NotEnoughRowsAvailable { current_k: self.phases.circuit.log_n }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failed.get_or_insert(error);
+    }
+
+    /// Puts a value into its cell.
+    fn assign(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
+        if row >= self.phases.circuit.usable() {
+            return Err(self.too_few_rows());
+        }
+        let cell = self.arena.cell(column.index(), row).ok_or(Error::BoundsFailure)?;
+        *cell = value;
+        Ok(cell)
+    }
+}
+
+impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>> Assignment<Fr>
+    for Synthesis<'_, '_, '_, '_, E, R, T>
+{
+    fn enter_region<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
+
+    fn exit_region(&mut self) {}
+
+    fn annotate_column<A: FnOnce() -> AR, AR: Into<String>>(&mut self, _: A, _: Column<Any>) {}
+
+    fn enable_selector<A: FnOnce() -> AR, AR: Into<String>>(
+        &mut self,
+        _: A,
+        _: &Selector,
+        _: usize,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn query_instance(&self, column: Column<Instance>, row: usize) -> Result<Value<Fr>, Error> {
+        if row >= self.phases.circuit.usable() {
+            return Err(self.too_few_rows());
+        }
+        let value = self.instance.get(column.index()).and_then(|column| column.get(row));
+        value.map(|value| Value::known(*value)).ok_or(Error::BoundsFailure)
+    }
+
+    fn assign_advice<'v>(
+        &mut self,
+        column: Column<Advice>,
+        row: usize,
+        to: Value<Assigned<Fr>>,
+    ) -> Value<&'v Assigned<Fr>> {
+        let (mut known, later) = (None, column.column_type().phase() > self.phase);
+        to.map(|value| known = Some(value));
+        let assigned = match known {
+            Some(value) => self.assign(column, row, value).map(std::ptr::from_ref),
+            // Its challenge is not known before its phase.
+            None if later => return Value::unknown(),
+            None => Err(Error::Synthesis),
+        };
+        match assigned {
+            // SAFETY: cells stay where they are as long as the arena, which outlives every run of the synthesis; the interface
+            // wants a reference of any lifetime, and its users, as halo2-axiom's layouters, read it during a run alone. The
+            // arena is not read or written while they do, but by calls of this kind, between which no reference is read.
+            Ok(cell) => Value::known(unsafe { &*cell }),
+            Err(error) => {
+                self.fail(error);
+                Value::unknown()
+            }
+        }
+    }
+
+    fn assign_fixed(&mut self, _: Column<Fixed>, _: usize, _: Assigned<Fr>) {}
+
+    fn copy(&mut self, _: Column<Any>, _: usize, _: Column<Any>, _: usize) {}
+
+    fn fill_from_row(&mut self, _: Column<Fixed>, _: usize, _: Value<Assigned<Fr>>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn get_challenge(&self, challenge: Challenge) -> Value<Fr> {
+        let value = self.phases.challenges.get(challenge.index()).copied().flatten();
+        value.map_or_else(Value::unknown, Value::known)
+    }
+
+    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
+
+    fn pop_namespace(&mut self, _: Option<String>) {}
+
+    fn next_phase(&mut self) {
+        if self.alone
+            && self.phase < self.phases.circuit.phases()
+            && let Err(error) = self.end_phase()
+        {
+            self.fail(error);
+        }
+    }
+}

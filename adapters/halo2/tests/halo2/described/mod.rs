@@ -1,0 +1,9 @@
+//! Circuits made from descriptions, with witnesses that satisfy them, and both crates' functions around them.
+
+mod circuit;
+mod proofs;
+mod shape;
+
+pub use circuit::Described;
+pub use proofs::{instances_of, keys, prove, setup, slices, verify};
+pub use shape::{Gate, Lookup, Shape, TableKind, Term};

@@ -1,0 +1,8 @@
+//! Keys and proofs on the backend of the environment, checked by halo2-axiom: one program, so that it is built once.
+
+mod backends;
+mod described;
+mod keygen;
+mod proofs;
+mod random;
+mod refused;

@@ -1,0 +1,53 @@
+// Values of polynomials, given by n coefficients, at points.
+//
+// A tile's sum is one Horner scheme a work-item, in steps of a group, weighed by the work-item's power of the point;
+// sums of tiles are the coefficients of a polynomial again, at a power of the point. params has POINT_POWERS powers for
+// each of the two: 0 to EVALUATE_GROUP.
+
+#define EVALUATE_GROUP 128
+#define EVALUATE_CHAIN 16
+#define EVALUATE_TILE (EVALUATE_GROUP * EVALUATE_CHAIN)
+#define POINT_POWERS (EVALUATE_GROUP + 1)
+
+// Σ values[i]·x^i over i < count, for all of the group.
+DEVICE F(t) evaluate_group(LOCAL_POINTER F(t) *sums, GLOBAL const F(t) *values, u32 count,
+                           GLOBAL const F(t) *powers) {
+    F(t) sum = F(zero)(), step = powers[EVALUATE_GROUP];
+    for (u32 k = (count + EVALUATE_GROUP - 1) / EVALUATE_GROUP; k-- > 0;) {
+        u32 i = k * EVALUATE_GROUP + LOCAL_ID;
+        sum = F(mul)(sum, step);
+        if (i < count) sum = F(add)(sum, values[i]);
+    }
+    sums[LOCAL_ID] = F(mul)(sum, powers[LOCAL_ID]);
+    BARRIER();
+    for (u32 width = EVALUATE_GROUP / 2; width > 0; width >>= 1) {
+        if (LOCAL_ID < width) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + width]);
+        BARRIER();
+    }
+    return sums[0];
+}
+
+// Sums of tiles: partials[o·tiles + t] for tile t of output o. A group a tile. An output's word `more` is where its
+// point's powers start.
+KERNEL(EVALUATE_GROUP)
+void plonk_evaluate_tiles(u32 n, u32 tiles, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
+                          GLOBAL F(t) *partials, BANK_PARAMETERS) {
+    LOCAL F(t) sums[EVALUATE_GROUP];
+    banks_t banks = BANKS;
+    output_t output = plonk_output(params, words_at, GROUP_ID / tiles);
+    u32 tile = GROUP_ID % tiles, first = tile * EVALUATE_TILE;
+    u32 count = n - first < EVALUATE_TILE ? n - first : EVALUATE_TILE;
+    GLOBAL const F(t) *column = bank_column(banks, plonk_columns(params, words_at, outputs)[output.begin]);
+    F(t) sum = evaluate_group(sums, column + first, count, params + output.more);
+    if (LOCAL_ID == 0) partials[(u64)output.number * tiles + tile] = sum;
+}
+
+// The value of each output. A group an output.
+KERNEL(EVALUATE_GROUP)
+void plonk_evaluate_sums(u32 tiles, GLOBAL const F(t) *params, u32 words_at, GLOBAL const F(t) *partials,
+                         GLOBAL F(t) *values) {
+    LOCAL F(t) sums[EVALUATE_GROUP];
+    output_t output = plonk_output(params, words_at, GROUP_ID);
+    F(t) sum = evaluate_group(sums, partials + (u64)output.number * tiles, tiles, params + output.more + POINT_POWERS);
+    if (LOCAL_ID == 0) values[output.number] = sum;
+}

@@ -1,0 +1,122 @@
+//! BN254 G1 by the types of halo2curves-axiom, which halo2-axiom proves with. They are halo2curves' types under other names:
+//! the same limbs in the same form. As there, memory is used as it is where the compiler has laid it out so.
+
+use std::borrow::Cow;
+
+use group::Group;
+use group::cofactor::CofactorGroup;
+use group::prime::PrimeCurveAffine;
+use halo2curves_axiom::CurveAffine;
+use halo2curves_axiom::bn256::{Fq, Fr, G1, G1Affine};
+use halo2curves_axiom::msm::msm_best;
+use halo2curves_axiom::serde::SerdeObject;
+use rayon::prelude::*;
+
+use super::{MIN_PIECE, MsmCurve, scalar_from_bytes};
+use crate::kernels::name;
+
+/// Bytes of a coordinate.
+const COORDINATE: usize = 32;
+
+/// x and y in Montgomery form, little-endian, as raw bytes have them; infinity is all zero in both.
+fn written(points: &[G1Affine]) -> Vec<u8> {
+    let mut bytes = vec![0; points.len() * G1Affine::AFFINE_BYTES];
+    let places = bytes.par_chunks_exact_mut(G1Affine::AFFINE_BYTES).zip(points).with_min_len(MIN_PIECE);
+    places.for_each(|(place, point)| {
+        place[..COORDINATE].copy_from_slice(&point.x.to_raw_bytes());
+        place[COORDINATE..].copy_from_slice(&point.y.to_raw_bytes());
+    });
+    bytes
+}
+
+/// The points' memory if it is what [`written`] would write.
+fn as_written(points: &[G1Affine]) -> Option<&[u8]> {
+    // SAFETY: only where a point is as large as its coordinates together, so that it has no padding; both are integers.
+    let memory = |points: &[G1Affine]| unsafe {
+        std::slice::from_raw_parts(points.as_ptr().cast::<u8>(), size_of_val(points)).to_vec()
+    };
+    // The coordinates of the generator differ, and so tell their order.
+    let generator = [G1Affine::generator()];
+    let same = size_of::<G1Affine>() == G1Affine::AFFINE_BYTES && memory(&generator) == written(&generator);
+    // SAFETY: as above.
+    same.then(|| unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) })
+}
+
+impl MsmCurve for G1Affine {
+    const NAME: &'static str = name::BN254_G1;
+    const AFFINE_BYTES: usize = 2 * COORDINATE;
+    const SCALAR_BITS: u32 = 254;
+
+    fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
+        as_written(points).map_or_else(|| Cow::Owned(written(points)), Cow::Borrowed)
+    }
+
+    fn from_device(jacobian: &[u8]) -> Self::Curve {
+        assert_eq!(jacobian.len(), 3 * COORDINATE);
+        let [x, y, z] =
+            [0, 1, 2].map(|i| Fq::from_raw_bytes_unchecked(&jacobian[i * COORDINATE..(i + 1) * COORDINATE]));
+        if z == Fq::zero() {
+            return G1::identity();
+        }
+        // Homogeneous coordinates, as halo2curves has them: X·Z/Z³ = X/Z² and Y/Z³.
+        G1 { x: x * z, y, z: z * z * z }
+    }
+
+    fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
+        // The sum takes no infinity among its points.
+        let pairs = points.par_iter().zip(scalars);
+        let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
+        let (scalars, points): (Vec<_>, Vec<_>) =
+            adding.map(|(point, scalar)| (scalar_from_bytes::<Fr>(scalar), *point)).unzip();
+        msm_best(&scalars, &points)
+    }
+
+    fn lies_on_curve(&self) -> bool {
+        self.is_on_curve().into()
+    }
+
+    fn lies_in_subgroup(&self) -> bool {
+        self.to_curve().is_torsion_free().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff::PrimeField;
+    use halo2curves::bn256 as other;
+    use halo2curves::serde::SerdeObject as _;
+
+    use super::*;
+    use crate::field::as_bytes;
+
+    #[test]
+    fn memory_is_used_as_it_is() {
+        let points = [G1Affine::generator(), G1Affine::identity(), -G1Affine::generator()];
+        assert_eq!(as_written(&points).map(<[u8]>::to_vec), Some(written(&points)));
+    }
+
+    /// Both crates' types have one form, so that kernels made for the one serve the other.
+    #[test]
+    fn same_as_halo2curves() {
+        assert_eq!(G1Affine::to_device(&[G1Affine::generator()])[..], other::G1Affine::generator().to_raw_bytes());
+        let numbers = |i: u64| (Fr::from(i).square() - Fr::from(7), other::Fr::from(i).square() - other::Fr::from(7));
+        for (ours, theirs) in (0..9).map(numbers) {
+            assert_eq!(as_bytes(&[ours]), as_bytes(&[theirs]));
+        }
+        assert_eq!(Fr::ROOT_OF_UNITY.to_repr().as_slice(), other::Fr::ROOT_OF_UNITY.to_repr().as_ref());
+        assert_eq!(Fr::DELTA.to_repr().as_slice(), other::Fr::DELTA.to_repr().as_ref());
+        assert_eq!(
+            Fr::MULTIPLICATIVE_GENERATOR.to_repr().as_slice(),
+            other::Fr::MULTIPLICATIVE_GENERATOR.to_repr().as_ref()
+        );
+    }
+
+    #[test]
+    fn points_come_back_from_devices() {
+        let point = G1Affine::from(G1Affine::generator() * Fr::from(12345));
+        let z = Fq::from(77);
+        let jacobian = [point.x * z * z, point.y * z * z * z, z].map(|c| c.to_raw_bytes()).concat();
+        assert_eq!(G1Affine::from_device(&jacobian), point.to_curve());
+        assert_eq!(G1Affine::from_device(&[0; 96]), G1::identity());
+    }
+}

@@ -1,0 +1,30 @@
+//! What a program takes.
+
+use super::program::{PLACE, Program};
+use crate::field::NttField;
+use crate::{Error, Result};
+
+impl<F: NttField> Program<F> {
+    /// That there are challenges for all that are read.
+    pub(super) fn check_challenges(&self, challenges: &[F]) -> Result<()> {
+        at_least("number of challenges", self.challenges(), challenges.len())
+    }
+
+    /// That there are columns for all that are read.
+    pub(super) fn check_columns(&self, columns: usize) -> Result<()> {
+        at_least("number of columns", self.columns(), columns)
+    }
+
+    /// That there are as many outputs as it writes.
+    pub(super) fn check_outputs(&self, outputs: usize) -> Result<()> {
+        equal("number of outputs", self.outputs(), outputs)
+    }
+}
+
+fn at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
+    if actual >= expected { Ok(()) } else { Err(Error::invalid(PLACE, what, format!("at least {expected}"), actual)) }
+}
+
+pub(super) fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+    if actual == expected { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+}

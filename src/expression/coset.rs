@@ -1,0 +1,44 @@
+//! The points of rows.
+
+use super::program::PLACE;
+use crate::field::NttField;
+use crate::{Error, Result};
+
+/// Rows of 32-bit numbers, with room for a rotation.
+const MOST_LOG: u32 = 31;
+
+/// `2^log_n` rows, the point of row i being shift·ω^i: ω of that order is the one of [`NttDomain`](crate::ntt::NttDomain).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coset<F> {
+    /// Binary logarithm of the number of rows.
+    pub log_n: u32,
+    /// The point of row 0; 1 for the subgroup itself.
+    pub shift: F,
+}
+
+impl<F: NttField> Coset<F> {
+    /// Number of rows, of a coset that was checked.
+    pub(super) fn rows(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// A root of unity of this order.
+    pub(super) fn omega(&self) -> F {
+        (self.log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
+    }
+
+    /// The points of so many rows from one on.
+    pub(super) fn points(&self, first: usize, count: usize) -> impl Iterator<Item = F> {
+        let omega = self.omega();
+        let start = self.shift * omega.pow_vartime([first as u64]);
+        std::iter::successors(Some(start), move |point| Some(*point * omega)).take(count)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let most = F::S.min(MOST_LOG);
+        if self.log_n <= most {
+            return Ok(());
+        }
+        Err(Error::invalid(PLACE, "log_n of the coset", format!("at most {most}"), self.log_n))
+    }
+}

@@ -1,0 +1,160 @@
+//! Programs on the host's cores: a block of rows at a time, so that an instruction is looked at once for all of them.
+
+use rayon::prelude::*;
+
+use super::coset::Coset;
+use super::program::{Combination, Group, Instruction, Operand, Program, Target};
+use crate::backend::{Abort, check_abort};
+use crate::field::{NttField, SecretVec};
+use crate::waiting::spread;
+use crate::{Error, Result};
+
+/// Rows of a block: what 8 slots of them take fits a core's first cache.
+const BLOCK: usize = 128;
+
+/// What rows are computed from; columns by their numbers, those that are read of as many elements as there are rows.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a, F> {
+    pub columns: &'a [&'a [F]],
+    pub challenges: &'a [F],
+    pub coset: Coset<F>,
+}
+
+/// Outputs are written when all are there.
+pub(super) fn evaluate<F: NttField>(
+    program: &Program<F>,
+    inputs: Inputs<'_, F>,
+    outputs: &mut [&mut [F]],
+    abort: Abort<'_>,
+) -> Result<()> {
+    let mut results: Vec<SecretVec<F>> = outputs.iter().map(|output| SecretVec(output.to_vec())).collect();
+    let values = program.values_for(inputs.challenges);
+    for group in program.groups() {
+        let rows = Rows { group, values: &values, inputs };
+        spread(|| rows.evaluate(&mut results, abort))?;
+    }
+    check_abort(abort)?;
+    outputs.iter_mut().zip(&results).for_each(|(output, result)| output.copy_from_slice(result));
+    Ok(())
+}
+
+/// A group's rows.
+struct Rows<'a, F> {
+    group: &'a Group,
+    values: &'a [F],
+    inputs: Inputs<'a, F>,
+}
+
+/// A block's memory: what instructions work on, slots and scratch memory.
+struct Room<F: NttField> {
+    a: SecretVec<F>,
+    b: SecretVec<F>,
+    x: SecretVec<F>,
+    slots: Vec<SecretVec<F>>,
+    scratch: Vec<SecretVec<F>>,
+}
+
+impl<F: NttField> Room<F> {
+    fn new(group: &Group) -> Self {
+        let block = || SecretVec(vec![F::ZERO; BLOCK]);
+        let blocks = |count: u32| (0..count).map(|_| block()).collect();
+        let (slots, scratch) = (blocks(group.slots()), blocks(group.scratch()));
+        Self { a: block(), b: block(), x: block(), slots, scratch }
+    }
+}
+
+/// Part of each output.
+type Outputs<'a, F> = Vec<&'a mut [F]>;
+
+impl<F: NttField> Rows<'_, F> {
+    fn evaluate(&self, outputs: &mut [SecretVec<F>], abort: Abort<'_>) -> Result<()> {
+        let count = self.inputs.coset.rows().div_ceil(BLOCK);
+        let mut blocks: Vec<Outputs<'_, F>> = (0..count).map(|_| Vec::new()).collect();
+        for output in outputs {
+            blocks.iter_mut().zip(output.0.chunks_mut(BLOCK)).for_each(|(block, part)| block.push(part));
+        }
+        let blocks = blocks.into_par_iter().enumerate();
+        blocks.try_for_each_init(
+            || Room::new(self.group),
+            |room, (number, mut outputs)| {
+                check_abort(abort)?;
+                self.evaluate_block(room, number * BLOCK, &mut outputs);
+                Ok::<_, Error>(())
+            },
+        )
+    }
+
+    fn evaluate_block(&self, room: &mut Room<F>, first: usize, outputs: &mut Outputs<'_, F>) {
+        if self.group.uses_x() {
+            let points = self.inputs.coset.points(first, BLOCK);
+            room.x.iter_mut().zip(points).for_each(|(x, point)| *x = point);
+        }
+        for instruction in self.group.instructions() {
+            self.step(room, first, outputs, instruction);
+        }
+    }
+
+    fn step(&self, room: &mut Room<F>, first: usize, outputs: &mut Outputs<'_, F>, instruction: &Instruction) {
+        self.read(room, first, outputs, instruction.a);
+        if let Some(b) = instruction.b {
+            self.read_second(room, first, outputs, b);
+            with_second(room, |a, b| a * b);
+        }
+        if let Some((combination, c)) = instruction.c {
+            self.read_second(room, first, outputs, c);
+            match combination {
+                Combination::Add => with_second(room, |a, c| a + c),
+                Combination::Subtract => with_second(room, |a, c| a - c),
+                Combination::SubtractFrom => with_second(room, |a, c| c - a),
+            }
+        }
+        match instruction.target {
+            Target::Slot(slot) => std::mem::swap(&mut room.a, &mut room.slots[slot as usize]),
+            Target::Scratch(number) => std::mem::swap(&mut room.a, &mut room.scratch[number as usize]),
+            Target::Output(output) => {
+                let output = &mut outputs[output as usize];
+                output.copy_from_slice(&room.a[..output.len()]);
+            }
+        }
+    }
+
+    fn read_second(&self, room: &mut Room<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
+        std::mem::swap(&mut room.a, &mut room.b);
+        self.read(room, first, outputs, operand);
+        std::mem::swap(&mut room.a, &mut room.b);
+    }
+
+    /// An operand of the rows from `first` on.
+    fn read(&self, room: &mut Room<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
+        let Room { a, x, slots, scratch, .. } = room;
+        match operand {
+            Operand::Slot(slot) => a.copy_from_slice(&slots[slot as usize]),
+            Operand::Scratch(number) => a.copy_from_slice(&scratch[number as usize]),
+            Operand::Value(number) => a.fill(self.values[number as usize]),
+            Operand::Query(number) => self.read_column(a, first, number),
+            Operand::X => a.copy_from_slice(x),
+            Operand::Output(output) => {
+                let output = &outputs[output as usize];
+                a[..output.len()].copy_from_slice(output);
+            }
+        }
+    }
+
+    /// Around the end, as often as a block has rows.
+    fn read_column(&self, to: &mut [F], first: usize, number: u32) {
+        let query = self.group.queries()[number as usize];
+        let column = self.inputs.columns[query.column];
+        let mut row = query.row(first, column.len());
+        let mut rest = to;
+        while !rest.is_empty() {
+            let (part, others) = rest.split_at_mut(rest.len().min(column.len() - row));
+            part.copy_from_slice(&column[row..row + part.len()]);
+            (rest, row) = (others, 0);
+        }
+    }
+}
+
+/// The first block, combined with the second.
+fn with_second<F: NttField>(room: &mut Room<F>, operation: impl Fn(F, F) -> F) {
+    room.a.iter_mut().zip(room.b.iter()).for_each(|(a, b)| *a = operation(*a, *b));
+}

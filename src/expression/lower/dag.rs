@@ -1,0 +1,310 @@
+//! Expressions as a graph in which equal parts are one node.
+//!
+//! A part is a node with a sign, so that negation costs nothing and a − b is b − a. What is known when the graph is made is
+//! computed then.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use ff::PrimeField;
+
+use crate::expression::tree::{Expression, Part, Query};
+
+/// Number of a node: above those of the nodes that it is made of.
+pub type Id = u32;
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// By the number in [`Dag::constant`].
+    Constant(u32),
+    Challenge(usize),
+    X,
+    Query(Query),
+    /// What an output had before.
+    Output(u32),
+    /// The smaller number first.
+    Sum(Id, Id),
+    Difference(Id, Id),
+    /// The smaller number first.
+    Product(Id, Id),
+}
+
+impl Node {
+    /// The nodes that it is made of.
+    pub fn parts(self) -> impl Iterator<Item = Id> {
+        let parts = match self {
+            Self::Sum(a, b) | Self::Difference(a, b) | Self::Product(a, b) => [Some(a), Some(b)],
+            _ => [None, None],
+        };
+        parts.into_iter().flatten()
+    }
+}
+
+/// A node, or what is left when it is taken from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signed {
+    pub node: Id,
+    pub negative: bool,
+}
+
+impl Signed {
+    pub fn negated(self) -> Self {
+        Self { negative: !self.negative, ..self }
+    }
+}
+
+/// The graph.
+#[derive(Debug)]
+pub struct Dag<F> {
+    nodes: Vec<Node>,
+    /// Whether a node is the same in every row.
+    uniform: Vec<bool>,
+    numbers: HashMap<Node, Id>,
+    constants: Vec<F>,
+    /// By canonical bytes.
+    constant_numbers: HashMap<Vec<u8>, u32>,
+}
+
+impl<F: PrimeField> Dag<F> {
+    pub fn new() -> Self {
+        let (nodes, uniform, constants) = (Vec::new(), Vec::new(), Vec::new());
+        Self { nodes, uniform, numbers: HashMap::new(), constants, constant_numbers: HashMap::new() }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn node(&self, id: Id) -> Node {
+        self.nodes[id as usize]
+    }
+
+    /// Whether it is the same in every row: constants, challenges, and what is made of these alone.
+    pub fn is_uniform(&self, id: Id) -> bool {
+        self.uniform[id as usize]
+    }
+
+    /// Whether it is made of others and differs from row to row: what instructions compute.
+    pub fn is_computed(&self, id: Id) -> bool {
+        !self.is_uniform(id) && self.node(id).parts().next().is_some()
+    }
+
+    pub fn constant(&self, number: u32) -> F {
+        self.constants[number as usize]
+    }
+
+    /// Adds a tree.
+    pub fn add_tree(&mut self, tree: &Expression<F>) -> Signed {
+        tree.fold(|part: Part<F, Signed>| match part {
+            Part::Constant(value) => self.add_constant(value),
+            Part::Challenge(number) => self.add_leaf(Node::Challenge(number)),
+            Part::X => self.add_leaf(Node::X),
+            Part::Column(query) => self.add_leaf(Node::Query(query)),
+            Part::Negated(a) => a.negated(),
+            Part::Sum(a, b) => self.sum(a, b),
+            Part::Product(a, b) => self.product(a, b),
+            Part::Scaled(a, factor) => {
+                let factor = self.add_constant(factor);
+                self.product(a, factor)
+            }
+        })
+    }
+
+    pub fn add_constant(&mut self, value: F) -> Signed {
+        let next = self.constants.len() as u32;
+        let number = *self.constant_numbers.entry(value.to_repr().as_ref().to_vec()).or_insert(next);
+        if number == next {
+            self.constants.push(value);
+        }
+        self.add_leaf(Node::Constant(number))
+    }
+
+    /// Adds a node that is made of no others.
+    pub fn add_leaf(&mut self, node: Node) -> Signed {
+        Signed { node: self.number(node), negative: false }
+    }
+
+    pub fn sum(&mut self, a: Signed, b: Signed) -> Signed {
+        match (self.known(a), self.known(b)) {
+            (Some(a), Some(b)) => self.add_constant(a + b),
+            (Some(zero), _) if zero == F::ZERO => b,
+            (_, Some(zero)) if zero == F::ZERO => a,
+            _ if a.negative == b.negative => {
+                let node = self.number(Node::Sum(a.node.min(b.node), a.node.max(b.node)));
+                Signed { node, negative: a.negative }
+            }
+            _ if a.negative => self.difference(b.node, a.node),
+            _ => self.difference(a.node, b.node),
+        }
+    }
+
+    fn difference(&mut self, a: Id, b: Id) -> Signed {
+        if a == b {
+            return self.add_constant(F::ZERO);
+        }
+        match self.numbers.get(&Node::Difference(b, a)) {
+            Some(node) => Signed { node: *node, negative: true },
+            None => Signed { node: self.number(Node::Difference(a, b)), negative: false },
+        }
+    }
+
+    pub fn product(&mut self, a: Signed, b: Signed) -> Signed {
+        match (self.known(a), self.known(b)) {
+            (Some(a), Some(b)) => self.add_constant(a * b),
+            (Some(factor), _) => self.multiple(b, factor, a),
+            (_, Some(factor)) => self.multiple(a, factor, b),
+            _ => self.product_of_unknown(a, b),
+        }
+    }
+
+    /// `a` times a constant, which is `signed` too.
+    fn multiple(&mut self, a: Signed, factor: F, signed: Signed) -> Signed {
+        if factor == F::ZERO {
+            return self.add_constant(F::ZERO);
+        }
+        if factor == F::ONE || factor == -F::ONE {
+            return if factor == F::ONE { a } else { a.negated() };
+        }
+        if factor == F::ONE.double() || factor == -F::ONE.double() {
+            let twice = self.sum(a, a);
+            return if factor == F::ONE.double() { twice } else { twice.negated() };
+        }
+        self.product_of_unknown(a, signed)
+    }
+
+    /// (u·c)·v is (u·v)·c where u and v are the same in every row: u·v is then no product of any row.
+    fn product_of_unknown(&mut self, a: Signed, b: Signed) -> Signed {
+        let negative = a.negative != b.negative;
+        for (factor, other) in [(a.node, b.node), (b.node, a.node)] {
+            let Some((inner, rest)) = self.is_uniform(factor).then(|| self.uniform_factor(other)).flatten() else {
+                continue;
+            };
+            let positive = |node| Signed { node, negative };
+            let joined = self.product(positive(factor), Signed { node: inner, negative: false });
+            return self.product(joined, Signed { node: rest, negative: false });
+        }
+        let node = self.number(Node::Product(a.node.min(b.node), a.node.max(b.node)));
+        Signed { node, negative }
+    }
+
+    /// A node that differs from row to row as a product of one that does not and one that does.
+    fn uniform_factor(&self, id: Id) -> Option<(Id, Id)> {
+        match self.node(id) {
+            Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(a) => Some((a, b)),
+            Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(b) => Some((b, a)),
+            _ => None,
+        }
+    }
+
+    /// A node that is the value with its sign.
+    pub fn unsigned(&mut self, value: Signed) -> Id {
+        match self.known(value) {
+            Some(constant) => self.add_constant(constant).node,
+            None if value.negative => {
+                let zero = self.add_constant(F::ZERO);
+                self.number(Node::Difference(zero.node, value.node))
+            }
+            None => value.node,
+        }
+    }
+
+    /// Whether it is 0 whatever columns and challenges are.
+    pub fn is_zero(&self, value: Signed) -> bool {
+        self.known(value) == Some(F::ZERO)
+    }
+
+    /// The columns that a node reads.
+    pub fn queries(&self, id: Id) -> BTreeSet<Query> {
+        let (mut seen, mut ahead, mut queries) = (HashSet::new(), vec![id], BTreeSet::new());
+        while let Some(id) = ahead.pop() {
+            if let Node::Query(query) = self.node(id) {
+                queries.insert(query);
+            }
+            ahead.extend(self.node(id).parts().filter(|part| seen.insert(*part)));
+        }
+        queries
+    }
+
+    /// The value, where that is a constant.
+    fn known(&self, Signed { node, negative }: Signed) -> Option<F> {
+        match self.node(node) {
+            Node::Constant(number) if negative => Some(-self.constant(number)),
+            Node::Constant(number) => Some(self.constant(number)),
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, node: Node) -> Id {
+        let next = self.nodes.len() as Id;
+        let number = *self.numbers.entry(node).or_insert(next);
+        if number == next {
+            let mut parts = node.parts().peekable();
+            let made_of_uniform = parts.peek().is_some() && parts.all(|part| self.is_uniform(part));
+            self.uniform.push(made_of_uniform || matches!(node, Node::Constant(_) | Node::Challenge(_)));
+            self.nodes.push(node);
+        }
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff::Field;
+    use halo2curves::bn256::Fr;
+
+    fn column(column: usize) -> Expression<Fr> {
+        Expression::column(column, 0)
+    }
+
+    fn constant(value: u64) -> Expression<Fr> {
+        Expression::Constant(Fr::from(value))
+    }
+
+    #[test]
+    fn equal_parts_are_one_node() {
+        let mut dag = Dag::new();
+        let one = dag.add_tree(&((column(0) + column(1)) * (column(2) - column(3))));
+        let before = dag.len();
+        let other = dag.add_tree(&((column(3) - column(2)) * (column(1) + column(0))));
+        assert_eq!(other, one.negated());
+        assert_eq!(dag.add_tree(&(-(-column(0)))), dag.add_tree(&column(0)));
+        assert_eq!(dag.len(), before);
+        let rotated = dag.add_tree(&Expression::column(0, 1));
+        assert_ne!(rotated, dag.add_tree(&column(0)));
+    }
+
+    #[test]
+    fn what_is_known_is_computed() {
+        let mut dag = Dag::new();
+        let [zero, one, a] = [constant(0), constant(1), column(0)].map(|tree| dag.add_tree(&tree));
+        for (tree, expected) in [
+            (column(0) - column(0), zero),
+            (column(0) * constant(0), zero),
+            (column(0) * Fr::ZERO + constant(0), zero),
+            (constant(0) + column(0) * Fr::ONE, a),
+            (column(0) * -Fr::ONE, a.negated()),
+            (constant(3) - constant(2), one),
+            (constant(3) * constant(2) - constant(5), one),
+            (-constant(1) * -constant(1), one),
+        ] {
+            assert_eq!(dag.add_tree(&tree), expected, "{tree:?}");
+        }
+        let twice = dag.add_tree(&(column(0) * Fr::from(2)));
+        assert_eq!(dag.node(twice.node), Node::Sum(a.node, a.node));
+        assert_eq!(dag.add_tree(&(column(0) * -Fr::from(2))), twice.negated());
+    }
+
+    #[test]
+    fn what_is_the_same_in_every_row_is_joined() {
+        let mut dag = Dag::new();
+        let (beta, delta) = (Expression::Challenge(0), Fr::from(7));
+        let one = dag.add_tree(&((beta.clone() * column(0)) * delta));
+        let factor = dag.add_tree(&(beta.clone() * delta));
+        let a = dag.add_tree(&column(0));
+        assert!(dag.is_uniform(factor.node) && !dag.is_uniform(one.node));
+        assert_eq!(one, dag.product(factor, a));
+        assert_eq!(dag.add_tree(&-((column(0) * delta) * -beta)), one);
+    }
+}

@@ -1,0 +1,49 @@
+//! Terms into groups that read a bounded number of columns.
+
+use std::collections::BTreeSet;
+
+/// The numbers of the terms of each group, in ascending order. Each term comes with the columns that it reads; a group reads
+/// at most `most` different ones (0: any number), but for a single term that reads more by itself.
+///
+/// The terms that read most come first, and each goes where it adds the fewest columns.
+pub fn groups(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
+    let most = if most == 0 { usize::MAX } else { most };
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|term| std::cmp::Reverse(columns[*term].len()));
+    let mut groups: Vec<(BTreeSet<usize>, Vec<usize>)> = Vec::new();
+    for term in order {
+        let adds = |group: &BTreeSet<usize>| columns[term].difference(group).count();
+        let fits = |(group, _): &&mut (BTreeSet<usize>, _)| adds(group) == 0 || group.len() + adds(group) <= most;
+        match groups.iter_mut().filter(fits).min_by_key(|(group, _)| adds(group)) {
+            Some((group, terms)) => {
+                group.extend(&columns[term]);
+                terms.push(term);
+            }
+            None => groups.push((columns[term].clone(), vec![term])),
+        }
+    }
+    groups.into_iter().map(|(_, terms)| sorted(terms)).collect()
+}
+
+fn sorted(mut terms: Vec<usize>) -> Vec<usize> {
+    terms.sort_unstable();
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(columns: &[&[usize]], most: usize) -> Vec<Vec<usize>> {
+        groups(&columns.iter().map(|columns| columns.iter().copied().collect()).collect::<Vec<_>>(), most)
+    }
+
+    #[test]
+    fn terms_go_where_their_columns_are() {
+        assert_eq!(of(&[], 3), Vec::<Vec<usize>>::new());
+        assert_eq!(of(&[&[0], &[], &[5]], 0), [[0, 1, 2]]);
+        assert_eq!(of(&[&[0, 1], &[2, 3], &[1], &[3, 2], &[]], 2), [vec![0, 2, 4], vec![1, 3]]);
+        // More than the bound by itself: what needs nothing else may join it.
+        assert_eq!(of(&[&[0], &[1, 2, 3], &[3, 1]], 2), [vec![1, 2], vec![0]]);
+    }
+}

@@ -1,0 +1,133 @@
+//! From trees to programs, without a device: equal parts are found, terms put into groups, instructions ordered, values
+//! given places.
+
+mod dag;
+mod groups;
+mod order;
+mod slots;
+mod terms;
+
+use std::collections::{BTreeSet, HashMap};
+
+use dag::{Dag, Id, Node, Signed};
+use ff::PrimeField;
+use groups::groups;
+use order::Root;
+
+use super::program::{Group, Instruction, Operand, Program, Target, Value};
+use super::tree::{Expression, Query, Term};
+
+/// Output 0 has the sum of all terms added to it.
+pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
+    let mut dag = Dag::new();
+    let mut factors: Vec<(Signed, Signed)> = terms.iter().map(|term| of_term(&mut dag, term)).collect();
+    factors.retain(|(_, value)| !dag.is_zero(*value));
+    let columns: Vec<_> = factors.iter().map(|(_, value)| columns(&dag, value.node)).collect();
+    let groups = groups(&columns, columns_at_once);
+    let root = |group: Vec<usize>| -> Vec<Root> {
+        let terms: Vec<_> = group.into_iter().map(|term| factors[term]).collect();
+        vec![(0, terms::added(&mut dag, &terms))]
+    };
+    let roots: Vec<Vec<Root>> = groups.into_iter().map(root).collect();
+    program(&dag, &roots, 1)
+}
+
+/// Output k is set to expression k.
+pub fn vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
+    let mut dag = Dag::new();
+    let value = |tree| {
+        let value = dag.add_tree(tree);
+        dag.unsigned(value)
+    };
+    let ids: Vec<Id> = expressions.iter().map(value).collect();
+    let columns: Vec<_> = ids.iter().map(|id| columns(&dag, *id)).collect();
+    let root = |output: usize| (output as u32, ids[output]);
+    let groups = groups(&columns, columns_at_once).into_iter();
+    let roots: Vec<Vec<Root>> = groups.map(|outputs| outputs.into_iter().map(root).collect()).collect();
+    program(&dag, &roots, expressions.len())
+}
+
+fn of_term<F: PrimeField>(dag: &mut Dag<F>, term: &Term<F>) -> (Signed, Signed) {
+    (dag.add_leaf(Node::Challenge(term.challenge)), dag.add_tree(&term.expression))
+}
+
+fn columns<F: PrimeField>(dag: &Dag<F>, id: Id) -> BTreeSet<usize> {
+    dag.queries(id).into_iter().map(|query| query.column).collect()
+}
+
+fn program<F: PrimeField>(dag: &Dag<F>, roots: &[Vec<Root>], outputs: usize) -> Program<F> {
+    let mut groups: Vec<Group> = roots.iter().map(|roots| group(dag, roots)).collect();
+    let values = values(dag, &mut groups);
+    let needed = |value: &Value<F>| if let Value::Challenge(number) = value { number + 1 } else { 0 };
+    let challenges = values.iter().map(needed).max().unwrap_or(0);
+    Program { values, groups, outputs, challenges }
+}
+
+/// A group whose values are still named by their nodes.
+fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
+    let (mut queries, mut numbers) = (Vec::new(), HashMap::new());
+    let mut number = |query: Query| {
+        *numbers.entry(query).or_insert_with(|| {
+            queries.push(query);
+            queries.len() as u32 - 1
+        })
+    };
+    let leaf = |id| match dag.node(id) {
+        Node::Query(query) => Operand::Query(number(query)),
+        Node::X => Operand::X,
+        Node::Output(output) => Operand::Output(output),
+        _ => Operand::Value(id),
+    };
+    let mut instructions = order::instructions(dag, roots, leaf);
+    let room = slots::assign(&mut instructions);
+    let columns: BTreeSet<usize> = queries.iter().map(|query| query.column).collect();
+    let outputs = roots.iter().map(|(output, _)| *output).collect();
+    let (slots, scratch) = (room.slots, room.scratch);
+    Group { instructions, queries, columns: columns.into_iter().collect(), outputs, slots, scratch }
+}
+
+/// The values that groups read, and those that these are made of; groups then have their numbers.
+fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
+    let instructions = || groups.iter().flat_map(|group| &group.instructions);
+    let read = instructions().flat_map(Instruction::operands).filter_map(|operand| match operand {
+        Operand::Value(id) => Some(id),
+        _ => None,
+    });
+    let (mut needed, mut ahead) = (BTreeSet::new(), read.collect::<Vec<Id>>());
+    while let Some(id) = ahead.pop() {
+        if needed.insert(id) {
+            ahead.extend(dag.node(id).parts());
+        }
+    }
+    let numbers: HashMap<Id, u32> = needed.iter().copied().zip(0..).collect();
+    groups.iter_mut().flat_map(|group| &mut group.instructions).for_each(|instruction| rename(instruction, &numbers));
+    needed.into_iter().filter_map(|id| value(dag, &numbers, id)).collect()
+}
+
+/// None of nodes that differ from row to row.
+fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<Id, u32>, id: Id) -> Option<Value<F>> {
+    let of = |part| numbers[&part];
+    match dag.node(id) {
+        Node::Constant(number) => Some(Value::Constant(dag.constant(number))),
+        Node::Challenge(number) => Some(Value::Challenge(number)),
+        Node::Sum(a, b) => Some(Value::Sum(of(a), of(b))),
+        Node::Difference(a, b) => Some(Value::Difference(of(a), of(b))),
+        Node::Product(a, b) => Some(Value::Product(of(a), of(b))),
+        Node::X | Node::Query(_) | Node::Output(_) => None,
+    }
+}
+
+fn rename(instruction: &mut Instruction, numbers: &HashMap<Id, u32>) {
+    let place = |operand: &mut Operand| {
+        if let Operand::Value(id) = operand {
+            *id = numbers[id];
+        }
+    };
+    place(&mut instruction.a);
+    instruction.b.iter_mut().for_each(place);
+    instruction.c.iter_mut().for_each(|(_, operand)| place(operand));
+    debug_assert!(!matches!(instruction.target, Target::Slot(slot) if slot >= super::program::SLOTS));
+}
+
+#[cfg(test)]
+mod tests;

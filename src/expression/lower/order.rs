@@ -1,0 +1,181 @@
+//! The order of a group's instructions.
+//!
+//! The part that needs most slots comes first (Sethi and Ullman, "The generation of optimal code for arithmetic
+//! expressions", 1970). That is least for trees; parts that are shared are computed once, when they are needed first. A product
+//! that is only part of a sum or difference is one instruction with it.
+
+use ff::PrimeField;
+
+use super::dag::{Dag, Id, Node};
+use crate::expression::program::{Combination, Instruction, Operand, Target};
+
+/// An output, and the node that is its value.
+pub type Root = (u32, Id);
+
+/// How a node is computed: `a`, or `a·b`, with a third combined.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    a: Id,
+    b: Option<Id>,
+    c: Option<(Combination, Id)>,
+}
+
+impl Shape {
+    fn parts(&self) -> impl Iterator<Item = Id> {
+        [Some(self.a), self.b, self.c.map(|(_, part)| part)].into_iter().flatten()
+    }
+}
+
+/// Instructions that write each root's output, in order. Slots are numbers of nodes, and each is written once; `leaf` says
+/// how others are read.
+pub fn instructions<F: PrimeField>(dag: &Dag<F>, roots: &[Root], leaf: impl FnMut(Id) -> Operand) -> Vec<Instruction> {
+    let uses = uses(dag, roots);
+    let shapes = shapes(dag, &uses);
+    let needs = needs(&shapes);
+    let direct = direct(roots, &uses, &shapes, dag.len());
+    let (done, instructions) = (vec![false; dag.len()], Vec::new());
+    let mut writer = Writer { shapes, needs, direct, done, instructions, leaf };
+    for root in roots {
+        writer.write(*root);
+    }
+    writer.instructions
+}
+
+/// How often each node is used by what is computed, and as a root; 0 where it is not needed.
+fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
+    let mut uses = vec![0; dag.len()];
+    for (_, id) in roots {
+        uses[*id as usize] += 1;
+    }
+    for id in (0..dag.len() as Id).rev() {
+        if uses[id as usize] > 0 && dag.is_computed(id) {
+            dag.node(id).parts().for_each(|part| uses[part as usize] += 1);
+        }
+    }
+    uses
+}
+
+/// How each node that is needed is computed; none for leaves, and for products that go with what they are part of.
+fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
+    let needed = |id: &Id| uses[*id as usize] > 0 && dag.is_computed(*id);
+    let mut shapes = vec![None; dag.len()];
+    for id in (0..dag.len() as Id).filter(needed) {
+        shapes[id as usize] = shape(dag, uses, id);
+        if let Some(product) = product_within(dag, uses, id) {
+            shapes[product as usize] = None;
+        }
+    }
+    shapes
+}
+
+/// Whether a part of a sum or difference is a product that nothing else needs.
+fn joins<F: PrimeField>(dag: &Dag<F>, uses: &[u32], whole: Id, part: Id) -> bool {
+    let sum = matches!(dag.node(whole), Node::Sum(..) | Node::Difference(..));
+    let product = matches!(dag.node(part), Node::Product(..));
+    sum && product && uses[part as usize] == 1 && dag.is_computed(part)
+}
+
+/// The product that a sum or difference is computed with, the second where both could be.
+fn product_within<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Id> {
+    dag.node(id).parts().filter(|part| joins(dag, uses, id, *part)).last()
+}
+
+fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Shape> {
+    let (x, y, with_first, with_second) = match dag.node(id) {
+        Node::Product(a, b) => return Some(Shape { a, b: Some(b), c: None }),
+        Node::Sum(a, b) => (a, b, Combination::Add, Combination::Add),
+        Node::Difference(a, b) => (a, b, Combination::Subtract, Combination::SubtractFrom),
+        _ => return None,
+    };
+    let joined = product_within(dag, uses, id);
+    let (first, rest, combination) = if joined == Some(y) { (y, x, with_second) } else { (x, y, with_first) };
+    match (joined, dag.node(first)) {
+        (Some(_), Node::Product(a, b)) => Some(Shape { a, b: Some(b), c: Some((combination, rest)) }),
+        _ => Some(Shape { a: x, b: None, c: Some((with_first, y)) }),
+    }
+}
+
+/// Slots that each node takes while it is computed, as if none were shared; 0 for leaves.
+fn needs(shapes: &[Option<Shape>]) -> Vec<u32> {
+    let mut needs = vec![0; shapes.len()];
+    for (id, shape) in shapes.iter().enumerate() {
+        let Some(shape) = shape else { continue };
+        let mut parts: Vec<u32> = shape.parts().map(|part| needs[part as usize]).filter(|need| *need > 0).collect();
+        parts.sort_unstable_by(|a, b| b.cmp(a));
+        let peak = parts.iter().zip(0..).map(|(need, held)| need + held).max();
+        needs[id] = peak.unwrap_or(0).max(1);
+    }
+    needs
+}
+
+/// The output that a node's instruction may write at once: it is its value, and nothing else reads it.
+fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<Shape>], nodes: usize) -> Vec<Option<u32>> {
+    let mut direct = vec![None; nodes];
+    for (output, id) in roots {
+        if uses[*id as usize] == 1 && shapes[*id as usize].is_some() {
+            direct[*id as usize] = Some(*output);
+        }
+    }
+    direct
+}
+
+/// Writes instructions, parts first.
+struct Writer<L> {
+    shapes: Vec<Option<Shape>>,
+    needs: Vec<u32>,
+    direct: Vec<Option<u32>>,
+    done: Vec<bool>,
+    instructions: Vec<Instruction>,
+    leaf: L,
+}
+
+/// What is still to be done.
+enum Step {
+    Compute(Id),
+    /// Its parts are there.
+    Write(Id, Shape),
+}
+
+impl<L: FnMut(Id) -> Operand> Writer<L> {
+    fn write(&mut self, (output, root): Root) {
+        let mut steps = vec![Step::Compute(root)];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Compute(id) => self.plan(id, &mut steps),
+                Step::Write(id, shape) => self.write_one(id, shape),
+            }
+        }
+        if self.direct[root as usize].is_none() {
+            let a = self.operand(root);
+            self.instructions.push(Instruction { target: Target::Output(output), a, b: None, c: None });
+        }
+    }
+
+    /// The parts of a node, the one that needs most slots on top, above the node itself.
+    fn plan(&self, id: Id, steps: &mut Vec<Step>) {
+        let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
+        steps.push(Step::Write(id, shape));
+        let mut parts: Vec<Id> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
+        // The first of equals on top.
+        parts.reverse();
+        parts.sort_by_key(|part| self.needs[*part as usize]);
+        steps.extend(parts.into_iter().map(Step::Compute));
+    }
+
+    fn write_one(&mut self, id: Id, Shape { a, b, c }: Shape) {
+        if std::mem::replace(&mut self.done[id as usize], true) {
+            return;
+        }
+        let target = self.direct[id as usize].map_or(Target::Slot(id), Target::Output);
+        let (a, b) = (self.operand(a), b.map(|b| self.operand(b)));
+        let c = c.map(|(combination, c)| (combination, self.operand(c)));
+        self.instructions.push(Instruction { target, a, b, c });
+    }
+
+    fn operand(&mut self, id: Id) -> Operand {
+        match self.shapes[id as usize] {
+            Some(_) => Operand::Slot(id),
+            None => (self.leaf)(id),
+        }
+    }
+}

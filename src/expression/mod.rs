@@ -1,0 +1,129 @@
+//! Polynomial expressions over columns with rotations, as the constraints of PLONKish proofs are.
+//!
+//! An [`Expression`] is a tree. [`Program`] is what a set of them is lowered to: groups of instructions for an interpreter that
+//! runs them row by row, on a device for columns that are there ([`Program::enqueue`]) or for host slices on any backend
+//! ([`Program::run`]). Equal parts are computed once, and what is the same in every row before the rows are.
+//!
+//! ```
+//! use ff::Field;
+//! use halo2curves::bn256::Fr;
+//! use proofwarp::Accelerator;
+//! use proofwarp::expression::{Coset, Expression, Program, Term};
+//!
+//! // y⁰·(a·b − c) + y¹·(c(ωX) − a) over 4 rows.
+//! let column = |column, rotation| Expression::<Fr>::column(column, rotation);
+//! let gate = Term { challenge: 0, expression: column(0, 0) * column(1, 0) - column(2, 0) };
+//! let copy = Term { challenge: 1, expression: column(2, 1) - column(0, 0) };
+//! let program = Program::sum(&[gate, copy], 0);
+//!
+//! let row = |values: [u64; 4]| values.map(Fr::from);
+//! let (a, b, c) = (row([2, 3, 4, 5]), row([1; 4]), row([2, 2, 3, 4]));
+//! let mut sum = vec![Fr::ZERO; 4];
+//! let challenges = [Fr::ONE, Fr::from(100)];
+//! let coset = Coset { log_n: 2, shift: Fr::ONE };
+//! let report = program.run(&Accelerator::from_env()?, &[&a, &b, &c], &challenges, coset, &mut [&mut sum], None)?;
+//! assert_eq!(sum, [Fr::ZERO, Fr::ONE, Fr::ONE, Fr::ONE - Fr::from(300)]);
+//! println!("{report}\n{}", program.explain());
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+
+mod check;
+mod coset;
+mod cpu;
+mod device;
+mod explain;
+mod gpu;
+mod lower;
+mod program;
+mod tree;
+
+use std::cell::RefCell;
+
+pub use coset::Coset;
+pub use device::DeviceColumn;
+pub use explain::{Explanation, GroupExplanation};
+pub use program::{Combination, Group, Instruction, Operand, Program, SLOTS, Target, Value};
+pub use tree::{Expression, Query, Term};
+
+use crate::backend::{Abort, guarded};
+use crate::field::NttField;
+use crate::report::Call;
+use crate::{Accelerator, Report, Result};
+use check::equal;
+use cpu::Inputs;
+
+impl<F: NttField> Program<F> {
+    /// Lowers Σ challenge·expression, which evaluation adds to the only output. Terms are added in any order.
+    ///
+    /// A group reads at most `columns_at_once` different columns (0: all terms are one group), but for a term that reads
+    /// more by itself: so many have to be on a device at once. Takes time in proportion to the size of the trees, and to
+    /// terms times groups.
+    pub fn sum(terms: &[Term<F>], columns_at_once: usize) -> Self {
+        lower::sum(terms, columns_at_once)
+    }
+
+    /// Lowers expressions, each of which is an output of its own. Groups as in [`Self::sum`].
+    pub fn vectors(expressions: &[Expression<F>], columns_at_once: usize) -> Self {
+        lower::vectors(expressions, columns_at_once)
+    }
+
+    /// One more than the highest number of a column that is read.
+    pub fn columns(&self) -> usize {
+        self.groups().iter().filter_map(|group| group.columns().last()).max().map_or(0, |column| column + 1)
+    }
+
+    /// Evaluates host slices: columns by their numbers, of as many elements as the coset has rows, as have all outputs.
+    /// Columns that are not read may be empty. The accelerator's first device does it, if there is one.
+    ///
+    /// # Errors
+    /// Columns or challenges are missing, there are not as many outputs as the program has, lengths are others, `log_n` is above
+    /// the field's two-adicity or 31, the hook aborted, or a forced backend failed; outputs are then as they were.
+    pub fn run(
+        &self,
+        accelerator: &Accelerator,
+        columns: &[&[F]],
+        challenges: &[F],
+        coset: Coset<F>,
+        outputs: &mut [&mut [F]],
+        abort: Abort<'_>,
+    ) -> Result<Report> {
+        let inputs = Inputs { columns, challenges, coset };
+        guarded(abort, |abort| self.run_guarded(accelerator, inputs, outputs, abort))
+    }
+
+    fn run_guarded(
+        &self,
+        accelerator: &Accelerator,
+        inputs: Inputs<'_, F>,
+        outputs: &mut [&mut [F]],
+        abort: Abort<'_>,
+    ) -> Result<Report> {
+        self.check_slices(inputs, outputs)?;
+        let elements = inputs.coset.rows() * self.outputs();
+        let call = Call { operation: format!("expression {}", F::NAME), elements };
+        // Both closures want the outputs; only one runs at a time.
+        let outputs = RefCell::new(outputs);
+        let ((), report) = accelerator.run(
+            call,
+            |devices| {
+                let traffic = gpu::evaluate(&devices[0], self, inputs, &mut outputs.borrow_mut(), abort)?;
+                Ok(((), traffic))
+            },
+            || cpu::evaluate(self, inputs, &mut outputs.borrow_mut(), abort),
+        )?;
+        Ok(report)
+    }
+
+    fn check_slices(&self, inputs: Inputs<'_, F>, outputs: &[&mut [F]]) -> Result<()> {
+        inputs.coset.check()?;
+        self.check_challenges(inputs.challenges)?;
+        self.check_columns(inputs.columns.len())?;
+        self.check_outputs(outputs.len())?;
+        let rows = inputs.coset.rows();
+        for column in self.groups().iter().flat_map(Group::columns) {
+            equal(format!("length of column {column}"), rows, inputs.columns[*column].len())?;
+        }
+        let mut lengths = outputs.iter().map(|output| output.len()).enumerate();
+        lengths.try_for_each(|(number, length)| equal(format!("length of output {number}"), rows, length))
+    }
+}

@@ -1,0 +1,143 @@
+//! Columns that lookups and products add to a proof.
+
+use super::Engine;
+use super::place::{column, in_a_row, residents};
+use crate::Result;
+use crate::field::{NttField, SecretVec};
+use crate::plonk::column::{Column, View};
+use crate::plonk::curve::ProofCurve;
+use crate::plonk::steps::factors::{self, Challenges, Lookup, Set};
+use crate::plonk::steps::permute::{self, Missing};
+use crate::plonk::steps::{Place, Rows, products, rows};
+
+/// A' and S' of a lookup, and what A has that S has not.
+#[derive(Debug)]
+pub struct PermutedLookup<F: NttField> {
+    pub columns: [Column<F>; 2],
+    pub missing: Option<Missing>,
+}
+
+impl<C: ProofCurve> Engine<C> {
+    fn rows(&self, usable: usize) -> Rows {
+        Rows { log_n: self.domain.log_n(), usable }
+    }
+
+    /// A' and S' of lookups, of which A and S are given. Random elements fill the rows that do not count: those of A', then
+    /// those of S', lookup by lookup.
+    ///
+    /// # Errors
+    /// A column has not n elements, or a forced backend failed.
+    pub(in crate::plonk) fn permute(
+        &self,
+        lookups: &[[View<'_, C::Scalar>; 2]],
+        usable: usize,
+        random: &mut dyn FnMut() -> C::Scalar,
+    ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
+        let (n, rows_used, place) = (self.n(), self.rows(usable), Place::packed(self.n(), 2 * lookups.len()));
+        let blinding = drawn(place.count * (n - usable), random);
+        let (columns, missing) = self.run(
+            "permute",
+            place.count,
+            |stream| {
+                let [inputs, tables] = [0, 1].map(|k| lookups.iter().map(|pair| pair[k]).collect::<Vec<_>>());
+                let (inputs, inputs_at) = in_a_row(stream, n, &inputs)?;
+                let (tables, tables_at) = in_a_row(stream, n, &tables)?;
+                let from = ((&*inputs.vector, inputs_at), (&*tables.vector, tables_at));
+                let mut permuted = permute::enqueue(stream, rows_used, from.0, from.1)?;
+                rows::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
+                let missing = permuted.missing(stream)?;
+                Ok((Column::of(permuted.columns, n), missing))
+            },
+            || {
+                let mut all = SecretVec(Vec::with_capacity(place.count * n));
+                let mut missing = Vec::with_capacity(lookups.len());
+                for [input, table] in lookups {
+                    let (columns, lost) = permute::on_cpu(rows_used, &self.fetch(*input)?, &self.fetch(*table)?)?;
+                    columns.map(SecretVec).iter().for_each(|column| all.0.extend_from_slice(column));
+                    missing.push(lost);
+                }
+                rows::on_cpu(n, &mut all, place, usable..n, &blinding)?;
+                Ok((self.cut(&all), missing))
+            },
+        )?;
+        let (mut columns, mut permuted) = (columns.into_iter(), Vec::with_capacity(lookups.len()));
+        for (missing, pair) in missing.into_iter().zip(std::iter::from_fn(|| columns.next().zip(columns.next()))) {
+            permuted.push(PermutedLookup { columns: pair.into(), missing });
+        }
+        Ok(permuted)
+    }
+
+    /// The grand products of sets, then those of lookups. Random elements fill the rows behind row `usable`, column by
+    /// column. `chains` is as for [`products::enqueue`].
+    ///
+    /// # Errors
+    /// A column has not n elements, or a forced backend failed.
+    pub(in crate::plonk) fn products(
+        &self,
+        challenges: Challenges<C::Scalar>,
+        sets: &[Set<View<'_, C::Scalar>>],
+        lookups: &[Lookup<View<'_, C::Scalar>>],
+        chains: &[usize],
+        usable: usize,
+        random: &mut dyn FnMut() -> C::Scalar,
+    ) -> Result<Vec<Column<C::Scalar>>> {
+        let (n, rows_used) = (self.n(), self.rows(usable));
+        let place = Place::packed(n, sets.len() + lookups.len());
+        let blinding = drawn(place.count * (n - usable - 1), random);
+        let views = flat(sets, lookups);
+        self.run(
+            "products",
+            place.count,
+            |stream| {
+                let residents = residents(stream, n, &views)?;
+                let (sets, lookups) = shaped(sets, lookups, &mut residents.iter().map(column));
+                let factors = factors::enqueue(stream, rows_used, challenges, &sets, &lookups)?;
+                let mut products = products::enqueue(stream, rows_used, &factors, chains)?;
+                rows::enqueue(stream, n, &mut products, place, usable + 1..n, &blinding)?;
+                Ok(Column::of(products, n))
+            },
+            || {
+                let columns = self.fetch_all(&views)?;
+                let (sets, lookups) = shaped(sets, lookups, &mut columns.iter().map(|column| &**column));
+                let factors = factors::on_cpu(rows_used, challenges, &sets, &lookups)?;
+                let mut products = SecretVec(products::on_cpu(rows_used, &factors, chains)?);
+                rows::on_cpu(n, &mut products, place, usable + 1..n, &blinding)?;
+                Ok(self.cut(&products))
+            },
+        )
+    }
+}
+
+/// Random elements, drawn before it is known where they will be used.
+fn drawn<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
+    SecretVec((0..count).map(|_| random()).collect())
+}
+
+/// The columns of sets, then those of lookups.
+fn flat<C: Copy>(sets: &[Set<C>], lookups: &[Lookup<C>]) -> Vec<C> {
+    let of_lookup = |lookup: &Lookup<C>| [lookup.input, lookup.table, lookup.permuted_input, lookup.permuted_table];
+    let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten().copied());
+    of_sets.chain(lookups.iter().flat_map(of_lookup)).collect()
+}
+
+/// Sets and lookups like others, with the columns of a list in the order of [`flat`].
+fn shaped<A, B: Copy>(
+    sets: &[Set<A>],
+    lookups: &[Lookup<A>],
+    columns: &mut impl Iterator<Item = B>,
+) -> (Vec<Set<B>>, Vec<Lookup<B>>) {
+    let mut pairs = Vec::with_capacity(sets.len());
+    for set in sets {
+        let pair = |_| columns.next().zip(columns.next()).map(<[B; 2]>::from);
+        pairs.push(Set { columns: set.columns.iter().filter_map(pair).collect(), first: set.first });
+    }
+    let rest: Vec<B> = columns.collect();
+    let lookup = |[input, table, permuted_input, permuted_table]: &[B; 4]| Lookup {
+        input: *input,
+        table: *table,
+        permuted_input: *permuted_input,
+        permuted_table: *permuted_table,
+    };
+    debug_assert_eq!(rest.len(), 4 * lookups.len());
+    (pairs, rest.as_chunks::<4>().0.iter().map(lookup).collect())
+}

@@ -1,0 +1,56 @@
+//! Keys that stay on a device.
+
+use super::Engine;
+use super::place::copies;
+use crate::Result;
+use crate::field::NttField;
+use crate::plonk::column::Column;
+use crate::plonk::curve::ProofCurve;
+use crate::plonk::key::{Key, Polynomial};
+
+/// A key's columns on a device, for any number of proofs.
+#[derive(Debug)]
+pub struct KeyOnDevice<F: NttField> {
+    /// Of fixed columns, then of σ.
+    values: Vec<Column<F>>,
+    /// Of the same, then of the first, last and active rows.
+    coefficients: Vec<Column<F>>,
+    fixed: usize,
+}
+
+impl<F: NttField> KeyOnDevice<F> {
+    /// The key, as proofs take it.
+    pub fn key(&self) -> Key<'_, F> {
+        let (values, coefficients) = (self.values.iter().map(Column::view), self.coefficients.iter().map(Column::view));
+        let pairs = values.zip(coefficients);
+        let mut fixed: Vec<_> = pairs.map(|(values, coefficients)| Polynomial { values, coefficients }).collect();
+        let sigma = fixed.split_off(self.fixed);
+        let rows = &self.coefficients[self.values.len()..];
+        Key { fixed, sigma, first: rows[0].view(), last: rows[1].view(), active: rows[2].view() }
+    }
+}
+
+impl<C: ProofCurve> Engine<C> {
+    /// Uploads a key's columns, 32·n bytes for each form of each: 2·(fixed + σ) + 3 columns. `None` where the host works, or
+    /// the device has no room: the key itself will then do.
+    ///
+    /// # Errors
+    /// A column has not n elements, or a forced backend failed.
+    pub fn keep(&self, key: &Key<'_, C::Scalar>) -> Result<Option<KeyOnDevice<C::Scalar>>> {
+        let columns = key.fixed.iter().chain(&key.sigma);
+        let values: Vec<_> = columns.map(|polynomial| polynomial.values).collect();
+        let (coefficients, n) = (key.coefficients(), self.n());
+        self.run(
+            "key",
+            values.len() + coefficients.len(),
+            |stream| {
+                let [values, coefficients] = [copies(stream, n, &values)?, copies(stream, n, &coefficients)?];
+                // Streams of other proofs will read them.
+                stream.wait(None)?;
+                let [values, coefficients] = [values, coefficients].map(|vector| Column::of(vector, n));
+                Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len() }))
+            },
+            || Ok(None),
+        )
+    }
+}

@@ -1,0 +1,94 @@
+//! What openings do to coefficients.
+
+use super::place::{column, copies, residents};
+use super::{Engine, only};
+use crate::Result;
+use crate::field::SecretVec;
+use crate::plonk::column::{Column, View};
+use crate::plonk::curve::ProofCurve;
+use crate::plonk::steps::combine::{self, Sum};
+use crate::plonk::steps::evaluate::{self, Query};
+use crate::plonk::steps::{Place, divide};
+
+impl<C: ProofCurve> Engine<C> {
+    /// Values of polynomials, each at one of some points.
+    ///
+    /// # Errors
+    /// A column has not n elements, or a forced backend failed.
+    pub(in crate::plonk) fn evaluate(
+        &self,
+        queries: &[(View<'_, C::Scalar>, usize)],
+        points: &[C::Scalar],
+    ) -> Result<Vec<C::Scalar>> {
+        let (views, numbers): (Vec<_>, Vec<usize>) = queries.iter().copied().unzip();
+        self.run(
+            "evaluate",
+            views.len(),
+            |stream| {
+                let residents = residents(stream, self.n(), &views)?;
+                let query = |(polynomial, point): (_, &usize)| Query { polynomial: column(polynomial), point: *point };
+                let queries: Vec<_> = residents.iter().zip(&numbers).map(query).collect();
+                let mut values = vec![ff::Field::ZERO; queries.len()];
+                evaluate::enqueue(stream, self.n(), &queries, points)?.download(stream, &mut values)?;
+                Ok(values)
+            },
+            || {
+                let columns = self.fetch_all(&views)?;
+                let query = |(polynomial, point): (_, &usize)| Query { polynomial, point: *point };
+                let queries = columns.iter().map(|column| &**column).zip(&numbers).map(query);
+                evaluate::on_cpu(&queries.collect::<Vec<_>>(), points)
+            },
+        )
+    }
+
+    /// Σ factor·column.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(in crate::plonk) fn combine(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
+        let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
+        let done = self.run(
+            "combine",
+            views.len(),
+            |stream| {
+                let residents = residents(stream, self.n(), &views)?;
+                let terms = residents.iter().map(column).zip(factors.iter().copied()).collect();
+                let sums = combine::enqueue(stream, self.n(), &[Sum { terms, minus: Vec::new() }])?;
+                Ok(Column::of(sums, self.n()))
+            },
+            || {
+                let columns = self.fetch_all(&views)?;
+                let terms = columns.iter().map(|column| &**column).zip(factors.iter().copied()).collect();
+                Ok(vec![Column::new(combine::on_cpu(self.n(), &[Sum { terms, minus: Vec::new() }])?)])
+            },
+        )?;
+        only(done)
+    }
+
+    /// The quotient by ∏(X − root), without the remainder, its leading coefficients 0.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(in crate::plonk) fn divide(
+        &self,
+        column: View<'_, C::Scalar>,
+        roots: Vec<C::Scalar>,
+    ) -> Result<Column<C::Scalar>> {
+        let roots = [roots];
+        let done = self.run(
+            "divide",
+            1,
+            |stream| {
+                let mut vector = copies(stream, self.n(), &[column])?;
+                divide::enqueue(stream, self.n(), &mut vector, Place::packed(self.n(), 1), &roots)?;
+                Ok(Column::of(vector, self.n()))
+            },
+            || {
+                let mut column: SecretVec<_> = self.fetch(column)?.into_copy();
+                divide::on_cpu(&mut [&mut column], &roots)?;
+                Ok(vec![Column::new(std::mem::take(&mut column.0))])
+            },
+        )?;
+        only(done)
+    }
+}

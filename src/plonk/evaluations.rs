@@ -1,0 +1,57 @@
+//! x: values of all polynomials.
+
+use std::collections::{HashMap, HashSet};
+
+use ff::Field;
+
+use super::column::Column;
+use super::curve::ProofCurve;
+use super::openings::Openings;
+use super::polynomials::Polynomials;
+use super::queries::Queries;
+use super::witness::Setting;
+use crate::Result;
+
+/// A proof after y.
+#[derive(Debug)]
+pub struct Quotient<'a, C: ProofCurve> {
+    pub(super) setting: Setting<'a, C>,
+    /// Coefficients of each circuit's own columns, by number.
+    pub(super) own: Vec<Vec<Column<C::Scalar>>>,
+    pub(super) pieces: Vec<Column<C::Scalar>>,
+    pub(super) random: Column<C::Scalar>,
+}
+
+impl<'a, C: ProofCurve> Quotient<'a, C> {
+    /// Values of the proof's polynomials at x·ω^i, in the transcript's order.
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn evaluations(self, x: C::Scalar) -> Result<(Openings<'a, C>, Vec<C::Scalar>)> {
+        let Self { setting, own, pieces, random } = self;
+        let (shared, quotient) = (setting.key.coefficients(), joined(setting, &pieces, x)?);
+        let queries = Queries::new(setting.circuit, own.len());
+        let (evaluated, opened) = (queries.evaluated(), queries.opened());
+        let polynomials = Polynomials { setting, shared, own, quotient, random, x };
+        let mut seen = HashSet::new();
+        let different = evaluated.iter().chain(&opened).copied().filter(|query| seen.insert(*query));
+        let different: Vec<_> = different.collect();
+        let values = polynomials.evaluate(&different)?;
+        let values: HashMap<_, _> = different.into_iter().zip(values).collect();
+        let written = evaluated.iter().map(|query| values[query]).collect();
+        let queries = opened.into_iter().map(|query| (query, values[&query])).collect();
+        Ok((Openings { polynomials, queries }, written))
+    }
+}
+
+/// Σ x^(n·i)·pieceᵢ.
+fn joined<C: ProofCurve>(
+    setting: Setting<'_, C>,
+    pieces: &[Column<C::Scalar>],
+    x: C::Scalar,
+) -> Result<Column<C::Scalar>> {
+    let step = x.pow_vartime([setting.circuit.rows() as u64]);
+    let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * step));
+    let terms: Vec<_> = pieces.iter().map(Column::view).zip(powers).collect();
+    setting.engine.combine(&terms)
+}

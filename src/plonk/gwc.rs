@@ -1,0 +1,34 @@
+//! Openings after Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3): a quotient for each point.
+
+use ff::Field;
+
+use super::column::Column;
+use super::curve::ProofCurve;
+use super::engine::Basis;
+use super::openings::{Openings, different};
+use crate::Result;
+
+impl<C: ProofCurve> Openings<'_, C> {
+    /// Commits, point by point, to the quotient by X − point of the polynomials that are opened there, weighed by powers of
+    /// v.
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn gwc(self, v: C::Scalar) -> Result<Vec<C>> {
+        let rotations = different(self.queries.iter().map(|(query, _)| query.rotation));
+        let quotients = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v));
+        let quotients = quotients.collect::<Result<Vec<_>>>()?;
+        let views: Vec<_> = quotients.iter().map(Column::view).collect();
+        self.polynomials.setting.engine.commit(Basis::Monomial, &views)
+    }
+
+    fn quotient_at(&self, rotation: usize, v: C::Scalar) -> Result<Column<C::Scalar>> {
+        let (polynomials, engine) = (&self.polynomials, self.polynomials.setting.engine);
+        let queries = self.queries.iter().filter(|(query, _)| query.rotation == rotation);
+        let views = queries.map(|(query, _)| polynomials.view(query.polynomial));
+        let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * v));
+        // The value is the remainder of the division.
+        let sum = engine.combine(&views.zip(powers).collect::<Vec<_>>())?;
+        engine.divide(sum.view(), vec![polynomials.point(rotation)])
+    }
+}

@@ -1,0 +1,62 @@
+//! What a circuit's setup gives its prover.
+
+use super::column::View;
+use super::layout::{Layout, Name};
+use crate::{Error, Result};
+
+/// A polynomial in both forms.
+#[derive(Debug, Clone, Copy)]
+pub struct Polynomial<'a, F> {
+    /// Its values on the subgroup of order n.
+    pub values: View<'a, F>,
+    /// Its n coefficients.
+    pub coefficients: View<'a, F>,
+}
+
+/// The key's columns; whoever has them lends them.
+#[derive(Debug, Clone)]
+pub struct Key<'a, F> {
+    /// Fixed columns, selectors included.
+    pub fixed: Vec<Polynomial<'a, F>>,
+    /// σ of each column of the permutation: in row i δ^c·ω^r, where (c, r) is the cell that cell i goes to.
+    pub sigma: Vec<Polynomial<'a, F>>,
+    /// Coefficients of the column that is 1 in row 0.
+    pub first: View<'a, F>,
+    /// Coefficients of the column that is 1 where products end.
+    pub last: View<'a, F>,
+    /// Coefficients of the column that is 1 in usable rows.
+    pub active: View<'a, F>,
+}
+
+impl<'a, F> Key<'a, F> {
+    /// Coefficients of all shared columns, in the order of their numbers.
+    pub(super) fn coefficients(&self) -> Vec<View<'a, F>> {
+        let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.coefficients);
+        columns.chain([self.first, self.last, self.active]).collect()
+    }
+
+    /// Values of all shared columns in that order, nothing in place of those that have none.
+    pub(super) fn values(&self) -> Vec<View<'a, F>> {
+        let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
+        columns.chain([View::new(&[]); 3]).collect()
+    }
+
+    /// That these are the columns of a layout, of n rows.
+    ///
+    /// # Errors
+    /// They are not.
+    pub(super) fn check(&self, layout: &Layout, rows: usize) -> Result<()> {
+        let actual = (self.fixed.len(), self.sigma.len());
+        if actual != (layout.fixed, layout.permuted) {
+            let text = |(fixed, sigma): (usize, usize)| format!("{fixed} fixed columns and {sigma} σ");
+            let expected = text((layout.fixed, layout.permuted));
+            return Err(Error::invalid("plonk key", "columns", expected, text(actual)));
+        }
+        debug_assert_eq!(self.coefficients().len(), layout.number(Name::Advice(0)));
+        let values = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
+        match self.coefficients().into_iter().chain(values).find(|column| column.len() != rows) {
+            Some(column) => Err(Error::invalid("plonk key", "rows of a column", rows, column.len())),
+            None => Ok(()),
+        }
+    }
+}

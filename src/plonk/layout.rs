@@ -1,0 +1,103 @@
+//! Names of a circuit's columns, and their numbers in expressions.
+
+/// A column of a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Name {
+    /// Of the key: the same in every proof.
+    Fixed(usize),
+    /// σ of a column of the permutation, by that column's place in it.
+    Sigma(usize),
+    /// 1 in row 0, 0 in others.
+    First,
+    /// 1 in the last usable row plus one, where products end.
+    Last,
+    /// 1 in usable rows.
+    Active,
+    /// Of the witness.
+    Advice(usize),
+    /// Of the instance.
+    Instance(usize),
+    /// The product of a set of columns of the permutation.
+    Set(usize),
+    /// The product of a lookup.
+    Lookup(usize),
+    /// A lookup's input A', equal values next to each other.
+    Input(usize),
+    /// A lookup's table S', in the order that A' needs.
+    Table(usize),
+}
+
+/// How many columns of each kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Columns of the key, selectors included.
+    pub fixed: usize,
+    /// Columns of the permutation.
+    pub permuted: usize,
+    /// Columns of the witness.
+    pub advice: usize,
+    /// Columns of the instance.
+    pub instances: usize,
+    /// Sets of columns of the permutation.
+    pub sets: usize,
+    /// Lookups.
+    pub lookups: usize,
+}
+
+impl Layout {
+    /// The number by which expressions name a column.
+    pub fn number(&self, name: Name) -> usize {
+        let own = self.shared();
+        let sets = own + self.advice + self.instances;
+        let lookups = sets + self.sets;
+        match name {
+            Name::Fixed(i) => i,
+            Name::Sigma(i) => self.fixed + i,
+            Name::First => self.fixed + self.permuted,
+            Name::Last => self.fixed + self.permuted + 1,
+            Name::Active => self.fixed + self.permuted + 2,
+            Name::Advice(i) => own + i,
+            Name::Instance(i) => own + self.advice + i,
+            Name::Set(i) => sets + i,
+            Name::Lookup(i) => lookups + i,
+            Name::Input(i) => lookups + self.lookups + i,
+            Name::Table(i) => lookups + 2 * self.lookups + i,
+        }
+    }
+
+    /// Columns that several circuits of a proof share, those of the key. Their numbers come first.
+    pub fn shared(&self) -> usize {
+        self.fixed + self.permuted + 3
+    }
+
+    /// All columns of one circuit.
+    pub fn columns(&self) -> usize {
+        self.number(Name::Table(self.lookups))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_no_gaps() {
+        let layout = Layout { fixed: 2, permuted: 3, advice: 4, instances: 1, sets: 2, lookups: 2 };
+        let few = |name: fn(usize) -> Name, count: usize| (0..count).map(name).collect::<Vec<_>>();
+        let names = [
+            few(Name::Fixed, 2),
+            few(Name::Sigma, 3),
+            vec![Name::First, Name::Last, Name::Active],
+            few(Name::Advice, 4),
+            few(Name::Instance, 1),
+            few(Name::Set, 2),
+            few(Name::Lookup, 2),
+            few(Name::Input, 2),
+            few(Name::Table, 2),
+        ]
+        .concat();
+        let numbers: Vec<_> = names.iter().map(|name| layout.number(*name)).collect();
+        assert_eq!(numbers, (0..layout.columns()).collect::<Vec<_>>());
+        assert_eq!(layout.number(Name::Advice(0)), layout.shared());
+    }
+}

@@ -1,0 +1,84 @@
+//! θ: columns of lookups, permuted.
+
+use ff::Field;
+
+use super::column::Column;
+use super::curve::ProofCurve;
+use super::engine::{Basis, PermutedLookup};
+use super::steps::permute::Missing;
+use super::sums::Sum;
+use super::witness::{Random, Witnesses};
+use crate::Result;
+
+/// A lookup's columns in values.
+#[derive(Debug)]
+pub(super) struct Columns<C: ProofCurve> {
+    /// A, S.
+    pub compressed: [Column<C::Scalar>; 2],
+    /// A', S'.
+    pub permuted: [Column<C::Scalar>; 2],
+}
+
+/// A proof after θ.
+#[derive(Debug)]
+pub struct Permuted<'a, C: ProofCurve> {
+    pub(super) start: Witnesses<'a, C>,
+    pub(super) theta: C::Scalar,
+    /// By circuit.
+    pub(super) lookups: Vec<Vec<Columns<C>>>,
+}
+
+impl<'a, C: ProofCurve> Witnesses<'a, C> {
+    /// Puts the columns of lookups in the order that their argument is about, and commits to A' and S' of each lookup of
+    /// each circuit. A value that is not in its table makes a proof that does not verify, and a warning in the log.
+    ///
+    /// # Errors
+    /// A column has not been committed to, or a forced backend failed.
+    pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
+        self.check()?;
+        let challenges = self.challenges.len();
+        let sums = self
+            .setting
+            .circuit
+            .lookups
+            .iter()
+            .map(|lookup| [&lookup.inputs, &lookup.tables].map(|terms| Sum::new(terms.clone(), challenges)));
+        let sums: Vec<_> = sums.collect();
+        let circuits = 0..self.circuits.len();
+        let lookups: Vec<_> =
+            circuits.map(|circuit| self.permuted(circuit, &sums, theta, random)).collect::<Result<_>>()?;
+        let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
+        let points = self.setting.engine.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
+        Ok((Permuted { start: self, theta, lookups }, points))
+    }
+
+    fn permuted(
+        &self,
+        circuit: usize,
+        sums: &[[Sum<C::Scalar>; 2]],
+        theta: C::Scalar,
+        random: Random<'_, C::Scalar>,
+    ) -> Result<Vec<Columns<C>>> {
+        let engine = self.setting.engine;
+        let values = self.circuits[circuit].values(self.setting.key);
+        let compressed = |sum: &Sum<C::Scalar>| {
+            engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta), C::Scalar::ONE)
+        };
+        let compressed = sums.iter().map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
+        let compressed = compressed.collect::<Result<Vec<[Column<C::Scalar>; 2]>>>()?;
+        let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();
+        let permuted = engine.permute(&pairs, self.setting.circuit.usable(), random)?;
+        let missing = permuted.iter().enumerate().filter_map(|(number, lookup)| Some((number, lookup.missing?)));
+        missing.for_each(|(number, missing)| self.warn(circuit, number, missing));
+        let columns = |(compressed, PermutedLookup { columns, .. })| Columns { compressed, permuted: columns };
+        Ok(compressed.into_iter().zip(permuted).map(columns).collect())
+    }
+
+    fn warn(&self, circuit: usize, lookup: usize, missing: Missing) {
+        let (Missing { first, rows }, name) = (missing, &self.setting.circuit.lookups[lookup].name);
+        log::warn!(
+            "circuit {circuit}, lookup {lookup} {name:?}: the values in row {first} are not in the table, {rows} rows in \
+             all: the proof will not verify"
+        );
+    }
+}

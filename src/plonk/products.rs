@@ -1,0 +1,83 @@
+//! β, γ: products of the permutation and of lookups.
+
+use super::column::{Column, View};
+use super::curve::ProofCurve;
+use super::engine::Basis;
+use super::key::Polynomial;
+use super::layout::Name;
+use super::lookups::{Columns, Permuted};
+use super::steps::factors::{self, Challenges};
+use super::witness::{Random, Setting, Witness, named};
+use crate::Result;
+
+/// A circuit's products in values.
+#[derive(Debug)]
+pub(super) struct Running<C: ProofCurve> {
+    pub sets: Vec<Column<C::Scalar>>,
+    pub lookups: Vec<Column<C::Scalar>>,
+}
+
+/// A proof after β and γ.
+#[derive(Debug)]
+pub struct Products<'a, C: ProofCurve> {
+    pub(super) permuted: Permuted<'a, C>,
+    pub(super) beta: C::Scalar,
+    pub(super) gamma: C::Scalar,
+    /// By circuit.
+    pub(super) running: Vec<Running<C>>,
+}
+
+impl<'a, C: ProofCurve> Permuted<'a, C> {
+    /// Commits to the products of each circuit's sets, then to those of each circuit's lookups.
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn products(
+        mut self,
+        [beta, gamma]: [C::Scalar; 2],
+        random: Random<'_, C::Scalar>,
+    ) -> Result<(Products<'a, C>, Vec<C>)> {
+        let setting = self.start.setting;
+        let circuit = setting.circuit;
+        let sets: Vec<_> = self.start.circuits.iter().flat_map(|witness| sets(setting, witness)).collect();
+        let lookups: Vec<_> = self.lookups.iter().flatten().map(lookup).collect();
+        // A circuit's sets are one product, a lookup is one of its own.
+        let of_sets = (circuit.layout.sets > 0).then_some(circuit.layout.sets);
+        let chains = of_sets.into_iter().cycle().take(if sets.is_empty() { 0 } else { self.start.circuits.len() });
+        let chains: Vec<_> = chains.chain(lookups.iter().map(|_| 1)).collect();
+        let challenges = Challenges { beta, gamma };
+        let usable = circuit.usable();
+        let mut products = setting.engine.products(challenges, &sets, &lookups, &chains, usable, random)?;
+        let points = setting.engine.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
+        // A and S have done their part: their memory goes first.
+        let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);
+        compressed.for_each(|columns| *columns = [(); 2].map(|()| Column::new(Vec::new())));
+        let lookups = products.split_off(circuit.layout.sets * self.start.circuits.len());
+        let (mut sets, mut lookups) = (products.into_iter(), lookups.into_iter());
+        let running = self.start.circuits.iter().map(|_| Running {
+            sets: sets.by_ref().take(circuit.layout.sets).collect(),
+            lookups: lookups.by_ref().take(circuit.layout.lookups).collect(),
+        });
+        let running = running.collect();
+        Ok((Products { permuted: self, beta, gamma, running }, points))
+    }
+}
+
+/// The sets of a circuit: values and σ of each column.
+fn sets<'v, C: ProofCurve>(setting: Setting<'v, C>, witness: &'v Witness<C>) -> Vec<factors::Set<View<'v, C::Scalar>>> {
+    let (circuit, values) = (setting.circuit, witness.values(setting.key));
+    let column =
+        |(name, sigma): (&Name, &Polynomial<'v, C::Scalar>)| [named(&values, &circuit.layout, *name), sigma.values];
+    let columns: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).map(column).collect();
+    let set = |(number, columns): (usize, &[[View<'v, C::Scalar>; 2]])| factors::Set {
+        columns: columns.to_vec(),
+        first: (number * circuit.set_size()) as u64,
+    };
+    columns.chunks(circuit.set_size()).enumerate().map(set).collect()
+}
+
+fn lookup<C: ProofCurve>(columns: &Columns<C>) -> factors::Lookup<View<'_, C::Scalar>> {
+    let [input, table] = columns.compressed.each_ref().map(Column::view);
+    let [permuted_input, permuted_table] = columns.permuted.each_ref().map(Column::view);
+    factors::Lookup { input, table, permuted_input, permuted_table }
+}

@@ -1,0 +1,120 @@
+//! What is opened where, in the two orders of the transcript.
+
+use super::circuit::Circuit;
+use super::layout::Name;
+
+/// A polynomial of a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Opened {
+    /// A column of a circuit, or of the key (circuit 0).
+    Column(usize, Name),
+    /// The quotient's pieces, put together at the point of evaluation.
+    Quotient,
+    /// The random polynomial.
+    Random,
+}
+
+/// A polynomial at x·ω^rotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Query {
+    pub polynomial: Opened,
+    /// From 0 on, below n: so equal points are equal numbers.
+    pub rotation: usize,
+}
+
+/// What is opened of a lookup, and where.
+type Kinds = [(fn(usize) -> Name, i32); 5];
+
+/// Makes queries of a proof of several circuits.
+pub(super) struct Queries<'a, F> {
+    circuit: &'a Circuit<F>,
+    count: usize,
+}
+
+impl<'a, F> Queries<'a, F> {
+    pub fn new(circuit: &'a Circuit<F>, count: usize) -> Self {
+        Self { circuit, count }
+    }
+
+    fn at(&self, polynomial: Opened, rotation: i32) -> Query {
+        // A power of two.
+        let rows = self.circuit.rows();
+        Query { polynomial, rotation: 0_usize.wrapping_add_signed(rotation as isize) & (rows - 1) }
+    }
+
+    /// Values that the transcript gets, in its order.
+    pub fn evaluated(&self) -> Vec<Query> {
+        let mut all: Vec<_> = (0..self.count).flat_map(|circuit| self.advice(circuit)).collect();
+        all.extend(self.fixed());
+        all.push(self.at(Opened::Random, 0));
+        all.extend(self.sigma());
+        all.extend((0..self.count).flat_map(|circuit| self.sets_evaluated(circuit)));
+        all.extend((0..self.count).flat_map(|circuit| {
+            self.lookups(
+                circuit,
+                [(Name::Lookup, 0), (Name::Lookup, 1), (Name::Input, 0), (Name::Input, -1), (Name::Table, 0)],
+            )
+        }));
+        all
+    }
+
+    /// What is opened, in the order of the openings.
+    pub fn opened(&self) -> Vec<Query> {
+        let of_circuit = |circuit: usize| {
+            let mut all = self.advice(circuit);
+            all.extend(self.sets_opened(circuit));
+            let kinds: Kinds =
+                [(Name::Lookup, 0), (Name::Input, 0), (Name::Table, 0), (Name::Input, -1), (Name::Lookup, 1)];
+            all.extend(self.lookups(circuit, kinds));
+            all
+        };
+        let mut all: Vec<_> = (0..self.count).flat_map(of_circuit).collect();
+        all.extend(self.fixed());
+        all.extend(self.sigma());
+        all.extend([Opened::Quotient, Opened::Random].map(|polynomial| self.at(polynomial, 0)));
+        all
+    }
+
+    fn advice(&self, circuit: usize) -> Vec<Query> {
+        let query =
+            |(column, rotation): &(usize, i32)| self.at(Opened::Column(circuit, Name::Advice(*column)), *rotation);
+        self.circuit.advice_queries.iter().map(query).collect()
+    }
+
+    fn fixed(&self) -> Vec<Query> {
+        let query = |(column, rotation): &(usize, i32)| self.at(Opened::Column(0, Name::Fixed(*column)), *rotation);
+        self.circuit.fixed_queries.iter().map(query).collect()
+    }
+
+    fn sigma(&self) -> impl Iterator<Item = Query> {
+        (0..self.circuit.layout.permuted).map(|number| self.at(Opened::Column(0, Name::Sigma(number)), 0))
+    }
+
+    fn set(&self, circuit: usize, number: usize, rotation: i32) -> Query {
+        self.at(Opened::Column(circuit, Name::Set(number)), rotation)
+    }
+
+    /// Each set at x and ωx, and, but for the last, where products end.
+    fn sets_evaluated(&self, circuit: usize) -> Vec<Query> {
+        let sets = self.circuit.layout.sets;
+        let of_set = |set: usize| {
+            let end = (set + 1 < sets).then(|| self.set(circuit, set, self.circuit.back_to_end()));
+            [self.set(circuit, set, 0), self.set(circuit, set, 1)].into_iter().chain(end)
+        };
+        (0..sets).flat_map(of_set).collect()
+    }
+
+    /// All sets at x and ωx, then all but the last, backwards, where products end.
+    fn sets_opened(&self, circuit: usize) -> Vec<Query> {
+        let sets = self.circuit.layout.sets;
+        let here = (0..sets).flat_map(|set| [0, 1].map(|rotation| self.set(circuit, set, rotation)));
+        let end = (0..sets.saturating_sub(1)).rev().map(|set| self.set(circuit, set, self.circuit.back_to_end()));
+        here.chain(end).collect()
+    }
+
+    fn lookups(&self, circuit: usize, kinds: Kinds) -> Vec<Query> {
+        let of_lookup =
+            |number: usize| kinds.map(|(name, rotation)| self.at(Opened::Column(circuit, name(number)), rotation));
+        (0..self.circuit.layout.lookups).flat_map(of_lookup).collect()
+    }
+}

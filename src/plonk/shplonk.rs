@@ -1,0 +1,102 @@
+//! Openings after Boneh, Drake, Fisch and Gabizon ("Efficient polynomial commitment schemes for multiple points and
+//! polynomials", 2020, section 4): two points for all openings together.
+
+use ff::Field;
+
+use super::column::{Column, View};
+use super::curve::ProofCurve;
+use super::engine::Basis;
+use super::openings::{Openings, different};
+use super::polynomials::Polynomials;
+use super::queries::Opened;
+use crate::{Error, Result};
+
+/// A proof whose first point of the openings is committed to.
+#[derive(Debug)]
+pub struct Shplonk<'a, C: ProofCurve> {
+    polynomials: Polynomials<'a, C>,
+    /// Rotations of all points.
+    rotations: Vec<usize>,
+    /// Polynomials that are opened at the same points, weighed by powers of y and added up.
+    sets: Vec<(Vec<usize>, Column<C::Scalar>)>,
+    /// Σ v^s·(f_s − r_s)/Z_s, where Z_s is 0 at the points of set s and r_s has the values of f_s there.
+    quotient: Column<C::Scalar>,
+    v: C::Scalar,
+}
+
+impl<'a, C: ProofCurve> Openings<'a, C> {
+    /// Commits to the quotient of all sets of polynomials by their points.
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn shplonk(self, y: C::Scalar, v: C::Scalar) -> Result<(Shplonk<'a, C>, C)> {
+        let Self { polynomials, queries } = self;
+        let queries: Vec<_> = queries.into_iter().map(|(query, _)| (query.polynomial, query.rotation)).collect();
+        let rotations = different(queries.iter().map(|(_, rotation)| *rotation));
+        let engine = polynomials.setting.engine;
+        let sum = |(points, members): (Vec<usize>, Vec<Opened>)| {
+            let views = members.iter().map(|member| polynomials.view(*member));
+            Ok((points, engine.combine(&views.zip(powers(y)).collect::<Vec<_>>())?))
+        };
+        let sets: Vec<_> = sets(&queries).into_iter().map(sum).collect::<Result<_>>()?;
+        // A remainder is that of the division by all points of a set, so that no division sees another's.
+        let quotients = sets.iter().map(|(points, sum)| {
+            engine.divide(sum.view(), points.iter().map(|rotation| polynomials.point(*rotation)).collect())
+        });
+        let quotients = quotients.collect::<Result<Vec<_>>>()?;
+        let terms: Vec<_> = quotients.iter().map(Column::view).zip(powers(v)).collect();
+        let quotient = engine.combine(&terms)?;
+        let point = one(engine.commit(Basis::Monomial, &[quotient.view()])?)?;
+        Ok((Shplonk { polynomials, rotations, sets, quotient, v }, point))
+    }
+}
+
+impl<C: ProofCurve> Shplonk<'_, C> {
+    /// Commits to what shows that the quotient is right, at u.
+    ///
+    /// # Errors
+    /// A forced backend failed.
+    pub fn finish(self, u: C::Scalar) -> Result<C> {
+        let engine = self.polynomials.setting.engine;
+        let others = |points: &[usize]| self.vanishing(u, |rotation| !points.contains(rotation));
+        let mut factors: Vec<_> = self.sets.iter().map(|(points, _)| others(points)).collect();
+        // Everything is divided by the first set's factor; u is random, so that it is not 0.
+        let scale = factors.first().and_then(|factor| factor.invert().into()).unwrap_or(C::Scalar::ZERO);
+        factors.iter_mut().zip(powers(self.v)).for_each(|(factor, power)| *factor *= power * scale);
+        let mut terms: Vec<(View<'_, C::Scalar>, C::Scalar)> =
+            self.sets.iter().map(|(_, sum)| sum.view()).zip(factors).collect();
+        terms.push((self.quotient.view(), -self.vanishing(u, |_| true) * scale));
+        // Constants r_s(u) would change the remainder alone.
+        let witness = engine.divide(engine.combine(&terms)?.view(), vec![u])?;
+        one(engine.commit(Basis::Monomial, &[witness.view()])?)
+    }
+
+    /// ∏(u − point) over some of the points.
+    fn vanishing(&self, u: C::Scalar, is_one: impl Fn(&usize) -> bool) -> C::Scalar {
+        let rotations = self.rotations.iter().filter(|rotation| is_one(rotation));
+        rotations.fold(C::Scalar::ONE, |product, rotation| product * (u - self.polynomials.point(*rotation)))
+    }
+}
+
+/// Sets of polynomials that are opened at the same points, those that come first first.
+fn sets(queries: &[(Opened, usize)]) -> Vec<(Vec<usize>, Vec<Opened>)> {
+    let mut sets: Vec<(Vec<usize>, Vec<Opened>)> = Vec::new();
+    for polynomial in different(queries.iter().map(|(polynomial, _)| *polynomial)) {
+        let its = queries.iter().filter(|(other, _)| *other == polynomial);
+        let mut points = different(its.map(|(_, rotation)| *rotation));
+        points.sort_unstable();
+        match sets.iter_mut().find(|(others, _)| *others == points) {
+            Some((_, members)) => members.push(polynomial),
+            None => sets.push((points, vec![polynomial])),
+        }
+    }
+    sets
+}
+
+fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
+    std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
+}
+
+fn one<C>(points: Vec<C>) -> Result<C> {
+    points.into_iter().next().ok_or_else(|| Error::lost("plonk"))
+}

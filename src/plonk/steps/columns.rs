@@ -1,0 +1,139 @@
+//! Where columns lie.
+
+use crate::backend::Stream;
+use crate::field::{DeviceVector, NttField};
+use crate::{Error, Result};
+
+/// Elements of the kernels' longest column: rows are numbered by 32 bits, and hash tables are twice as large.
+const MOST_ROWS: usize = 1 << 30;
+
+/// A column or polynomial on a device: as many elements as a step's columns have, from `first` on.
+#[derive(Debug, Clone, Copy)]
+pub struct Column<'a, F> {
+    /// The vector that it lies in.
+    pub vector: &'a DeviceVector<F>,
+    /// Its first element's number in the vector.
+    pub first: usize,
+}
+
+impl<'a, F: NttField> Column<'a, F> {
+    /// The column that starts at an element of a vector.
+    pub fn new(vector: &'a DeviceVector<F>, first: usize) -> Self {
+        Self { vector, first }
+    }
+
+    /// That it has `n` elements on the stream's device.
+    pub(super) fn check(&self, stream: &Stream, step: &'static str, n: usize) -> Result<()> {
+        check_place(stream, step, self.vector, Place { first: self.first, stride: 0, count: 1 }, n)
+    }
+}
+
+/// Columns at equal distances: number k starts `first + k·stride` elements after the vector's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The first one's start.
+    pub first: usize,
+    /// From the start of one to the start of the next.
+    pub stride: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Place {
+    /// `count` columns of `n` elements that follow each other from the vector's start on.
+    pub fn packed(n: usize, count: usize) -> Self {
+        Self { first: 0, stride: n, count }
+    }
+
+    /// Where column k starts; the last number of all where that is beyond what numbers can say, which no vector has.
+    pub fn start(&self, k: usize) -> usize {
+        self.first.saturating_add(k.saturating_mul(self.stride))
+    }
+
+    /// The columns of a vector.
+    pub fn columns<'a, F: NttField>(&self, vector: &'a DeviceVector<F>) -> Vec<Column<'a, F>> {
+        (0..self.count).map(|k| Column::new(vector, self.start(k))).collect()
+    }
+
+    /// Elements from the vector's start to the end of the last column, of `n` elements.
+    pub(super) fn end(&self, n: usize) -> Option<usize> {
+        if self.count == 0 {
+            return Some(0);
+        }
+        (self.count - 1).checked_mul(self.stride)?.checked_add(self.first)?.checked_add(n)
+    }
+}
+
+/// How many rows columns have, and how many of them the circuit uses: the others hold blinding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// Binary logarithm of the number of rows n.
+    pub log_n: u32,
+    /// Rows that count, below n: row `usable` is where grand products end.
+    pub usable: usize,
+}
+
+impl Rows {
+    /// The number of rows; 0 where that is beyond what numbers can say, which every step refuses.
+    pub fn n(&self) -> usize {
+        1usize.checked_shl(self.log_n).unwrap_or(0)
+    }
+
+    /// A primitive n-th root of unity, as [`crate::ntt::NttDomain::omega`].
+    pub fn omega<F: NttField>(&self) -> F {
+        (self.log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
+    }
+
+    pub(super) fn check<F: NttField>(&self, step: &'static str) -> Result<()> {
+        if self.log_n > F::S.min(MOST_ROWS.ilog2()) {
+            let expected = format!("at most the two-adicity {}", F::S);
+            return Err(Error::invalid(step, "log_n", expected, self.log_n));
+        }
+        match self.usable < self.n() {
+            true => Ok(()),
+            false => Err(Error::invalid(step, "usable rows", format!("below {}", self.n()), self.usable)),
+        }
+    }
+}
+
+/// That a length is one of columns.
+pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
+    match u32::try_from(n) {
+        Ok(length) if (1..=MOST_ROWS).contains(&n) => Ok(length),
+        _ => Err(Error::invalid(step, "length of the columns", format!("1 to {MOST_ROWS}"), n)),
+    }
+}
+
+/// That two numbers agree.
+pub(super) fn equal(step: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+    if expected == actual { Ok(()) } else { Err(Error::invalid(step, what, expected, actual)) }
+}
+
+/// That columns of `n` elements lie in a vector of the stream's device.
+pub(super) fn check_place<F: NttField>(
+    stream: &Stream,
+    step: &'static str,
+    vector: &DeviceVector<F>,
+    place: Place,
+    n: usize,
+) -> Result<()> {
+    vector.check_on(stream)?;
+    inside(step, vector.len(), place, n)
+}
+
+/// That columns of `n` elements end within `length` elements.
+pub(super) fn inside(step: &'static str, length: usize, place: Place, n: usize) -> Result<()> {
+    if place.end(n).is_some_and(|end| end <= length) {
+        return Ok(());
+    }
+    let actual = format!("{} of {n} every {} from {} on", place.count, place.stride, place.first);
+    Err(Error::invalid(step, "columns", format!("within {length} elements"), actual))
+}
+
+/// As [`inside`], for columns that are written: none overlaps another.
+pub(super) fn apart(step: &'static str, length: usize, place: Place, n: usize) -> Result<()> {
+    if place.count > 1 && place.stride < n {
+        return Err(Error::invalid(step, "stride of the columns", format!("at least {n}"), place.stride));
+    }
+    inside(step, length, place, n)
+}

@@ -1,0 +1,91 @@
+//! Sums of multiples of polynomials, less polynomials of low degree: what SHPLONK and GWC divide.
+
+use rayon::prelude::*;
+
+use super::columns::{Column, check_length, equal};
+use super::launch::{GROUP, Part, blocks, launch, parts, upload, vector};
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::program::mem;
+use crate::{Error, Result};
+
+const STEP: &str = "combine";
+
+/// Σ factor·polynomial − `minus`. `C` is [`Column`] on a device, a slice on the host.
+#[derive(Debug, Clone)]
+pub struct Sum<C, F> {
+    /// The polynomials and what they are multiplied by.
+    pub terms: Vec<(C, F)>,
+    /// Coefficients, lowest first, that are subtracted from the sum's first ones; at most as many as there are.
+    pub minus: Vec<F>,
+}
+
+fn check<C, F>(sums: &[Sum<C, F>], n: usize) -> Result<()> {
+    match sums.iter().position(|sum| sum.minus.len() > n) {
+        None => Ok(()),
+        Some(number) => {
+            let (what, actual) = (format!("coefficients subtracted from sum {number}"), sums[number].minus.len());
+            Err(Error::invalid(STEP, what, format!("at most {n}"), actual))
+        }
+    }
+}
+
+/// Queues the sums, `n` elements each, one after the other in the result.
+///
+/// A product and 32 bytes read for each element of a term.
+///
+/// # Errors
+/// n is 0, a column is not there or of another device, a sum has more than n elements subtracted, or the device has too
+/// little memory or failed.
+pub fn enqueue<F: NttField>(stream: &mut Stream, n: usize, sums: &[Sum<Column<'_, F>, F>]) -> Result<DeviceVector<F>> {
+    let length = check_length(STEP, n)?;
+    check(sums, n)?;
+    let terms: Vec<_> = sums.iter().flat_map(|sum| &sum.terms).copied().collect();
+    terms.iter().try_for_each(|(column, _)| column.check(stream, STEP, n))?;
+    let (columns, factors): (Vec<_>, Vec<F>) = terms.into_iter().unzip();
+    let out = vector(stream, sums.len(), n)?;
+    for part in parts(&columns, 1, sums.iter().map(|sum| sum.terms.len())) {
+        launch_part(stream, length, &part, (sums, &factors), &out)?;
+    }
+    Ok(out)
+}
+
+fn launch_part<F: NttField>(
+    stream: &mut Stream,
+    n: u32,
+    part: &Part<'_, F>,
+    (sums, factors): (&[Sum<Column<'_, F>, F>], &[F]),
+    out: &DeviceVector<F>,
+) -> Result<()> {
+    let mut elements = factors[part.items.clone()].to_vec();
+    let mut minus = Vec::with_capacity(sums.len());
+    for sum in sums {
+        minus.push((sum.minus.len() as u64) << 32 | elements.len() as u64);
+        elements.extend_from_slice(&sum.minus);
+    }
+    let (params, words_at) = upload(stream, &elements, &part.words(0, |number| minus[number]))?;
+    let numbers = [n, blocks(n), part.outputs() as u32].map(Arg::U32);
+    let args = [&numbers[..], &[mem(&params), Arg::U32(words_at), mem(out.buffer())], &part.banks(&params)].concat();
+    let groups = part.outputs() * u64::from(blocks(n));
+    // SAFETY: the arguments are those of `plonk_combine`; columns have n elements, and so has each of the outputs.
+    unsafe { launch::<F>(stream, "plonk_combine", (groups, GROUP), &args) }
+}
+
+/// The sums, as [`enqueue`] gives them.
+///
+/// # Errors
+/// A polynomial has not n coefficients, or a sum has more than n subtracted.
+pub fn on_cpu<F: NttField>(n: usize, sums: &[Sum<&[F], F>]) -> Result<Vec<F>> {
+    check_length(STEP, n)?;
+    check(sums, n)?;
+    let mut terms = sums.iter().flat_map(|sum| &sum.terms);
+    terms.try_for_each(|(column, _)| equal(STEP, "length of a polynomial", n, column.len()))?;
+    let mut out = vec![F::ZERO; sums.len() * n];
+    for (out, sum) in out.chunks_mut(n).zip(sums) {
+        out.par_iter_mut().enumerate().for_each(|(row, out)| {
+            let low = sum.minus.get(row).copied().unwrap_or(F::ZERO);
+            *out = sum.terms.iter().map(|(column, factor)| column[row] * factor).sum::<F>() - low;
+        });
+    }
+    Ok(out)
+}

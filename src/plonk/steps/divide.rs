@@ -1,0 +1,124 @@
+//! Quotients of polynomials by X − z, for one root after another.
+
+use rayon::prelude::*;
+
+use super::columns::{Place, apart, check_length, equal};
+use super::launch::{launch, upload};
+use crate::Result;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::program::mem;
+
+const STEP: &str = "divide";
+/// As in `cl/plonk_divide.cl`.
+const GROUP_LOG: u32 = 7;
+const GROUP: u32 = 1 << GROUP_LOG;
+const CHAIN: u32 = 8;
+const TILE: u32 = GROUP * CHAIN;
+
+/// Squares of squares, as many as a group's work-items have bits.
+fn tower<F: NttField>(base: F) -> impl Iterator<Item = F> {
+    std::iter::successors(Some(base), |power| Some(power.square())).take(GROUP_LOG as usize)
+}
+
+/// The elements that the kernels take for one root.
+fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
+    let step = root.pow_vartime([u64::from(TILE)]);
+    let tile = std::iter::once(step).chain(tower(step.pow_vartime([u64::from(share)])));
+    std::iter::once(root).chain(tower(root.pow_vartime([u64::from(CHAIN)]))).chain(tile)
+}
+
+/// Queues the division of each polynomial, `n` coefficients, by Π (X − z) over its roots, in place: coefficients of the
+/// quotient, and zeros above. Remainders are dropped.
+///
+/// Some five products for each coefficient and root, and 96 bytes. Three launches for the first roots of all, three for the
+/// second ones, and so on.
+///
+/// # Errors
+/// n is 0, polynomials overlap, are not there or of another device, there are not roots for each of them, or the device has too
+/// little memory or failed; after a failure other than too little memory coefficients are undefined.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    polynomials: &mut DeviceVector<F>,
+    place: Place,
+    roots: &[Vec<F>],
+) -> Result<()> {
+    let length = check_length(STEP, n)?;
+    polynomials.check_on(stream)?;
+    apart(STEP, polynomials.len(), place, n)?;
+    equal(STEP, "lists of roots", place.count, roots.len())?;
+    let tiles = length.div_ceil(TILE);
+    let most = roots.iter().map(Vec::len).max().unwrap_or(0);
+    let rounds = (0..most).map(|round| Round::new(stream, (place, roots), round, tiles)).collect::<Result<Vec<_>>>()?;
+    // All memory is there before a coefficient is touched, and the first round needs most.
+    let count = rounds.first().map_or(0, |round| round.polynomials);
+    let carries = DeviceVector::scratch(stream, count as usize * tiles as usize)?;
+    rounds.iter().try_for_each(|round| round.launch(stream, (length, tiles), polynomials, &carries))
+}
+
+/// A root of each polynomial that has so many.
+struct Round {
+    polynomials: u64,
+    share: u32,
+    params: Buffer,
+    words_at: u32,
+}
+
+impl Round {
+    fn new<F: NttField>(
+        stream: &mut Stream,
+        (place, roots): (Place, &[Vec<F>]),
+        round: usize,
+        tiles: u32,
+    ) -> Result<Self> {
+        let of_round = |(k, roots): (usize, &Vec<F>)| Some((place.start(k) as u64, *roots.get(round)?));
+        let (starts, roots): (Vec<u64>, Vec<F>) = roots.iter().enumerate().filter_map(of_round).unzip();
+        let share = tiles.div_ceil(GROUP);
+        let elements: Vec<F> = roots.iter().flat_map(|root| powers(*root, share)).collect();
+        let (params, words_at) = upload(stream, &elements, &starts)?;
+        Ok(Self { polynomials: starts.len() as u64, share, params, words_at })
+    }
+
+    fn launch<F: NttField>(
+        &self,
+        stream: &mut Stream,
+        (n, tiles): (u32, u32),
+        polynomials: &DeviceVector<F>,
+        carries: &DeviceVector<F>,
+    ) -> Result<()> {
+        let [params, carries] = [mem(&self.params), mem(carries.buffer())];
+        let rest = [params, Arg::U32(self.words_at), mem(polynomials.buffer()), carries];
+        let of_tiles = [&[n, tiles].map(Arg::U32)[..], &rest].concat();
+        let of_carries = [Arg::U32(tiles), Arg::U32(self.share), params, carries];
+        let tile_groups = (self.polynomials * u64::from(tiles), GROUP);
+        // SAFETY: the arguments are those of the kernels; polynomials of n coefficients start where the words say, with a
+        // carry for each tile.
+        unsafe {
+            launch::<F>(stream, "plonk_divide_tiles", tile_groups, &of_tiles)?;
+            launch::<F>(stream, "plonk_divide_carries", (self.polynomials, GROUP), &of_carries)?;
+            launch::<F>(stream, "plonk_divide", tile_groups, &of_tiles)
+        }
+    }
+}
+
+/// The same in place for polynomials in host memory, of any lengths.
+///
+/// # Errors
+/// There are not roots for each of them.
+pub fn on_cpu<F: NttField>(polynomials: &mut [&mut [F]], roots: &[Vec<F>]) -> Result<()> {
+    equal(STEP, "lists of roots", polynomials.len(), roots.len())?;
+    let divide_by = |polynomial: &mut [F], root: F| {
+        polynomial.iter_mut().rev().fold(F::ZERO, |carry, coefficient| {
+            let next = *coefficient + carry * root;
+            *coefficient = carry;
+            next
+        });
+    };
+    polynomials.par_iter_mut().zip(roots).for_each(|(polynomial, roots)| {
+        for root in roots {
+            divide_by(polynomial, *root);
+        }
+    });
+    Ok(())
+}

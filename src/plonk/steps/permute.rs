@@ -1,0 +1,246 @@
+//! Lookups: A' and S' of all of them, without a sort.
+//!
+//! A' has the values of A so that equal ones are adjacent; where a run starts, S' has the same value, and the rest of S
+//! fills the other rows. The order is settled: runs by the first row in S of their value, then the values of A that S has
+//! not, by row; the rest of S by row. Such values make a proof that does not verify, and are the caller's to warn of: see
+//! [`Missing`].
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use super::columns::{Place, Rows, check_place, equal};
+use super::launch::{launch, vector};
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::program::mem;
+use crate::{Error, Result};
+
+const STEP: &str = "permute";
+/// As in `cl/plonk_permute.cl`.
+const GROUP: u32 = 256;
+const PROBE_TILE: u32 = 4 * GROUP;
+const TILE: u32 = 8 * GROUP;
+const TOTALS: usize = 4;
+const SUMS: usize = 3;
+
+/// The values of a lookup's A that its S has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// How many rows of A have such a value.
+    pub rows: usize,
+    /// The first of them.
+    pub first: usize,
+}
+
+/// What the permutation of lookups gives.
+#[derive(Debug)]
+pub struct Permuted<F> {
+    /// A' and S' of the first lookup, then those of the next, n rows each. Rows that do not count are zero, for
+    /// [`super::rows::enqueue`] to fill.
+    pub columns: DeviceVector<F>,
+    totals: Buffer,
+}
+
+impl<F: NttField> Permuted<F> {
+    /// Waits for the permutation, and says of each lookup whether A has values that S has not.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<Missing>>> {
+        let mut words = vec![0u32; self.totals.bytes() / 4];
+        stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
+        let of = |total: &[u32]| (total[2] > 0).then(|| Missing { rows: total[2] as usize, first: total[3] as usize });
+        Ok(words.chunks_exact(TOTALS).map(of).collect())
+    }
+}
+
+/// Columns at a place in a vector on the device.
+type Columns<'a, F> = (&'a DeviceVector<F>, Place);
+
+/// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
+///
+/// Six launches. For each row some 430 bytes are read or written, more than half of them in sectors of 32 bytes at places
+/// that hashing and the tables' order settle, and two hashes are taken.
+///
+/// # Errors
+/// The rows are wrong, there are not as many tables as inputs, columns are not there or of another device, or the device has too
+/// little memory or failed.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    rows: Rows,
+    inputs: Columns<'_, F>,
+    tables: Columns<'_, F>,
+) -> Result<Permuted<F>> {
+    rows.check::<F>(STEP)?;
+    equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
+    check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
+    check_place(stream, STEP, tables.0, tables.1, rows.n())?;
+    let columns = vector(stream, 2 * inputs.1.count, rows.n())?;
+    let scratch = Scratch::new(stream, rows, inputs.1.count)?;
+    let job = Job { rows, inputs, tables, scratch: &scratch };
+    job.count(stream)?;
+    job.scan(stream)?;
+    job.place(stream, &columns)?;
+    Ok(Permuted { columns, totals: scratch.totals })
+}
+
+/// What the kernels share; its buffers as `cl/plonk_permute.cl` names them.
+struct Scratch {
+    slots: Buffer,
+    slots_log: u32,
+    counts: Buffer,
+    lost: Buffer,
+    sums: Buffer,
+    starts: Buffer,
+    rows: Buffer,
+    left: Buffer,
+    missing: Buffer,
+    totals: Buffer,
+}
+
+impl Scratch {
+    fn new(stream: &mut Stream, rows: Rows, lookups: usize) -> Result<Self> {
+        let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
+        let tiles = rows.usable.div_ceil(TILE as usize);
+        let words = |count: usize| {
+            let bytes = count.checked_mul(4 * lookups);
+            let too_many = || Error::invalid(STEP, "number of lookups", "fewer than memory has", lookups);
+            stream.scratch(bytes.ok_or_else(too_many)?)
+        };
+        let scratch = Self {
+            slots: words(1 << slots_log)?,
+            slots_log,
+            counts: words(rows.usable)?,
+            lost: words(rows.usable)?,
+            sums: words(SUMS * tiles)?,
+            starts: words(rows.usable)?,
+            rows: words(rows.usable)?,
+            left: words(rows.usable)?,
+            missing: words(rows.usable)?,
+            totals: words(TOTALS)?,
+        };
+        for buffer in [&scratch.slots, &scratch.counts].into_iter().filter(|buffer| buffer.bytes() > 0) {
+            stream.zero(buffer)?;
+        }
+        Ok(scratch)
+    }
+}
+
+struct Job<'a, F> {
+    rows: Rows,
+    inputs: Columns<'a, F>,
+    tables: Columns<'a, F>,
+    scratch: &'a Scratch,
+}
+
+fn at<F: NttField>((vector, place): Columns<'_, F>) -> [Arg; 3] {
+    [mem(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
+}
+
+impl<F: NttField> Job<'_, F> {
+    fn usable(&self) -> u32 {
+        self.rows.usable as u32
+    }
+
+    /// Groups for each lookup, and for all of them.
+    fn groups(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
+        let blocks = rows.div_ceil(tile);
+        (blocks, (self.inputs.1.count as u64 * u64::from(blocks), GROUP))
+    }
+
+    /// The hash table of S, and how often A has each of its values.
+    fn count(&self, stream: &mut Stream) -> Result<()> {
+        let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
+        // Random for each process, so that nobody can make values collide; the result does not depend on it.
+        let seed = Arg::U64(RandomState::new().hash_one(STEP));
+        let (blocks, groups) = self.groups(self.usable(), GROUP);
+        let slots = [mem(slots), Arg::U32(*slots_log)];
+        let args = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.tables), &slots].concat();
+        // SAFETY: the arguments are those of the kernel; columns have more than `usable` rows, and each lookup as many slots
+        // as `slots_log` says, twice the rows at least.
+        unsafe { launch::<F>(stream, "plonk_permute_insert", groups, &args)? };
+        let (blocks, groups) = self.groups(self.usable(), PROBE_TILE);
+        let first = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.inputs), &at(self.tables)].concat();
+        let args = [&first[..], &slots, &[mem(counts), mem(lost)]].concat();
+        // SAFETY: as above; there is a count for each row, and a flag.
+        unsafe { launch::<F>(stream, "plonk_permute_probe", groups, &args) }
+    }
+
+    /// Runs, rest of S, and missing rows.
+    fn scan(&self, stream: &mut Stream) -> Result<()> {
+        let Scratch { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
+        let (tiles, groups) = self.groups(self.usable(), TILE);
+        let first = [Arg::U32(self.usable()), Arg::U32(tiles), mem(counts), mem(lost), mem(sums)];
+        let of_tiles = [Arg::U32(tiles), mem(sums), mem(totals)];
+        let lists = [&first[..], &[starts, rows, left, missing, totals].map(mem)].concat();
+        let lookups = (self.inputs.1.count as u64, GROUP);
+        // SAFETY: the arguments are those of the kernels; there are sums for each tile, and room for each row in all lists.
+        unsafe {
+            launch::<F>(stream, "plonk_permute_sum", groups, &first)?;
+            launch::<F>(stream, "plonk_permute_scan", lookups, &of_tiles)?;
+            launch::<F>(stream, "plonk_permute_list", groups, &lists)
+        }
+    }
+
+    fn place(&self, stream: &mut Stream, columns: &DeviceVector<F>) -> Result<()> {
+        let Scratch { starts, rows, left, missing, totals, .. } = self.scratch;
+        let n = self.rows.n() as u32;
+        let (blocks, groups) = self.groups(n, GROUP);
+        let numbers = [n, self.usable(), blocks].map(Arg::U32);
+        let lists = [starts, rows, left, missing, totals].map(mem);
+        let args = [&numbers[..], &at(self.inputs), &at(self.tables), &lists, &[mem(columns.buffer())]].concat();
+        // SAFETY: the arguments are those of the kernel; lists name rows that count, and there are two columns of n rows for
+        // each lookup.
+        unsafe { launch::<F>(stream, "plonk_permute_place", groups, &args) }
+    }
+}
+
+/// A' and S' of one lookup, n rows each, and whether A has values that S has not; as [`enqueue`] gives them.
+///
+/// # Errors
+/// The rows are wrong, or a column has not n.
+pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<Missing>)> {
+    rows.check::<F>(STEP)?;
+    equal(STEP, "length of the input", rows.n(), input.len())?;
+    equal(STEP, "length of the table", rows.n(), table.len())?;
+    let (input, table) = (&input[..rows.usable], &table[..rows.usable]);
+    let (counts, missing) = count_on_cpu(input, table);
+    let mut columns = [vec![F::ZERO; rows.n()], vec![F::ZERO; rows.n()]];
+    let [permuted, beside] = &mut columns;
+    let mut left = (0..table.len()).filter(|row| counts[*row] == 0).map(|row| table[row]);
+    let mut next = 0;
+    let mut put = |value: F, first: Option<F>| {
+        permuted[next] = value;
+        beside[next] = first.or_else(|| left.next()).unwrap_or(F::ZERO);
+        next += 1;
+    };
+    for (value, count) in table.iter().zip(&counts).filter(|(_, count)| **count > 0) {
+        put(*value, Some(*value));
+        (1..*count).for_each(|_| put(*value, None));
+    }
+    for row in &missing {
+        put(input[*row], None);
+    }
+    Ok((columns, missing.first().map(|first| Missing { rows: missing.len(), first: *first })))
+}
+
+/// How often A has the value of each row of S that is the first with it, and the rows of A that have none of these.
+fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
+    let mut first_rows = HashMap::<&[u8], u32>::with_capacity(table.len());
+    for (row, value) in table.iter().enumerate() {
+        first_rows.entry(as_bytes(std::slice::from_ref(value))).or_insert(row as u32);
+    }
+    let counts: Vec<AtomicU32> = table.iter().map(|_| AtomicU32::new(0)).collect();
+    let is_missing = |value: &F| match first_rows.get(as_bytes(std::slice::from_ref(value))) {
+        Some(row) => {
+            counts[*row as usize].fetch_add(1, Ordering::Relaxed);
+            false
+        }
+        None => true,
+    };
+    let missing = input.par_iter().enumerate().filter(|(_, value)| is_missing(value)).map(|(row, _)| row).collect();
+    (counts.into_iter().map(AtomicU32::into_inner).collect(), missing)
+}

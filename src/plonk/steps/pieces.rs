@@ -1,0 +1,158 @@
+//! The pieces of a quotient, from its values on as few cosets as it has pieces.
+
+use rayon::prelude::*;
+
+use super::columns::{Place, apart, check_length, equal};
+use super::launch::{GROUP, launch, upload};
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::ntt::Powers;
+use crate::program::mem;
+use crate::{Error, Result};
+
+const STEP: &str = "pieces";
+/// Most cosets, and the kernels by how many they take.
+const KERNELS: [(usize, &str); 3] = [(4, "plonk_pieces_4"), (8, "plonk_pieces_8"), (16, "plonk_pieces_16")];
+
+/// q cosets c_j = ζ·Ω^j of the subgroup of order n, on which a polynomial (X^n − 1)·Σ h_i·X^(n·i) of q pieces h_i is known.
+///
+/// [`crate::ntt::ExtendedDomain`] with coset ζ has these cosets as its first ones, Ω being the root of its whole domain.
+#[derive(Debug, Clone)]
+pub struct Cosets<F> {
+    log_n: u32,
+    zeta: F,
+    zeta_inverse: F,
+    omega_inverse: F,
+    /// q rows of q: the inverse of Vandermonde's matrix of the c_j^n, column j times 1/(c_j^n − 1).
+    matrix: Vec<F>,
+    q: usize,
+}
+
+impl<F: NttField> Cosets<F> {
+    /// The first q cosets of that of ζ in the coset of order `2^(log_n + log_factor)`.
+    ///
+    /// # Errors
+    /// The sum of the logarithms is above the field's two-adicity, there are none or more than 16 cosets or more than
+    /// 2^log_factor, ζ is zero, or X^n − 1 is zero on one of them.
+    pub fn new(log_n: u32, log_factor: u32, zeta: F, q: usize) -> Result<Self> {
+        let log_whole = log_n.saturating_add(log_factor);
+        if log_whole > F::S {
+            return Err(Error::invalid(
+                STEP,
+                "log_n + log_factor",
+                format!("at most the two-adicity {}", F::S),
+                log_whole,
+            ));
+        }
+        let most = (KERNELS[KERNELS.len() - 1].0).min(1 << log_factor.min(8));
+        if q == 0 || q > most {
+            return Err(Error::invalid(STEP, "number of cosets", format!("1 to {most}"), q));
+        }
+        let refused = || Error::invalid(STEP, "zeta", "nonzero and outside the cosets' subgroup", "another element");
+        let omega = (log_whole..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
+        let inverse = |x: F| Option::<F>::from(x.invert()).ok_or_else(refused);
+        let nth = |x: F| (0..log_n).fold(x, |power, _| power.square());
+        let step = nth(omega);
+        let nodes: Vec<F> = std::iter::successors(Some(nth(zeta)), |node| Some(*node * step)).take(q).collect();
+        let scales = nodes.iter().map(|node| inverse(*node - F::ONE)).collect::<Result<Vec<F>>>()?;
+        let matrix = inverse_of_vandermonde(&nodes, &scales).ok_or_else(refused)?;
+        Ok(Self { log_n, zeta, zeta_inverse: inverse(zeta)?, omega_inverse: inverse(omega)?, matrix, q })
+    }
+
+    /// How many there are, and pieces.
+    pub fn count(&self) -> usize {
+        self.q
+    }
+
+    /// ζ, of the first coset.
+    pub fn zeta(&self) -> F {
+        self.zeta
+    }
+
+    fn n(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// Queues the pieces, lowest first, in place of the parts: part j is the inverse transform, over the subgroup of order
+    /// n, of the values on coset j in the order of its elements c_j·ω^i. The polynomial's values are not divided by those of
+    /// X^n − 1 before: that is done here.
+    ///
+    /// For each row q² + 2q + 2 products, and 64·q bytes.
+    ///
+    /// # Errors
+    /// There are not q parts, they overlap, are not there or of another device, or the device failed.
+    pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
+        let n = check_length(STEP, self.n())?;
+        parts.check_on(stream)?;
+        equal(STEP, "number of parts", self.q, place.count)?;
+        apart(STEP, parts.len(), place, self.n())?;
+        let kernel = KERNELS.iter().find(|(most, _)| self.q <= *most).map_or("", |(_, kernel)| kernel);
+        let (matrix, _) = upload(stream, &self.matrix, &[])?;
+        let zeta = Powers::new(stream, self.zeta_inverse, self.log_n)?;
+        let omega = Powers::new(stream, self.omega_inverse, self.log_n)?;
+        let at = [mem(parts.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
+        let tables = [&zeta.low, &zeta.high, &omega.low, &omega.high].map(|table| mem(table));
+        let numbers = [Arg::U32(n), Arg::U32(self.q as u32), mem(&matrix)];
+        let args = [&numbers[..], &at, &tables, &[Arg::U32(zeta.low_log)]].concat();
+        // SAFETY: the arguments are those of the kernels; parts have n elements, and tables powers with exponents below n.
+        unsafe { launch::<F>(stream, kernel, (u64::from(n.div_ceil(GROUP)), GROUP), &args) }
+    }
+
+    /// The same in place on the host.
+    ///
+    /// # Errors
+    /// There are not q parts of n elements.
+    pub fn on_cpu(&self, parts: &mut [&mut [F]]) -> Result<()> {
+        equal(STEP, "number of parts", self.q, parts.len())?;
+        parts.iter().try_for_each(|part| equal(STEP, "length of a part", self.n(), part.len()))?;
+        let mut shift = self.zeta_inverse;
+        for part in parts.iter_mut() {
+            scale_by_powers(part, shift);
+            shift *= self.omega_inverse;
+        }
+        let rows: Vec<Vec<F>> = (0..self.n()).into_par_iter().map(|row| self.row(parts, row)).collect();
+        for (j, part) in parts.iter_mut().enumerate() {
+            part.par_iter_mut().zip(&rows).for_each(|(value, row)| *value = row[j]);
+        }
+        Ok(())
+    }
+
+    fn row(&self, parts: &[&mut [F]], row: usize) -> Vec<F> {
+        let product = |line: &[F]| line.iter().zip(parts).map(|(factor, part)| part[row] * factor).sum();
+        self.matrix.chunks(self.q).map(product).collect()
+    }
+}
+
+/// Multiplies element i by base^i.
+fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
+    const TASK: usize = 1 << 12;
+    values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
+        let first = base.pow_vartime([(task * TASK) as u64]);
+        values.iter_mut().fold(first, |power, value| {
+            *value *= power;
+            power * base
+        });
+    });
+}
+
+/// The matrix that takes values at the nodes to coefficients, row by row, column j times scale j: its columns are the
+/// polynomials that are 1 at one node and 0 at the others (Lagrange's). None where two nodes are equal.
+fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<F>> {
+    let q = nodes.len();
+    let mut matrix = vec![F::ZERO; q * q];
+    for (j, node) in nodes.iter().enumerate() {
+        let others = || nodes.iter().enumerate().filter(|(other, _)| *other != j).map(|(_, other)| *other);
+        let denominator: F = others().map(|other| *node - other).product();
+        let factor = scales[j] * Option::<F>::from(denominator.invert())?;
+        for (i, coefficient) in others().fold(vec![factor], times).into_iter().enumerate() {
+            matrix[i * q + j] = coefficient;
+        }
+    }
+    Some(matrix)
+}
+
+/// A polynomial times X − root.
+fn times<F: NttField>(polynomial: Vec<F>, root: F) -> Vec<F> {
+    let shifted = std::iter::once(F::ZERO).chain(polynomial.iter().copied());
+    shifted.zip(polynomial.iter().copied().chain([F::ZERO])).map(|(above, own)| above - own * root).collect()
+}

@@ -1,0 +1,135 @@
+//! Grand products: z[0] = 1 and z[i + 1] = z[i]·numerator[i]/denominator[i], for all columns at once.
+
+use ff::BatchInverter;
+use rayon::prelude::*;
+
+use super::columns::{Rows, equal};
+use super::factors::Factors;
+use super::launch::launch;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::program::mem;
+use crate::{Error, Result};
+
+const STEP: &str = "products";
+/// As in `cl/plonk_products.cl`.
+const GROUP: u32 = 32;
+const TILE: u32 = GROUP * 16;
+const SCAN_GROUP: u32 = 128;
+/// Rows of a task of a core.
+const TASK: usize = 1 << 12;
+
+/// The number of columns, where the lengths of numerators and denominators and the chains agree.
+fn check<F: NttField>(rows: Rows, [numerators, denominators]: [usize; 2], chains: &[usize]) -> Result<usize> {
+    rows.check::<F>(STEP)?;
+    let columns = chains.iter().try_fold(0, |sum: usize, chain| sum.checked_add(*chain));
+    let length = columns.and_then(|columns| columns.checked_mul(rows.n()));
+    let (columns, length) = columns.zip(length).ok_or_else(|| {
+        Error::invalid(STEP, "columns of the chains", "fewer than memory has", format!("{} chains", chains.len()))
+    })?;
+    equal(STEP, "length of the numerators", length, numerators)?;
+    equal(STEP, "length of the denominators", length, denominators)?;
+    Ok(columns)
+}
+
+/// Queues the grand products of columns that follow each other, n rows each.
+///
+/// `chains` has the numbers of columns of which each begins with what the one ahead has at row `usable`: the permutation
+/// sets of a circuit are a chain, a lookup is one of its own. A denominator of zero has the inverse zero, as halo2's
+/// `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::rows::enqueue`] to fill.
+///
+/// Three launches; for each row some 10 products and 8 · 32 bytes read or written, and an inversion for 512 rows.
+///
+/// # Errors
+/// The rows are wrong, lengths are not those of the chains, a vector is of another device, or the device has too little
+/// memory or failed.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    rows: Rows,
+    factors: &Factors<DeviceVector<F>>,
+    chains: &[usize],
+) -> Result<DeviceVector<F>> {
+    let Factors { numerators, denominators } = factors;
+    numerators.check_on(stream)?;
+    denominators.check_on(stream)?;
+    let columns = check::<F>(rows, [numerators.len(), denominators.len()], chains)?;
+    let [n, usable] = [rows.n(), rows.usable].map(|rows| rows as u32);
+    let tiles = n.div_ceil(TILE);
+    let data = DeviceVector::allocate(stream, numerators.len())?;
+    let products = DeviceVector::<F>::scratch(stream, columns * tiles as usize)?;
+    let starts = starts(stream, chains, tiles)?;
+    let numbers = [n, usable, tiles].map(Arg::U32);
+    let [from, by, to, between] = [numerators, denominators, &data, &products].map(|vector| mem(vector.buffer()));
+    let groups = columns as u64 * u64::from(tiles);
+    // SAFETY: the arguments are those of the kernels; all vectors have n elements for each column, `products` one for each
+    // of its tiles, and `starts` a word for each chain and one more.
+    unsafe {
+        launch::<F>(stream, "plonk_quotients", (groups, GROUP), &[&numbers[..], &[from, by, to, between]].concat())?;
+        launch::<F>(stream, "plonk_scan_tiles", (chains.len() as u64, SCAN_GROUP), &[mem(&starts), between])?;
+        launch::<F>(stream, "plonk_scan_rows", (groups, SCAN_GROUP), &[&numbers[..], &[between, to]].concat())?;
+    }
+    Ok(data)
+}
+
+/// Uploads the number of the first tile of each chain, and the end of the last.
+fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
+    let mut starts = vec![0];
+    for chain in chains {
+        let next = starts[starts.len() - 1] + *chain as u64 * u64::from(tiles);
+        starts.push(next);
+    }
+    let words = starts.iter().map(|start| u32::try_from(*start)).collect::<std::result::Result<Vec<u32>, _>>();
+    let words = words.map_err(|_| Error::invalid(STEP, "tiles of the columns", "below 2^32", format!("{starts:?}")))?;
+    let buffer = stream.allocate(4 * words.len())?;
+    stream.upload(&buffer, bytemuck::cast_slice(&words))?;
+    Ok(buffer)
+}
+
+/// The grand products, as [`enqueue`] gives them.
+///
+/// # Errors
+/// The rows are wrong, or lengths are not those of the chains.
+pub fn on_cpu<F: NttField>(rows: Rows, factors: &Factors<Vec<F>>, chains: &[usize]) -> Result<Vec<F>> {
+    let Factors { numerators, denominators } = factors;
+    let columns = check::<F>(rows, [numerators.len(), denominators.len()], chains)?;
+    let (n, usable) = (rows.n(), rows.usable);
+    let mut data = vec![F::ZERO; columns * n];
+    let columns = data.chunks_mut(n).zip(numerators.chunks(n)).zip(denominators.chunks(n));
+    for ((column, numerators), denominators) in columns {
+        let tasks = column[..usable].par_chunks_mut(TASK).zip(numerators.par_chunks(TASK));
+        tasks.zip(denominators.par_chunks(TASK)).for_each(quotients_on_cpu);
+    }
+    data.par_chunks_mut(n).for_each(|column| scan_on_cpu(column, usable));
+    chain_on_cpu(&mut data, rows, chains);
+    Ok(data)
+}
+
+fn quotients_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut [F], &[F]), &[F])) {
+    let length = quotients.len();
+    quotients.copy_from_slice(&denominators[..length]);
+    BatchInverter::invert_with_external_scratch(quotients, &mut vec![F::ZERO; length]);
+    quotients.iter_mut().zip(numerators).for_each(|(quotient, numerator)| *quotient *= numerator);
+}
+
+/// The products of those ahead, up to row `usable`.
+fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
+    let total = column[..usable].iter_mut().fold(F::ONE, |product, value| {
+        let next = product * *value;
+        *value = product;
+        next
+    });
+    column[usable] = total;
+}
+
+/// Multiplies each column by what the one ahead in its chain ends with.
+fn chain_on_cpu<F: NttField>(data: &mut [F], rows: Rows, chains: &[usize]) {
+    let mut rest = data;
+    for chain in chains {
+        let (columns, others) = rest.split_at_mut(chain * rows.n());
+        rest = others;
+        columns.chunks_mut(rows.n()).fold(F::ONE, |carry, column| {
+            column.par_iter_mut().for_each(|value| *value *= carry);
+            column[rows.usable]
+        });
+    }
+}

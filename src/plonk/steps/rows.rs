@@ -1,0 +1,111 @@
+//! Rows that the host fills with random elements, and polynomials of such.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::columns::{Place, apart, check_length, equal};
+use super::launch::{GROUP, launch, vector};
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::program::mem;
+use crate::{Error, Result};
+
+const STEP: &str = "rows";
+/// Most groups of a launch: work-items then take several elements.
+const MAX_GROUPS: u64 = 1 << 16;
+/// Bytes of which a random element is made.
+pub const UNIFORM_BYTES: usize = 64;
+
+fn check(length: usize, place: Place, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
+    check_length(STEP, n)?;
+    apart(STEP, length, place, n)?;
+    if rows.start > rows.end || rows.end > n {
+        let actual = format!("{} to {}", rows.start, rows.end);
+        return Err(Error::invalid(STEP, "rows", format!("a range within 0 to {n}"), actual));
+    }
+    equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
+}
+
+/// Queues values into some rows of columns of `n` elements: those of the first column, then those of the next. Blinding
+/// rows are `usable..n`, or `usable + 1..n` of grand products. The values' copy on the device is cleared.
+///
+/// # Errors
+/// Columns overlap, are not there or of another device, rows are none of theirs, there are not as many values, or the device
+/// failed.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &mut DeviceVector<F>,
+    place: Place,
+    rows: Range<usize>,
+    values: &[F],
+) -> Result<()> {
+    columns.check_on(stream)?;
+    check(columns.len(), place, n, &rows, values.len())?;
+    if values.is_empty() {
+        return Ok(());
+    }
+    let values = DeviceVector::upload(stream, values)?;
+    let count = Arg::U64(place.count as u64);
+    let numbers = [rows.start as u32, rows.len() as u32].map(Arg::U32);
+    let at = [mem(columns.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
+    let args = [&[count], &numbers[..], &[mem(values.buffer())], &at].concat();
+    let groups = (values.len() as u64).div_ceil(u64::from(GROUP)).min(MAX_GROUPS);
+    // SAFETY: the arguments are those of `plonk_fill`; rows lie in their columns, and these in the vector.
+    unsafe { launch::<F>(stream, "plonk_fill", (groups, GROUP), &args) }
+}
+
+/// The same in host memory.
+///
+/// # Errors
+/// As [`enqueue`].
+pub fn on_cpu<F: NttField>(n: usize, columns: &mut [F], place: Place, rows: Range<usize>, values: &[F]) -> Result<()> {
+    check(columns.len(), place, n, &rows, values.len())?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    for (k, values) in values.chunks(rows.len()).enumerate() {
+        columns[place.start(k)..][rows.clone()].copy_from_slice(values);
+    }
+    Ok(())
+}
+
+fn check_bytes(bytes: &[u8]) -> Result<u32> {
+    if bytes.len().is_multiple_of(UNIFORM_BYTES) {
+        return check_length(STEP, (bytes.len() / UNIFORM_BYTES).max(1));
+    }
+    Err(Error::invalid(STEP, "random bytes", format!("a multiple of {UNIFORM_BYTES}"), bytes.len()))
+}
+
+/// Queues elements made of random bytes, 64 for each, as `FromUniformBytes` makes them: the little-endian number modulo
+/// p, which is uniform up to 2^-256. A polynomial or column of such costs the host its bytes only.
+///
+/// # Errors
+/// There is no whole number of elements, or the device has too little memory or failed.
+pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result<DeviceVector<F>> {
+    let length = check_bytes(bytes)?;
+    let elements = vector::<F>(stream, bytes.len() / UNIFORM_BYTES, 1)?;
+    if bytes.is_empty() {
+        return Ok(elements);
+    }
+    let wide = stream.allocate(bytes.len())?.secret();
+    stream.upload(&wide, bytes)?;
+    let args = [Arg::U32(length), mem(&wide), mem(elements.buffer())];
+    let groups = u64::from(length.div_ceil(GROUP)).min(MAX_GROUPS);
+    // SAFETY: the arguments are those of `plonk_from_uniform`, and there are 64 bytes for each element.
+    unsafe { launch::<F>(stream, "plonk_from_uniform", (groups, GROUP), &args)? };
+    Ok(elements)
+}
+
+/// The same on the host.
+///
+/// # Errors
+/// There is no whole number of elements.
+pub fn uniform_on_cpu<F: NttField>(bytes: &[u8]) -> Result<Vec<F>> {
+    check_bytes(bytes)?;
+    let digit = F::from(1 << 32);
+    let word = |word: &[u8]| F::from(u64::from(u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
+    let element = |bytes: &[u8]| bytes.chunks_exact(4).rfold(F::ZERO, |sum, bytes| sum * digit + word(bytes));
+    Ok(bytes.par_chunks_exact(UNIFORM_BYTES).map(element).collect())
+}
