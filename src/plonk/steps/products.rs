@@ -1,4 +1,4 @@
-//! Grand products: z[0] = 1 and z[i + 1] = z[i]·numerator[i]/denominator[i], for all columns at once.
+//! Grand products: `z[0] = 1` and `z[i + 1] = z[i]·numerator[i]/denominator[i]`, for all columns at once.
 
 use ff::BatchInverter;
 use rayon::prelude::*;
