@@ -61,8 +61,8 @@ impl<F: NttField> ExtendedDomain<F> {
         self.whole.log_n() - self.small.log_n()
     }
 
-    /// g·ω^j.
-    fn shift(&self, coset: usize) -> F {
+    /// g·ω^j, what coset j of the small subgroup is shifted by.
+    pub(crate) fn shift(&self, coset: usize) -> F {
         self.whole.coset() * self.whole.omega().pow_vartime([coset as u64])
     }
 

@@ -32,8 +32,7 @@ impl<F: NttField> Cosets<F> {
 
     /// c of the coset c·ω^i.
     pub fn shift(&self, coset: usize) -> F {
-        let whole = self.domain.whole();
-        whole.coset() * whole.omega().pow_vartime([coset as u64])
+        self.domain.shift(coset)
     }
 }
 
