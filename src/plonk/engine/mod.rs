@@ -135,7 +135,7 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    /// Σ column[i]·base[i] of each column, in their order.
+    /// Σ columnᵢ·baseᵢ of each column, in their order.
     ///
     /// # Errors
     /// A column has another length, or a forced backend failed.
