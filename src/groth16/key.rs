@@ -62,13 +62,13 @@ pub struct ProvingKeyOnDevice<E: Engine> {
     tables: Tables<E>,
     /// Memory that is left to proofs on each device.
     reserves: PerDevice<u64>,
-    /// How many proofs each device had under way at last, and what that was found from: finding it takes as long as a small
-    /// proof.
+    /// How many proofs each device had under way last, and the situation that this was found for: finding it takes as long as a
+    /// small proof.
     at_once: PerDevice<Mutex<Option<(Situation, usize)>>>,
 }
 
-/// What it depends on how many proofs a device has under way: sums, how many of their tables are there, free memory
-/// without its lower digits, and most proofs.
+/// What the number of proofs under way depends on: the sums, how many of their tables are there, the free memory without its
+/// lower digits, and the most proofs.
 type Situation = (Share, usize, u64, usize);
 
 /// Queries on the devices.
@@ -111,7 +111,7 @@ impl<E: Engine> Held<'_, E> {
         self.share.has(Query::BG2).then(|| once(&self.b_g2, get)).transpose()
     }
 
-    /// Uploads what is not there, that first which streaming would cost most.
+    /// Uploads what is not there. What would cost most to stream comes first.
     fn upload(&self) -> Result<()> {
         self.b_g2()?;
         [Query::H, Query::L, Query::A, Query::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
@@ -131,8 +131,8 @@ impl<E: Engine> Held<'_, E> {
         }
     }
 
-    /// What the sums over those that are there take together by the model, each with so many bytes beside so many others;
-    /// nothing is known where that is too little for one of them.
+    /// What the sums over the queries that are there take together by the model, each with so many bytes beside so many others;
+    /// nothing where that is too little for one of them.
     pub fn time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
         let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.time_within(bytes, at_once, self.abort));
         let g2 = self.b_g2.get().into_iter().map(|table| table.time_within(bytes, at_once, self.abort));
@@ -244,8 +244,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         g1.chain(g2).sum()
     }
 
-    /// The queries of a share on a device. They are there already, but where a device without any has much room: there each
-    /// is uploaded beside the first proof's other work, when its sum comes.
+    /// The queries of a share on a device. They are there already, unless the device had none and has much room: then each is
+    /// uploaded beside the first proof's other work, when its sum comes.
     pub(super) fn on_device<'k>(
         &'k self,
         device: &'k Arc<Device>,
@@ -263,7 +263,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         Held { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
-    /// Whether a device has no query yet, and all of them leave so much that what sums take first does not matter.
+    /// Whether a device has no query yet, and so much room that all of them fit whatever sums take first.
     fn has_much_room(&self, device: &Arc<Device>) -> Result<bool> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);
@@ -283,7 +283,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// What a device's first table was to leave, so that later ones leave as much.
+    /// What a device's first table had to leave. Later ones leave as much.
     fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
         self.reserves.get(device, || {
             let longest = self.domain().max(self.parameters.l.len()) as u64;

@@ -22,7 +22,7 @@ impl<'a> Lane<'a> {
         Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
     }
 
-    /// Lets uploads wait for whatever had the memory before that the computing stream has allocated until now.
+    /// Lets uploads wait for whoever had the memory before that the computing stream has allocated so far.
     pub fn allocated(&mut self) -> Result<()> {
         self.upload.wait_for(&self.compute.mark()?)
     }

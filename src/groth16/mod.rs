@@ -1,4 +1,4 @@
-//! Groth16 proofs from a witness, everything between the witness's upload and the sums in the proof on the device.
+//! Groth16 proofs from a witness. Everything between the witness's upload and the proof's sums happens on the device.
 //!
 //! [`ProvingKeyOnDevice`] holds a key's bases, [`Circuit`] what proofs of one circuit have in common; [`prove()`] makes
 //! proofs of a batch of witnesses, which are assignments, or assignments with a, b and c evaluated ([`Witness`]).
@@ -9,8 +9,7 @@
 //! h = (interpolated(a'·b') − c)/Z
 //! ```
 //!
-//! in coefficients, since interpolation is linear and c has a degree below the domain's order: c needs no way to the
-//! coset and back.
+//! in coefficients. Interpolation is linear and the degree of c is below the domain's order, so c never goes to the coset.
 
 mod batch;
 mod check;

@@ -7,9 +7,9 @@ use crate::{Report, Result};
 
 /// A proof for each witness, with its r and s of the zero-knowledge blinding (both zero for a proof without).
 ///
-/// The circuits of a batch are spread over the devices, and where fewer are left than there are devices, the sums of each
-/// circuit are; on each device some circuits are under way at once. Where a device fails, and no backend is forced, the
-/// proofs that are not finished then are made on the CPU, and the report says why.
+/// The circuits of a batch are spread over the devices. Where fewer circuits are left than devices, the sums of each circuit
+/// are spread. Each device has some circuits under way at once. Where a device fails and no backend is forced, the proofs that
+/// are not finished by then are made on the CPU, and the report says why.
 ///
 /// # Errors
 /// Lengths of the key, the circuit, the witnesses and the randomness do not match, there are neither evaluations nor

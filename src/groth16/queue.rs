@@ -1,4 +1,4 @@
-//! Sums of proofs under way on a device, queued as they share its memory.
+//! How the sums of proofs under way on a device are queued, which share its memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,8 +8,8 @@ use crate::curve::MsmCurve;
 use crate::msm::{DeviceScalars, Msm, Queued};
 use crate::{Error, Result};
 
-/// Equal parts of the free memory, of which each sum takes one where so many proofs are under way; one is left to what
-/// transforms take beside. What a sum has queued its last use of counts as free, so that later sums find as much.
+/// Equal parts of the free memory, where so many proofs are under way. Each sum takes one, and one is left to transforms.
+/// Memory whose last use a sum has queued counts as free, so that later sums find as much.
 pub(super) fn parts(proofs: usize) -> usize {
     Query::ALL.len() * proofs + 1
 }

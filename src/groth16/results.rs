@@ -19,13 +19,13 @@ impl<E: Engine> Results<E> {
         lock(&self.0)[number].add(sums);
     }
 
-    /// What is there of each of some.
+    /// The sums so far of the witnesses with these numbers.
     pub fn of(&self, numbers: &[usize]) -> Self {
         let done = lock(&self.0);
         Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
     }
 
-    /// What is left of jobs.
+    /// Jobs without the sums that are done.
     pub fn missing_of(&self, jobs: &[Job]) -> Vec<Job> {
         let done = lock(&self.0);
         let left = |job: &Job| Job { share: job.share.without(done[job.number].share()), ..*job };
@@ -37,7 +37,7 @@ impl<E: Engine> Results<E> {
         (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
     }
 
-    /// What there is of each.
+    /// The sums so far of each witness.
     pub fn all(self) -> Vec<Partial<E>> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -18,8 +18,8 @@ const IN_FLIGHT: usize = 2;
 /// They have to leave so many parts of the free memory, each as large as a proof's vectors.
 const MEMORY_PARTS: u64 = 4;
 
-/// Sums side by side may take so many times as long, a fraction, by the model, which knows nothing of what they hide of
-/// each other: the ends of kernels, uploads, the host's part.
+/// By the model, sums side by side may take up to so many times as long as in turn, a fraction. It does not know what they hide
+/// of each other: the ends of kernels, uploads, the host's part.
 const SLOWER: (u32, u32) = (3, 2);
 
 impl<E: Engine> Prover<'_, E> {
@@ -45,8 +45,8 @@ impl<E: Engine> Prover<'_, E> {
         self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
     }
 
-    /// Whether the sums of so many proofs side by side take hardly more by the model than one after the other, of which each
-    /// has all the memory.
+    /// Whether by the model the sums of so many proofs take hardly longer side by side than one after the other, where each has
+    /// all the memory.
     fn has_room(&self, bytes: u64, proofs: usize) -> bool {
         let parts = parts(proofs);
         let side_by_side = self.tables.time_within(bytes / parts as u64, parts);

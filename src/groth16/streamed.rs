@@ -1,4 +1,4 @@
-//! Batches by keys of which a device streams queries: what is uploaded of a query serves several circuits.
+//! Batches under keys that a device does not hold whole: each part of a query that is uploaded serves several circuits.
 
 use super::prover::Prover;
 use super::results::Results;

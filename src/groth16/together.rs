@@ -1,7 +1,8 @@
-//! Some proofs made together: each sum is made for all of them before the next one. And single proofs where memory is short.
+//! Several proofs made together: each sum is made for all of them before the next sum begins. Where memory is short, single
+//! proofs are made so too.
 //!
-//! First come the sums that assignments are the scalars of, a selection of them at a time; then the transforms of one circuit
-//! after the other, which leave a vector each, and the sum over h.
+//! The sums whose scalars are the assignments come first, query by query. Then one circuit after the other is transformed,
+//! which leaves a vector of each. The sum over h comes last.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -23,9 +23,9 @@ pub struct Explanation {
     pub points: usize,
     /// Devices, by name; none where the CPU does it.
     pub devices: Vec<String>,
-    /// Windows of each of the devices that do the same points; one that is counted twice is shared by two of them, which do
-    /// it of a part of the points each. Pieces of points go to as many devices each; what is said of windows and rows is of
-    /// all of these together.
+    /// Windows of each device, of those that share the first piece of the points. A window that is counted twice is shared by
+    /// two devices, each of which does it for a part of the points. Every piece has as many devices. What is said of windows
+    /// and rows below holds for all devices of a piece together.
     pub window_groups: Vec<u32>,
     /// Bits of the widest windows, and windows of a scalar.
     pub window: (u32, u32),
@@ -33,10 +33,10 @@ pub struct Explanation {
     pub narrow_windows: u32,
     /// Scalars are halved by the curve's endomorphism: windows are those of the halves.
     pub halved: bool,
-    /// Windows that have buckets of their own, the others sharing them by precomputed multiples.
+    /// Windows that have buckets of their own. The others share these by precomputed multiples.
     pub sets: u32,
-    /// Buckets, each a row of the transposed matrix, or two with halved scalars, and the mean number of its entries for random
-    /// scalars.
+    /// Buckets, and the mean number of a bucket's entries for random scalars. A bucket is a row of the transposed matrix, or
+    /// two rows with halved scalars.
     pub rows: (u64, u64),
     /// Entries of the fullest bucket: of the given scalars if they are on the host, else expected of random ones.
     pub longest_row: u64,
@@ -48,7 +48,7 @@ pub struct Explanation {
     pub affine_rounds: u32,
     /// Vectors of a long batch that are multiplied as one matrix, in windows and rounds of their own.
     pub joined: usize,
-    /// Most bytes of a device that it takes beside resident bases, and what the bases take on all of them.
+    /// Most bytes that it takes on a device beside resident bases, and the bytes of the bases on all devices.
     pub bytes: (u64, u64),
 }
 

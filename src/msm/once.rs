@@ -14,7 +14,7 @@ use crate::backend::{Abort, Device, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Σ scalarᵢ · baseᵢ over host slices; scalars are numbers of 32 bytes, little-endian, any below 2^256: what counts is each
+/// Σ scalarᵢ · baseᵢ over host slices. Scalars are little-endian numbers of 32 bytes. Any below 2^256 counts as what it leaves
 /// modulo the group's order.
 ///
 /// The bases are trusted: each has to be infinity or a point of the curve's subgroup of prime order, its coordinates reduced

@@ -1,4 +1,4 @@
-//! A sum of scalars on the devices, queued by an operation that it is a part of.
+//! A sum over scalars on the devices, which another operation queues as one of its steps.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

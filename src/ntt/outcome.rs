@@ -12,7 +12,7 @@ pub(super) struct Part<'a, F: NttField> {
 
 /// A vector that has been transformed. Dropped before [`Self::commit`], it is as it was.
 pub(super) enum Transformed<'a, F: NttField> {
-    /// It has the result, and the buffer what it was.
+    /// The vector has the result, the buffer what the vector was.
     InPlace(Overwritten<'a, F>),
     /// The result is still in the buffer.
     Fetched(&'a mut [F], HostBuffer),

@@ -1,11 +1,12 @@
 //! The passes of one transform over several devices: who does which tiles, and where elements lie in between.
 //!
-//! An index is [k1][middle][i] in digits of the first pass, those between and the last; whose part an element is in is
-//! said by the leading bits of one digit. Vectors at rest go by the middle digit: the first pass works on the first
-//! digit, in place, in each device's own part. The second reads from all parts what it needs and writes by the first
-//! digit, which it and a third pass leave alone. The last reads from all parts again, and writes by the middle digit, since
-//! it transposes planes of equal middle digits. So each device reads (D − 1)/D of its share over the link twice, and
-//! writes nothing to it. Passes of devices wait for all devices' pass before.
+//! An index is [k1][middle][i]: the digit of the first pass, the digits of the passes between, the digit of the last. The
+//! leading bits of one digit say which device's part an element is in. Vectors at rest are divided by the middle digit.
+//!
+//! The first pass works on the first digit, in place, each device in its own part. The second pass reads what it needs from all
+//! parts and writes by the first digit, which neither it nor a third pass changes. The last pass reads from all parts again. It
+//! writes by the middle digit, since it transposes planes of equal middle digits. So each device reads (D − 1)/D of its share
+//! over the link twice, and writes nothing over it. A pass waits until all devices have done the pass before.
 
 use std::ops::Range;
 

@@ -6,9 +6,10 @@
 //! X_j = c·s^{P·j₂} · Σ_{i₂} g^{i₂} · ω^{P·i₂·j₂} · ω^{i₂·j₁} · (s^{j₁} · Σ_{i₁} x_i · g^{Q·i₁} · ω^{Q·i₁·j₁})
 //! ```
 //!
-//! The first pass transforms the columns of x, a matrix of P rows, multiplies by ω^{i₂·j₁}, and leaves them as rows of
-//! a matrix of Q; the second transforms that one's columns, in their place. Both take as many columns at once as half
-//! of the free memory holds, two blocks in flight. The host has the result and, where an order is bit-reversed, a copy.
+//! x is a matrix of P rows. The first pass transforms its columns, multiplies by ω^{i₂·j₁}, and leaves each column as a row of
+//! a second matrix, of Q rows. The second pass transforms that matrix's columns in place. Each takes as many columns at once as
+//! half of the free memory holds, with two blocks in flight. The host holds the result and, where an order is bit-reversed, a
+//! copy.
 
 use std::sync::Arc;
 

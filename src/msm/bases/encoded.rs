@@ -1,4 +1,4 @@
-//! Points of a key, some of which come encoded and go to a device as they are.
+//! Points of a key. Encoded ones go to a device as they are.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};

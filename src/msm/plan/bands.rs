@@ -19,8 +19,8 @@ pub(super) struct Shape {
     pub levels: u32,
 }
 
-/// All chunks together: their number, their matrices (one a band), what kernels wait for by the model however little there is to
-/// do, and scalars that are looked at again, in a chunk's bands after the first.
+/// Totals of all chunks: their number, their matrices (one a band), the time that kernels wait by the model however little
+/// there is to do, and the scalars that a chunk's later bands read again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Passes {
     pub chunks: u64,
@@ -34,7 +34,7 @@ impl Plan {
     pub(super) fn passes(&self) -> Passes {
         let round = Costs::of(self.problem.affine_bytes).round;
         let matrix = if self.halved { MATRIX + HALVED_MATRIX } else { MATRIX };
-        // The first matrix is one like any other, and takes this more.
+        // The first matrix takes this beside what every matrix takes.
         let first = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
         self.lengths().fold(first, |all, (points, count)| {
             let shape = self.shape(points);

@@ -8,7 +8,7 @@ use super::problem::Problem;
 
 /// Most shorter chunks that bases from the host begin with.
 const RAMP: usize = 6;
-/// Points that are uploaded while kernels wait for one another, however few points they have.
+/// Points that are uploaded while kernels wait for each other, which takes as long for few points as for many.
 const START: usize = 3 << 16;
 /// Where there are more, one part in so many is uploaded while kernels visit each bucket: the more points, the more buckets.
 const VISITED: usize = 128;
@@ -20,13 +20,13 @@ fn uploaded(problem: &Problem) -> usize {
     (100 * kernels / (UPLOAD * problem.input_bytes(1)).max(1)).clamp(100, 400) as usize
 }
 
-/// Points that are uploaded in the time that a chunk takes however short it is.
+/// Points that are uploaded in the least time that a chunk takes, however short it is.
 pub(super) fn start(problem: &Problem) -> usize {
     START.max(problem.points / VISITED)
 }
 
-/// Chunks before the first whole one, backwards, where bases come from the host. Nothing hides the upload of what comes first, so
-/// that is short; the kernels of each take as long as the upload of the next.
+/// The shorter chunks before the first whole one, from the last to the first, where bases come from the host. Nothing hides the
+/// first chunk's upload, so it is short. The kernels of each chunk take as long as the upload of the next.
 fn all_early(problem: &Problem, chunk: usize) -> impl Iterator<Item = usize> + use<> {
     let (uploaded, start, most) = (uploaded(problem), start(problem), if problem.resident { 0 } else { RAMP });
     let before = move |length: &usize| Some(length.saturating_sub(start) * 100 / uploaded);
@@ -45,8 +45,8 @@ fn early(problem: &Problem, chunk: usize) -> Vec<usize> {
 }
 
 impl Plan {
-    /// The length of chunks of which there are so many, all of one length but for the first ones where bases come from the host:
-    /// a short one at the end has all the bands of a whole one.
+    /// The length of so many chunks. All have it, but for the first ones where bases come from the host: a short chunk at the
+    /// end would have all the bands of a whole one.
     pub(super) fn chunk_of(problem: &Problem, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);
         let of = |chunk: usize, most: usize| whole * chunk + all_early(problem, chunk).take(most).sum::<usize>();
@@ -61,7 +61,7 @@ impl Plan {
         self.lengths().last().map_or(1, |(_, count)| count as usize)
     }
 
-    /// Lengths of the chunks, in order, and how many follow one another that have it; the last one may be shorter.
+    /// Each length of chunks, in order, with how many chunks of it follow one another. The last chunk may be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
         let early = early(&self.problem, self.chunk);
         let rest = self.problem.points - early.iter().sum::<usize>();
@@ -80,7 +80,7 @@ impl Plan {
         };
         each.scan(0, next).filter(|range| !range.is_empty())
     }
-    /// What chunks take whose kernels alone take so long: each starts when it is uploaded and the one before is done.
+    /// The time of chunks whose kernels alone take so long. A chunk starts when it is uploaded and the one before has ended.
     pub(super) fn behind_uploads(&self, kernels: u64) -> u64 {
         let weight = |points: usize| (points + start(&self.problem)) as u128;
         let lengths: Vec<_> = self.lengths().collect();

@@ -31,7 +31,7 @@ pub(crate) struct Cut {
     pub levels: u32,
     /// Most groups of a round of batched affine additions.
     pub affine_groups: u32,
-    /// Most pairs that such a group has an inversion for, after the first round.
+    /// Most pairs for which such a group makes one inversion, after the first round.
     pub affine_tile: u32,
     pub affine_bytes: u64,
     /// Longest piece of a row that one work-item sums.
@@ -72,8 +72,8 @@ impl Cut {
         self.pairs().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
     }
 
-    /// Pairs of the largest tile of such a group that it has prefix products for, in whole steps: those of the second round, for in the
-    /// first they are in the place of the sums.
+    /// Pairs of the largest tile whose prefix products such a group keeps, in whole steps. It is a tile of the second round:
+    /// those of the first round lie in the place of the sums.
     pub fn tile(&self) -> u64 {
         let share = (self.sums() / 2).div_ceil(self.affine_groups());
         if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_STEP) }
@@ -114,7 +114,7 @@ impl Cut {
     }
 }
 
-/// Sizes of a band's buffers that do for every chunk and band: each finds the blocks of the one before then.
+/// Sizes of a band's buffers that are enough for every chunk and band, so that each finds the blocks of the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub entries: u64,

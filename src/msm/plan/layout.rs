@@ -1,4 +1,4 @@
-//! What a plan settles, and what follows from that at once.
+//! A plan's choices, and what follows from them at once.
 
 use super::problem::Problem;
 

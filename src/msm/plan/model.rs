@@ -7,11 +7,12 @@ use super::costs::{Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, U
 use super::layout::Plan;
 use crate::msm::options::MAX_WINDOW;
 
-/// Affine additions of a matrix that groups share evenly before they start; of more, the last ones go to who is ready first.
+/// So many affine additions of a matrix are shared evenly among groups before they start. Of more, the last ones go to
+/// whichever group is ready first.
 const FIXED_SHARES: u64 = 1 << 17;
 /// Inversions of all groups that take as long as a round that has hardly any pairs.
 const INVERSIONS: u64 = 3;
-/// What the visit of a bucket by a chunk after the first takes of an addition, in percent.
+/// What a later chunk's visit of a bucket costs, in percent of an addition.
 const VISIT: u64 = 67;
 
 impl Plan {
@@ -53,7 +54,7 @@ impl Plan {
         self.behind_uploads(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
     }
 
-    /// Bits of the windows of a vector whose last step, the host's, hides behind no other's kernels.
+    /// Bits of the windows of the vector whose last step, on the host, is hidden by no other vector's kernels.
     fn bits_alone(&self) -> u64 {
         let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
         if alone { self.first_bit(self.windows).into() } else { 0 }

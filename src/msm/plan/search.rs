@@ -7,8 +7,8 @@ use super::layout::Plan;
 use super::problem::Problem;
 use crate::msm::options::MAX_WINDOW;
 
-/// Most points of a chunk of bases that come from the host: nothing hides the upload of the first one's first part. Where somebody
-/// may abort, it bounds the wait after that.
+/// Most points of a chunk whose bases come from the host, since nothing hides the upload of the first chunk's first part. With
+/// an abort hook it is less: an abort waits for a chunk's end.
 const MAX_STREAMED: usize = 1 << 23;
 const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
 /// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
@@ -20,16 +20,16 @@ const ABORTABLE_UNITS: u32 = 132;
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
 /// Chunks that an upload of scalars is cut into, so that all but the first hide behind kernels.
 const SCALARS_CHUNKS: usize = 4;
-/// Whole chunks that one of bases is cut into at most, after shorter ones.
+/// Most whole chunks that an upload of bases is cut into, after the shorter ones.
 const STREAMED_CHUNKS: usize = 4;
-/// Where memory is short, numbers of chunks are tried of which each is larger than the one before by this part.
+/// Where memory is short, growing numbers of chunks are tried, each larger than the last by this part of it.
 const CHUNK_STEPS: usize = 8;
 /// Smallest chunk that is tried then.
 const MIN_CHUNK: usize = 1 << 8;
 /// Narrowest window.
 pub(super) const MIN_WINDOW: u32 = 4;
-/// Most pairs of a group of `msm_add_pairs` for an inversion, by what memory there is for their prefix products; in the first round, where these
-/// are in the place of the sums, 8192.
+/// Most pairs for which a group of `msm_add_pairs` makes one inversion, by the memory that there is for their prefix products.
+/// In the first round it is 8192: there they lie in the place of the sums.
 const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
 /// Most rounds of halving.
 const MAX_LEVELS: u32 = 4;
@@ -42,8 +42,8 @@ impl Plan {
         plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
     }
 
-    /// The fastest plan if it fits into `free` bytes, else the one that the model likes best of those that fit. The
-    /// bytes that the smallest needs if none does.
+    /// The fastest plan if it fits into `free` bytes, else the cheapest by the model of those that fit. If none fits, the bytes
+    /// that the smallest needs.
     pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
         if best.bytes() <= free {
@@ -124,7 +124,7 @@ impl Plan {
         self.bytes() <= free && self.counts_in_32_bits() && self.joins_whole_vectors()
     }
 
-    /// The same in as few bands as fit, of as many sets each, if any do.
+    /// The same plan in the fewest bands that fit, each of as many sets; none if no number of bands fits.
     fn in_bands_that_fit(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
         if self.is_possible(free) {

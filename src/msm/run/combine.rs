@@ -13,13 +13,12 @@ use crate::curve::MsmCurve;
 use crate::msm::plan::Plan;
 use crate::{Error, Result};
 
-/// Cores that are asked for help with each vector at most: with more of them, the chain over the sets takes longest all the
-/// same.
+/// Most cores that are asked to help with a vector. With more, the chain over the sets is still what takes longest.
 const HELPERS: usize = 3;
 /// How long a core stays awake for what is about to come: waking takes as long as the device's last kernels, or as the work.
 const AWAKE: Duration = Duration::from_millis(2);
 
-/// Cores that have been called for work that is still to come. Dropped without it, they go.
+/// Cores that have been called for work that is still to come. If this is dropped without work, they go.
 pub(super) struct Helpers<C: MsmCurve> {
     /// Where they find it. Who comes too late finds nothing.
     work: Arc<OnceLock<Work<C>>>,
@@ -72,9 +71,9 @@ fn help<C: MsmCurve>(work: &Weak<OnceLock<Work<C>>>) {
     }
 }
 
-/// What the reduction leaves of vectors with one plan, for cores that each take what nobody has taken yet. One core does the
-/// chain of doublings over a vector's sets several times as fast as a work-item of a device; what is added up within the sets
-/// is spread over the others, and chains go on as it comes.
+/// What the reduction leaves of vectors with one plan. Each core takes what nobody has taken yet. One core does the chain of
+/// doublings over a vector's sets, several times as fast as a device's work-item would. The sums within the sets are spread
+/// over the other cores, and a chain goes on as they come.
 pub(super) struct Work<C: MsmCurve> {
     plan: Plan,
     /// The sums of one vector after the other.
@@ -145,7 +144,7 @@ impl<C: MsmCurve> Work<C> {
     }
 }
 
-/// Points that are found by whoever takes them, one after the other; nothing of one that made a thread panic.
+/// Points, each found by the thread that takes it. There is none of one that made its thread panic.
 struct Points<P> {
     taken: AtomicUsize,
     found: Vec<OnceLock<Option<P>>>,

@@ -16,8 +16,8 @@ const TILE_SHARE: u64 = 4096;
 const ROWS_BLOCK: u64 = 2048;
 /// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
 const SORT_GROUP: u32 = 256;
-/// Entries that it takes; and with CUDA, `SORT_ROOM` of `cuda/dialect.cuh`, where so many are sorted that longer runs count
-/// for more than groups.
+/// Entries that such a group takes. With CUDA it takes more (`SORT_ROOM` of `cuda/dialect.cuh`) where so many are sorted that
+/// longer runs pay more than more groups do.
 const SORT_TILE: u32 = 2048;
 const LONG_SORT_TILE: u32 = 4096;
 const LONG_SORT: u64 = 1 << 26;
@@ -56,7 +56,7 @@ struct Binned {
     entries: Buffer,
 }
 
-/// What the rounds leave: points, and their entries in rows where these are not in the place of the matrix's.
+/// What the rounds leave: points, and the entries of rows that number them, unless these lie in the place of the matrix's.
 struct Halved {
     sums: Buffer,
     entries: Option<Buffer>,

@@ -1,4 +1,4 @@
-//! What the model chose before: a choice may take as long as a small sum, and where memory is short as a large one.
+//! What the model chose before. A new choice may take as long as a small sum, or where memory is short as a large one.
 
 use std::sync::Mutex;
 

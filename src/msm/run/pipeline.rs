@@ -19,7 +19,7 @@ use crate::msm::scalars::too_long;
 use crate::program::Program;
 use crate::{Error, Result};
 
-/// Inputs of a chunk that came from the host, and the points after which their place is free for the next but one.
+/// A chunk's inputs that came from the host, and the marks after which their place is free for the chunk after the next.
 struct Slot {
     /// Of each vector.
     scalars: Vec<Option<Buffer>>,
@@ -222,8 +222,8 @@ impl Pipeline {
         job: &Job<'_, C>,
         plan: Plan,
     ) -> Result<Self> {
-        // In this order: who takes the same streams each time finds the blocks in their pools that it had before. None that
-        // is not needed: drivers have but a few queues that run side by side, which streams share.
+        // Always in this order: a call that takes the same streams finds the blocks that it had before. No stream that is not
+        // needed: a driver has few queues that run side by side, and streams share them.
         let upload = job.is_from_host().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::of(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
