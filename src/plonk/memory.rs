@@ -109,9 +109,9 @@ impl Memory {
         self.bytes(self.least)
     }
 
-    /// Whether a key may stay on a device with so many bytes free, so that proofs still need no groups.
+    /// Whether a key may stay on a device with so many bytes free: a proof's own columns still do beside it.
     pub fn has_room_for_key(&self, free: u64) -> bool {
-        self.key + self.own + self.most <= self.columns(free)
+        self.key + self.own + self.least <= self.columns(free)
     }
 
     /// How a proof goes on a device with so many bytes free: what does not fit goes in groups of columns, and what does not
@@ -217,6 +217,6 @@ mod tests {
         let memory = Memory::of(&circuit(20), 1);
         assert!(memory.bytes(memory.bases) + memory.least_bytes() < 2 << 30, "{memory}");
         assert!(!memory.has_room_for_key(2 << 30));
-        assert!(memory.has_room_for_key(16 << 30));
+        assert!(memory.has_room_for_key(5_800_000_000));
     }
 }

@@ -86,6 +86,7 @@ mod prover;
 mod random;
 mod setup;
 mod synthesis;
+mod turn;
 
 pub use halo2_axiom;
 pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};

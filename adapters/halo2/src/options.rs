@@ -10,7 +10,8 @@ use crate::constraints;
 /// How a proof is made.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The devices that work, and whether the host may; `None`: the process's own, as the environment says.
+    /// The devices that work, and whether the host may; `None`: the process's own, as the environment says. A proof is made
+    /// on one device, that on which the fewest are under way.
     pub accelerator: Option<Accelerator>,
     /// A question that is asked before each step of a proof, and during commitments: "stop" ends the proof with
     /// [`proofwarp::Error::Aborted`] in an `Error::Transcript`. The key, the setup and the circuits are as they were.

@@ -20,6 +20,7 @@ use crate::options::Options;
 use crate::random::elements;
 use crate::setup;
 use crate::synthesis::{Pen, Phases, Synthesis};
+use crate::turn::Turn;
 
 /// Proves circuits of one key, as `halo2_axiom::plonk::create_proof` does: an instance for each, of a slice for each of its
 /// columns, which zeros follow.
@@ -169,7 +170,12 @@ where
     let circuit = constraints::circuit(pk);
     check_instances(&circuit, instances)?;
     check_rows(params.k(), circuit.log_n)?;
-    let (engine, on_device) = engine_and_key(options, (params, pk), &Memory::of(&circuit, instances.len()))?;
+    let turn = match &options.accelerator {
+        Some(accelerator) => Turn::new(accelerator),
+        None => Turn::new(Accelerator::global().map_err(outer)?),
+    };
+    let memory = Memory::of(&circuit, instances.len());
+    let (engine, on_device) = engine_and_key(options, &turn.accelerator, (params, pk), &memory)?;
     let key = on_device.as_ref().map_or_else(|| constraints::key(pk), |key| key.key());
     let setting = Setting { engine: &engine, circuit: &circuit, key: &key };
     let mut proof = Witnesses::new(setting, instances).map_err(outer)?;
@@ -185,13 +191,10 @@ where
 /// What a proof works with: within the options' plan, or else one for what the device has free.
 fn engine_and_key(
     options: &Options,
+    accelerator: &Accelerator,
     (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
     memory: &Memory,
 ) -> Result<(Engine<G1Affine>, Option<Arc<KeyOnDevice<Fr>>>), Error> {
-    let accelerator = match &options.accelerator {
-        Some(accelerator) => accelerator,
-        None => Accelerator::global().map_err(outer)?,
-    };
     let engine = setup::engine(accelerator, params)?;
     let keeps_key = options.plan.is_none_or(|plan| plan.keeps_own);
     let key = if keeps_key { setup::key(accelerator, &engine, pk, memory)? } else { None };

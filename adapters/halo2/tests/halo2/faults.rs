@@ -1,7 +1,9 @@
 //! A device that fails, at any step of a proof.
 
+use std::sync::{Arc, Barrier, Once};
 use std::thread;
 
+use proofwarp::plonk::Hook;
 use proofwarp_halo2::Options;
 
 use crate::described::Shape;
@@ -48,4 +50,26 @@ fn two_threads() {
             assert!(proof == expected.proof);
         }
     });
+}
+
+/// Two proofs that are under way at the same time are on different devices.
+#[test]
+fn two_devices() {
+    let devices = [0, 1].map(|_| alone("two devices", None));
+    let [Some(first), Some(second)] = devices else { return };
+    let expected = Expected::new(&Shape::base(), 6, 1);
+    let accelerator =
+        only(&first).accelerator.expect("that of the device").on_devices(vec![first.clone(), second.clone()]);
+    let both_run = Arc::new(Barrier::new(2));
+    let prove = || {
+        let (both_run, once) = (both_run.clone(), Once::new());
+        let waits = move || {
+            once.call_once(|| drop(both_run.wait()));
+            false
+        };
+        let options = Options { accelerator: Some(accelerator.clone()), abort: Some(Hook::new(waits)), plan: None };
+        assert!(expected.prove(&options).expect("a proof") == expected.proof);
+    };
+    thread::scope(|scope| [(); 2].map(|()| scope.spawn(prove)).map(|thread| thread.join().expect("no panic")));
+    assert!(first.peak_memory() > 0 && second.peak_memory() > 0);
 }
