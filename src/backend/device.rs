@@ -147,6 +147,11 @@ impl Device {
     /// Gives tables and all free memory back to the driver.
     pub fn trim(&self) {
         lock(&self.tables).clear();
+        self.trim_pool();
+    }
+
+    /// Gives all free memory back to the driver, so that what is asked for next finds no block that is half in use.
+    pub(crate) fn trim_pool(&self) {
         self.trim_by(u64::MAX);
     }
 

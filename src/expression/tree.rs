@@ -100,6 +100,18 @@ impl<F: Field> Expression<F> {
         })
     }
 
+    /// Numbers of the columns that it reads, each once, in ascending order.
+    pub fn columns(&self) -> Vec<usize> {
+        let column = |part: &Self| match part {
+            Self::Column(query) => Some(query.column),
+            _ => None,
+        };
+        let mut columns: Vec<_> = self.inside_out().filter_map(column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
     /// The value where columns, challenges and X have these: the definition that everything else is tested against.
     ///
     /// # Panics
@@ -245,6 +257,7 @@ mod tests {
         let value = tree.evaluate(&|query| Fr::from(5 + query.column as u64), &[Fr::ZERO, Fr::from(7)], Fr::from(4));
         assert_eq!(value, Fr::from((5 * 6 - 3) * 2) - Fr::from(7 * 4));
         assert_eq!(tree.degree(), 2);
+        assert_eq!(tree.columns(), [0, 1]);
         // Left before right.
         let difference = column(3) - column(2);
         assert_eq!(difference.evaluate(&|query| Fr::from(query.column as u64), &[], Fr::ONE), Fr::ONE);

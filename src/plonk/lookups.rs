@@ -1,7 +1,5 @@
 //! θ: columns of lookups, permuted.
 
-use ff::Field;
-
 use super::column::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, PermutedLookup};
@@ -9,6 +7,7 @@ use super::steps::permute::Missing;
 use super::sums::Sum;
 use super::witness::{Random, Witnesses};
 use crate::Result;
+use crate::expression::Expression;
 
 /// A lookup's columns in values.
 #[derive(Debug)]
@@ -37,13 +36,10 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
         self.check()?;
         let challenges = self.challenges.len();
-        let sums = self
-            .setting
-            .circuit
-            .lookups
-            .iter()
-            .map(|lookup| [&lookup.inputs, &lookup.tables].map(|terms| Sum::new(terms.clone(), challenges)));
-        let sums: Vec<_> = sums.collect();
+        let at_once = self.setting.engine.plan().at_once;
+        let sum = |terms: &Vec<Expression<C::Scalar>>| Sum::new(terms.clone(), challenges, at_once);
+        let lookups = &self.setting.circuit.lookups;
+        let sums: Vec<_> = lookups.iter().map(|lookup| [&lookup.inputs, &lookup.tables].map(sum)).collect();
         let circuits = 0..self.circuits.len();
         let lookups: Vec<_> =
             circuits.map(|circuit| self.permuted(circuit, &sums, theta, random)).collect::<Result<_>>()?;
@@ -61,9 +57,8 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     ) -> Result<Vec<Columns<C>>> {
         let engine = self.setting.engine;
         let values = self.circuits[circuit].values(self.setting.key);
-        let compressed = |sum: &Sum<C::Scalar>| {
-            engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta), C::Scalar::ONE)
-        };
+        let compressed =
+            |sum: &Sum<C::Scalar>| engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta));
         let compressed = sums.iter().map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
         let compressed = compressed.collect::<Result<Vec<[Column<C::Scalar>; 2]>>>()?;
         let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();

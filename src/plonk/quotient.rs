@@ -1,14 +1,13 @@
 //! The random polynomial, then y: the quotient of all constraints by X^n − 1.
 
-use super::column::{Column, View};
+use super::column::Column;
 use super::curve::ProofCurve;
-use super::engine::{Basis, Cosets};
+use super::engine::{Basis, Constraints};
 use super::evaluations::Quotient;
+use super::memory::FOR_COSET;
 use super::products::Products;
 use super::sums::Sum;
 use super::terms::Terms;
-use super::witness::Setting;
-use crate::field::NttField;
 use crate::{Error, Result};
 
 /// A proof after its random polynomial.
@@ -42,14 +41,16 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
     pub fn quotient(self, y: C::Scalar) -> Result<(Quotient<'a, C>, Vec<C>)> {
         let Self { products, random } = self;
         let (setting, challenges) = (products.permuted.start.setting, products.challenges());
-        let own = products.into_coefficients()?;
-        let cosets = setting.engine.cosets(setting.circuit.pieces())?;
-        let terms = Sum::new(Terms::of(setting.circuit), challenges.len());
-        let challenges = terms.challenges(&challenges, y);
-        let part = |number| sum_on_coset(setting, &own, (&terms, &challenges, terms.step(y)), (&cosets, number));
-        let parts = (0..cosets.count()).map(part).collect::<Result<Vec<_>>>()?;
-        let pieces = setting.engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
-        let points = setting.engine.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
+        let (engine, own) = (setting.engine, products.into_coefficients()?);
+        let cosets = engine.cosets(setting.circuit.pieces())?;
+        let sum = Sum::new(Terms::of(setting.circuit), challenges.len(), engine.plan().at_once / FOR_COSET);
+        let (challenges, shared) = (sum.challenges(&challenges, y), setting.key.coefficients());
+        let constraints =
+            Constraints { sum: &sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own };
+        let parts = (0..cosets.count()).map(|number| engine.on_coset(&cosets, number, &constraints));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let pieces = engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
+        let points = engine.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
         Ok((Quotient { setting, own, pieces, random }, points))
     }
 }
@@ -68,33 +69,8 @@ impl<C: ProofCurve> Products<'_, C> {
             let (inputs, tables): (Vec<_>, Vec<_>) =
                 lookups.into_iter().map(|columns| <(_, _)>::from(columns.permuted)).unzip();
             let all = [witness.advice, witness.instance, products.sets, products.lookups, inputs, tables];
-            engine.interpolate(&all.iter().flatten().map(Column::view).collect::<Vec<_>>())
+            engine.into_coefficients(all.into_iter().flatten().collect())
         });
         interpolated.collect()
     }
-}
-
-/// The sum of all terms of all circuits on one coset: the sum of one circuit's, challenges and weights, and by what those
-/// of a circuit grow when another's follow.
-fn sum_on_coset<C: ProofCurve>(
-    setting: Setting<'_, C>,
-    own: &[Vec<Column<C::Scalar>>],
-    (terms, challenges, step): (&Sum<C::Scalar>, &[C::Scalar], C::Scalar),
-    (cosets, number): (&Cosets<C::Scalar>, usize),
-) -> Result<Column<C::Scalar>> {
-    let engine = setting.engine;
-    let shared = engine.on_coset(cosets, number, &setting.key.coefficients())?;
-    let mut sums = Vec::with_capacity(own.len());
-    for coefficients in own {
-        let own = engine.on_coset(cosets, number, &coefficients.iter().map(Column::view).collect::<Vec<_>>())?;
-        let columns: Vec<_> = shared.iter().chain(&own).map(Column::view).collect();
-        sums.push(engine.weighted_sum(terms, &columns, challenges, cosets.shift(number))?);
-    }
-    engine.combine(&falling_powers(step, &sums))
-}
-
-/// Columns with the powers of a factor, that of the last one being 1.
-fn falling_powers<F: NttField>(factor: F, columns: &[Column<F>]) -> Vec<(View<'_, F>, F)> {
-    let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * factor));
-    columns.iter().map(Column::view).rev().zip(powers).collect()
 }

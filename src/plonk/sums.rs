@@ -11,12 +11,12 @@ pub(super) struct Sum<F> {
 }
 
 impl<F: NttField> Sum<F> {
-    /// The sum of terms that name challenges below a number.
-    pub fn new(terms: Vec<Expression<F>>, challenges: usize) -> Self {
+    /// The sum of terms that name challenges below a number, in groups of so many columns ([`Program::sum`]).
+    pub fn new(terms: Vec<Expression<F>>, challenges: usize, columns_at_once: usize) -> Self {
         let count = terms.len();
         let term = |(number, expression)| Term { challenge: challenges + number, expression };
         let terms: Vec<_> = terms.into_iter().enumerate().map(term).collect();
-        Self { program: Program::sum(&terms, 0), terms: count }
+        Self { program: Program::sum(&terms, columns_at_once), terms: count }
     }
 
     pub fn program(&self) -> &Program<F> {

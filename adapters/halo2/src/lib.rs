@@ -81,13 +81,17 @@ mod error;
 mod kept;
 mod keygen;
 mod opening;
+mod options;
 mod prover;
 mod random;
 mod setup;
 mod synthesis;
+mod turn;
 
 pub use halo2_axiom;
 pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};
 pub use opening::{Kind, Opening, Scheme};
-pub use prover::{create_proof, create_proof_from_advice};
+pub use options::{Options, memory};
+pub use proofwarp;
+pub use prover::{create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_with};
 pub use setup::clear_setups;

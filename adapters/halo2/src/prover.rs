@@ -1,21 +1,26 @@
 //! Proofs: the order of halo2-axiom's transcript around proofwarp's steps.
 
+use std::sync::Arc;
+
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{AdviceColumns, Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner, ProvingKey};
 use halo2_axiom::poly::commitment::{Params, Prover};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{Circuit, Engine, Openings, Setting, Witnesses};
+use proofwarp::Accelerator;
+use proofwarp::plonk::{Circuit, Engine, KeyOnDevice, Memory, Openings, Plan, Setting, Witnesses};
 use rand_core::RngCore;
 
 use crate::arena::{Arena, Cleared};
 use crate::constraints;
 use crate::error::{check_rows, outer};
 use crate::opening::{Kind, Opening, Scheme};
+use crate::options::Options;
 use crate::random::elements;
-use crate::setup::{self, engine};
+use crate::setup;
 use crate::synthesis::{Pen, Phases, Synthesis};
+use crate::turn::Turn;
 
 /// Proves circuits of one key, as `halo2_axiom::plonk::create_proof` does: an instance for each, of a slice for each of its
 /// columns, which zeros follow.
@@ -50,10 +55,36 @@ pub fn create_proof<
     rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
+    let options = Options::default();
+    create_proof_with::<S, P, E, R, T, ConcreteCircuit>(&options, params, pk, circuits, instances, rng, transcript)
+}
+
+/// [`create_proof`] with options.
+///
+/// # Errors
+/// As [`create_proof`]. `Transcript` holds [`proofwarp::Error::Aborted`] where the options' hook said stop.
+pub fn create_proof_with<
+    'params,
+    'a,
+    S: Scheme,
+    P: Prover<'params, S> + Opening,
+    E: EncodedChallenge<S::Curve>,
+    R: RngCore + 'a,
+    T: TranscriptWrite<S::Curve, E>,
+    ConcreteCircuit: StockCircuit<S::Scalar>,
+>(
+    options: &Options,
+    params: &'params S::ParamsProver,
+    pk: &ProvingKey<S::Curve>,
+    circuits: &[ConcreteCircuit],
+    instances: &[&[&'a [S::Scalar]]],
+    rng: R,
+    transcript: &'a mut T,
+) -> Result<(), Error> {
     if circuits.len() != instances.len() {
         return Err(Error::InvalidInstances);
     }
-    prove::<P, _, _, _>(params, pk, instances, Pen::new(transcript, rng), |proof, circuit, pen| {
+    prove::<P, _, _, _>(options, (params, pk), instances, Pen::new(transcript, rng), |proof, circuit, pen| {
         synthesize(circuits, instances, proof, circuit, pen)
     })
 }
@@ -80,7 +111,32 @@ pub fn create_proof_from_advice<
     rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    prove::<P, _, _, _>(params, pk, &[instances], Pen::new(transcript, rng), |proof, circuit, pen| {
+    let options = Options::default();
+    create_proof_from_advice_with::<S, P, E, R, T>(&options, params, pk, instances, advice, rng, transcript)
+}
+
+/// [`create_proof_from_advice`] with options.
+///
+/// # Errors
+/// As [`create_proof_from_advice`] and [`create_proof_with`].
+pub fn create_proof_from_advice_with<
+    'params,
+    'a,
+    S: Scheme,
+    P: Prover<'params, S> + Opening,
+    E: EncodedChallenge<S::Curve>,
+    R: RngCore + 'a,
+    T: TranscriptWrite<S::Curve, E>,
+>(
+    options: &Options,
+    params: &'params S::ParamsProver,
+    pk: &ProvingKey<S::Curve>,
+    instances: &'a [&'a [S::Scalar]],
+    advice: AdviceColumns<S::Scalar>,
+    rng: R,
+    transcript: &'a mut T,
+) -> Result<(), Error> {
+    prove::<P, _, _, _>(options, (params, pk), &[instances], Pen::new(transcript, rng), |proof, circuit, pen| {
         if circuit.phases() > 1 {
             log::error!("create_proof_from_advice: expected a circuit of one phase, got one of {}", circuit.phases());
             return Err(Error::Synthesis);
@@ -99,8 +155,8 @@ pub fn create_proof_from_advice<
 
 /// Everything but where the witness comes from.
 fn prove<P, E, R, T>(
-    params: &ParamsKZG<Bn256>,
-    pk: &ProvingKey<G1Affine>,
+    options: &Options,
+    (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
     instances: &[&[&[Fr]]],
     mut pen: Pen<'_, E, R, T>,
     witness: impl FnOnce(&mut Witnesses<'_, G1Affine>, &Circuit<Fr>, &mut Pen<'_, E, R, T>) -> Result<(), Error>,
@@ -114,8 +170,12 @@ where
     let circuit = constraints::circuit(pk);
     check_instances(&circuit, instances)?;
     check_rows(params.k(), circuit.log_n)?;
-    let engine: Engine<G1Affine> = engine(params)?;
-    let on_device = setup::key(&engine, pk)?;
+    let turn = match &options.accelerator {
+        Some(accelerator) => Turn::new(accelerator),
+        None => Turn::new(Accelerator::global().map_err(outer)?),
+    };
+    let memory = Memory::of(&circuit, instances.len());
+    let (engine, on_device) = engine_and_key(options, &turn.accelerator, (params, pk), &memory)?;
     let key = on_device.as_ref().map_or_else(|| constraints::key(pk), |key| key.key());
     let setting = Setting { engine: &engine, circuit: &circuit, key: &key };
     let mut proof = Witnesses::new(setting, instances).map_err(outer)?;
@@ -126,6 +186,25 @@ where
     witness(&mut proof, &circuit, &mut pen)?;
     let openings = steps(proof, circuit.rows(), &mut pen)?;
     open::<P, _, _, _>(openings, &mut pen)
+}
+
+/// What a proof works with: within the options' plan, or else one for what the device has free.
+fn engine_and_key(
+    options: &Options,
+    accelerator: &Accelerator,
+    (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
+    memory: &Memory,
+) -> Result<(Engine<G1Affine>, Option<Arc<KeyOnDevice<Fr>>>), Error> {
+    let engine = setup::engine(accelerator, params)?;
+    let keeps_key = options.plan.is_none_or(|plan| plan.keeps_own);
+    let key = if keeps_key { setup::key(accelerator, &engine, pk, memory)? } else { None };
+    let free = engine.free_memory().map_err(outer)?;
+    let plan = options.plan.unwrap_or_else(|| free.map_or(Plan::ALL, |free| memory.plan(free)));
+    if plan != Plan::ALL {
+        log::info!("halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}");
+    }
+    let engine = engine.within(plan);
+    Ok((options.abort.iter().cloned().fold(engine, Engine::stopped_by), key))
 }
 
 fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), Error> {

@@ -10,7 +10,8 @@ use halo2_axiom::plonk::{Error, ProvingKey};
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp::plonk::{Engine, KeyOnDevice, Srs};
+use proofwarp::backend::BackendKind;
+use proofwarp::plonk::{Engine, KeyOnDevice, Memory, Plan, Srs};
 use rayon::prelude::*;
 
 use crate::arena::clear_arenas;
@@ -24,35 +25,73 @@ const POINT: usize = 64;
 /// Setups that are kept: a proof, its aggregation and that one's have one each.
 static SETUPS: Kept<Identity, Srs<G1Affine>> = Kept::new(4);
 /// Keys that are kept: a large one takes gigabytes.
-static KEYS: Kept<Fr, KeyOnDevice<Fr>> = Kept::new(2);
+static KEYS: Kept<(Fr, Place), KeyOnDevice<Fr>> = Kept::new(2);
+
+/// Which device it is, by its address, and whether its backend is forced. What is kept holds the device, so that no other
+/// comes to have that address.
+type Place = (Option<usize>, Option<BackendKind>);
 
 /// What tells setups from each other: the secret's power in G2 and the size settle all points.
 #[derive(PartialEq)]
 struct Identity {
+    place: Place,
     k: u32,
     secret: G2Affine,
     ends: Option<(G1Affine, G1Affine)>,
 }
 
 impl Identity {
-    fn of(params: &ParamsKZG<Bn256>) -> Self {
+    fn of(params: &ParamsKZG<Bn256>, place: Place) -> Self {
         let bases = params.get_g();
-        Self { k: params.k(), secret: params.s_g2(), ends: bases.get(1).copied().zip(bases.last().copied()) }
+        Self { place, k: params.k(), secret: params.s_g2(), ends: bases.get(1).copied().zip(bases.last().copied()) }
     }
 }
 
+fn place(accelerator: &Accelerator) -> Place {
+    (accelerator.devices().first().map(|device| Arc::as_ptr(device).addr()), accelerator.forced())
+}
+
 /// An engine over a setup's bases, which are uploaded unless they are kept from an earlier call.
-pub fn engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
-    let accelerator = Accelerator::global().map_err(outer)?;
+pub fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     Engine::new(accelerator, params.k(), srs(accelerator, params)?).map_err(outer)
 }
 
-/// A key's columns on the engine's device, which are uploaded unless they are kept from an earlier call; `None` where
-/// there is no device, or no room.
-pub fn key(engine: &Engine<G1Affine>, pk: &ProvingKey<G1Affine>) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
-    // It is the hash of all that verifiers know of a key, commitments to its columns among it.
-    let identity = pk.get_vk().transcript_repr();
-    KEYS.find(identity, || engine.keep(&constraints::key(pk))).map_err(outer)
+/// An engine of the process's own accelerator that takes columns from host memory and brings its results back there, in
+/// groups that fit into what the device has free.
+pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
+    let engine = engine(Accelerator::global().map_err(outer)?, params)?;
+    let column = (params.n() as usize * size_of::<Fr>()) as u64;
+    let at_once = |free: u64| Plan { keeps_own: false, at_once: (free / column).max(1) as usize };
+    let plan = engine.free_memory().map_err(outer)?.map_or(Plan::ALL, at_once);
+    Ok(engine.within(plan))
+}
+
+/// A key's columns on the engine's device, which are uploaded unless they are kept from an earlier call; `None` where there
+/// is no device, or no room for them beside a proof.
+pub fn key(
+    accelerator: &Accelerator,
+    engine: &Engine<G1Affine>,
+    pk: &ProvingKey<G1Affine>,
+    memory: &Memory,
+) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
+    // The hash of all that verifiers know of a key, commitments to its columns among it.
+    let identity = (pk.get_vk().transcript_repr(), place(accelerator));
+    let upload = || {
+        if !has_room(engine, memory)? {
+            // Other keys make room.
+            KEYS.clear();
+            if !has_room(engine, memory)? {
+                log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
+                return Ok(None);
+            }
+        }
+        engine.keep(&constraints::key(pk))
+    };
+    KEYS.find(identity, upload).map_err(outer)
+}
+
+fn has_room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<bool> {
+    Ok(engine.free_memory()?.is_some_and(|free| memory.has_room_for_key(free)))
 }
 
 /// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
@@ -65,7 +104,7 @@ pub fn clear_setups() {
 
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
     let new = || Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(outer);
-    let srs = SETUPS.find(Identity::of(params), || new().map(Some))?;
+    let srs = SETUPS.find(Identity::of(params, place(accelerator)), || new().map(Some))?;
     srs.ok_or(Error::Synthesis)
 }
 

@@ -1,11 +1,16 @@
 //! Columns that lookups and products add to a proof.
 
+use std::slice::from_ref;
+
 use super::Engine;
+use super::groups::groups;
+use super::openings::upload;
 use super::place::{column, in_a_row, residents};
 use crate::Result;
 use crate::field::{NttField, SecretVec};
 use crate::plonk::column::{Column, View};
 use crate::plonk::curve::ProofCurve;
+use crate::plonk::memory::{FOR_LOOKUP, FOR_PRODUCT};
 use crate::plonk::steps::factors::{self, Challenges, Lookup, Set};
 use crate::plonk::steps::permute::{self, Missing};
 use crate::plonk::steps::{Place, Rows, products, rows};
@@ -33,6 +38,17 @@ impl<C: ProofCurve> Engine<C> {
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
+        let groups = groups(lookups.iter().map(|_| FOR_LOOKUP), self.plan.at_once);
+        let permuted = groups.into_iter().map(|group| self.permute_group(&lookups[group], usable, random));
+        Ok(permuted.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn permute_group(
+        &self,
+        lookups: &[[View<'_, C::Scalar>; 2]],
+        usable: usize,
+        random: &mut dyn FnMut() -> C::Scalar,
+    ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
         let (n, rows_used, place) = (self.n(), self.rows(usable), Place::packed(self.n(), 2 * lookups.len()));
         let blinding = drawn(place.count * (n - usable), random);
         let (columns, missing) = self.run(
@@ -46,9 +62,9 @@ impl<C: ProofCurve> Engine<C> {
                 let mut permuted = permute::enqueue(stream, rows_used, from.0, from.1)?;
                 rows::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
                 let missing = permuted.missing(stream)?;
-                Ok((Column::of(permuted.columns, n), missing))
+                Ok((self.settle(stream, permuted.columns)?, missing))
             },
-            || {
+            |_| {
                 let mut all = SecretVec(Vec::with_capacity(place.count * n));
                 let mut missing = Vec::with_capacity(lookups.len());
                 for [input, table] in lookups {
@@ -81,6 +97,25 @@ impl<C: ProofCurve> Engine<C> {
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<Column<C::Scalar>>> {
+        let (mut sets, mut lookups, mut products) = (sets, lookups, Vec::with_capacity(sets.len() + lookups.len()));
+        for group in groups(costs(sets, lookups, chains), self.plan.at_once) {
+            let chains = &chains[group];
+            let count: usize = chains.iter().sum();
+            let (these_sets, other_sets) = sets.split_at(count.min(sets.len()));
+            let (these_lookups, other_lookups) = lookups.split_at((count - these_sets.len()).min(lookups.len()));
+            products.extend(self.products_group(challenges, (these_sets, these_lookups, chains), usable, random)?);
+            (sets, lookups) = (other_sets, other_lookups);
+        }
+        Ok(products)
+    }
+
+    fn products_group(
+        &self,
+        challenges: Challenges<C::Scalar>,
+        (sets, lookups, chains): (&[Set<View<'_, C::Scalar>>], &[Lookup<View<'_, C::Scalar>>], &[usize]),
+        usable: usize,
+        random: &mut dyn FnMut() -> C::Scalar,
+    ) -> Result<Vec<Column<C::Scalar>>> {
         let (n, rows_used) = (self.n(), self.rows(usable));
         let place = Place::packed(n, sets.len() + lookups.len());
         let blinding = drawn(place.count * (n - usable - 1), random);
@@ -94,9 +129,9 @@ impl<C: ProofCurve> Engine<C> {
                 let factors = factors::enqueue(stream, rows_used, challenges, &sets, &lookups)?;
                 let mut products = products::enqueue(stream, rows_used, &factors, chains)?;
                 rows::enqueue(stream, n, &mut products, place, usable + 1..n, &blinding)?;
-                Ok(Column::of(products, n))
+                self.settle(stream, products)
             },
-            || {
+            |_| {
                 let columns = self.fetch_all(&views)?;
                 let (sets, lookups) = shaped(sets, lookups, &mut columns.iter().map(|column| &**column));
                 let factors = factors::on_cpu(rows_used, challenges, &sets, &lookups)?;
@@ -106,6 +141,15 @@ impl<C: ProofCurve> Engine<C> {
             },
         )
     }
+}
+
+/// Columns that each chain of products has on the device, beside those that lie there.
+fn costs<F>(sets: &[Set<View<'_, F>>], lookups: &[Lookup<View<'_, F>>], chains: &[usize]) -> Vec<usize> {
+    let cost = |columns: Vec<View<'_, F>>| FOR_PRODUCT + columns.iter().map(upload).sum::<usize>();
+    let of_sets = sets.iter().map(|set| cost(flat(from_ref(set), &[])));
+    let of_lookups = lookups.iter().map(|lookup| cost(flat(&[], from_ref(lookup))));
+    let mut all = of_sets.chain(of_lookups);
+    chains.iter().map(|chain| all.by_ref().take(*chain).sum()).collect()
 }
 
 /// Random elements, drawn before it is known where they will be used.

@@ -50,7 +50,7 @@ impl<C: ProofCurve> Engine<C> {
                 let [values, coefficients] = [values, coefficients].map(|vector| Column::of(vector, n));
                 Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len() }))
             },
-            || Ok(None),
+            |_| Ok(None),
         )
     }
 }

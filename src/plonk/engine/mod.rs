@@ -3,11 +3,17 @@
 //! Work goes to the accelerator's first device, on a stream of the engine's own. Nothing is waited for but points, values
 //! and lookups' missing rows. Where a device cannot do a step, and none is forced, the host does it: columns are fetched,
 //! and the next step tries the device again.
+//!
+//! A [`Plan`] bounds what a step has on the device: it then goes through its columns in groups, each of which is a step of
+//! its own here.
 
 mod arguments;
+mod groups;
+mod hook;
 mod key;
 mod openings;
 mod place;
+mod quotient;
 mod transforms;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,18 +21,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use group::Curve as _;
 
 pub(super) use arguments::PermutedLookup;
+pub use hook::Hook;
 pub use key::KeyOnDevice;
-pub(super) use transforms::Cosets;
+pub(super) use quotient::Constraints;
 
 use super::column::{Column, Place, Resident, View, Viewed};
 use super::curve::ProofCurve;
-use crate::backend::{Device, Stream};
-use crate::field::{NttField, SecretVec};
+use super::memory::Plan;
+use crate::backend::{Abort, Device, Stream, check_abort, guarded};
+use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::Call;
 use crate::{Accelerator, Error, Result};
-use place::{OnHost, check, download, residents};
+use place::{OnHost, check, download};
 
 /// Which polynomials the bases of a commitment stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +79,8 @@ pub struct Engine<C: ProofCurve> {
     accelerator: Accelerator,
     srs: Arc<Srs<C>>,
     stream: Option<Mutex<Stream>>,
+    plan: Plan,
+    hook: Option<Hook>,
 }
 
 impl<C: ProofCurve> Engine<C> {
@@ -87,7 +97,39 @@ impl<C: ProofCurve> Engine<C> {
             }
             stream => (stream?.map(Mutex::new), accelerator),
         };
-        Ok(Self { domain: NttDomain::new(&accelerator, log_n)?, accelerator, srs, stream })
+        let domain = NttDomain::new(&accelerator, log_n)?;
+        Ok(Self { domain, accelerator, srs, stream, plan: Plan::ALL, hook: None })
+    }
+
+    /// The same within a plan. Without one all columns stay on the device, and no step is cut.
+    #[must_use]
+    pub fn within(self, plan: Plan) -> Self {
+        Self { plan, ..self }
+    }
+
+    pub(super) fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// The same with a question that steps ask before they start, and the longer ones while they run: the answer "stop" ends
+    /// a proof with [`Error::Aborted`], and no step falls back to the host after it.
+    #[must_use]
+    pub fn stopped_by(self, hook: Hook) -> Self {
+        Self { hook: Some(hook), ..self }
+    }
+
+    /// Bytes that the device has free for a proof; `None` where the host works.
+    ///
+    /// # Errors
+    /// The driver's call failed, of a backend that is forced.
+    pub fn free_memory(&self) -> Result<Option<u64>> {
+        match self.accelerator.devices().first().map(|device| device.free_memory()).transpose() {
+            Err(error) if self.accelerator.forced().is_none() => {
+                log::warn!("plonk: the device does not say what is free: {error}");
+                Ok(None)
+            }
+            free => free,
+        }
     }
 
     /// The generator ω of the subgroup of order n.
@@ -119,7 +161,7 @@ impl<C: ProofCurve> Engine<C> {
         let views: Vec<_> = columns.iter().map(|column| View::new(column.as_slice())).collect();
         check(self.n(), &views)?;
         let upload = |stream: &mut Stream| place::copies(stream, self.n(), &views).map(Some);
-        let there = self.run("upload", views.len(), upload, || Ok(None))?;
+        let there = if self.plan.keeps_own { self.run("upload", views.len(), upload, |_| Ok(None))? } else { None };
         let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
         Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
     }
@@ -150,23 +192,12 @@ impl<C: ProofCurve> Engine<C> {
         let there = self.run(
             "scalars",
             columns.len(),
-            |stream| self.on_device(stream, columns).map(AnyScalars::OnDevice),
-            || self.fetch_all(columns).map(AnyScalars::OnHost),
+            |stream| columns.iter().map(|column| scalars(stream, *column)).collect(),
+            |_| Ok(self.fetch_all(columns)?.into_iter().map(AnyScalars::OnHost).collect::<Vec<_>>()),
         )?;
-        let (sums, _) = bases.run_batch(&there.lent(), None)?;
+        let lent: Vec<_> = there.iter().map(AnyScalars::lent).collect();
+        let (sums, _) = bases.run_batch(&lent, self.abort())?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
-    }
-
-    /// Columns as an MSM's scalars, which are there once the stream is where it is now.
-    fn on_device(&self, stream: &mut Stream, columns: &[View<'_, C::Scalar>]) -> Result<Vec<DeviceScalars>> {
-        let residents = residents(stream, self.n(), columns)?;
-        let mark = Arc::new(stream.mark()?);
-        let scalars = |Resident { vector, first, len }: &Resident<C::Scalar>| {
-            let range = *first..first + len;
-            let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, Form::Montgomery);
-            Ok(scalars?.after(mark.clone()))
-        };
-        residents.iter().map(scalars).collect()
     }
 
     fn call(&self, step: &str, columns: usize) -> Call {
@@ -180,16 +211,44 @@ impl<C: ProofCurve> Engine<C> {
         step: &str,
         columns: usize,
         gpu: impl FnOnce(&mut Stream) -> Result<T>,
-        cpu: impl FnOnce() -> Result<T>,
+        cpu: impl FnOnce(Abort<'_>) -> Result<T>,
     ) -> Result<T> {
         let on_device = |_: &[Arc<Device>]| {
             let stream = self.stream.as_ref().ok_or_else(|| Error::lost("plonk"))?;
             let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
             let before = stream.traffic();
+            self.make_room(&stream);
             let value = gpu(&mut stream)?;
             Ok((value, stream.traffic().since(before)))
         };
-        self.accelerator.run(self.call(step, columns), on_device, cpu).map(|(value, _)| value)
+        guarded(self.abort(), |abort| {
+            check_abort(abort)?;
+            self.accelerator.run(self.call(step, columns), on_device, || cpu(abort)).map(|(value, _)| value)
+        })
+    }
+
+    /// Where memory is short, a step starts with nothing of the one before: blocks of other sizes would not fit.
+    fn make_room(&self, stream: &Stream) {
+        if self.plan != Plan::ALL {
+            stream.device().trim_pool();
+        }
+    }
+
+    fn abort(&self) -> Abort<'_> {
+        self.hook.as_ref().and_then(Hook::as_abort)
+    }
+
+    /// A step's columns where they stay.
+    fn settle(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
+        let columns = Column::of(vector, self.n());
+        if self.plan.keeps_own {
+            return Ok(columns);
+        }
+        let mut on_host = |column: &Column<C::Scalar>| match &column.0 {
+            Place::Device(resident) => Ok(Column(Place::Host(download(stream, resident)?))),
+            Place::Host(_) => Err(Error::lost("plonk")),
+        };
+        columns.iter().map(&mut on_host).collect()
     }
 
     /// A column's elements in host memory.
@@ -215,17 +274,29 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// Scalars where columns were.
+/// A column's elements as an MSM takes them: where the column was.
 enum AnyScalars<'v, F: NttField> {
-    OnHost(Vec<OnHost<'v, F>>),
-    OnDevice(Vec<DeviceScalars>),
+    OnHost(OnHost<'v, F>),
+    OnDevice(DeviceScalars),
 }
 
 impl<F: NttField> AnyScalars<'_, F> {
-    fn lent(&self) -> Vec<Scalars<'_>> {
+    fn lent(&self) -> Scalars<'_> {
         match self {
-            Self::OnHost(columns) => columns.iter().map(|column| Scalars::elements(column)).collect(),
-            Self::OnDevice(columns) => columns.iter().map(Scalars::from).collect(),
+            Self::OnHost(column) => Scalars::elements(column),
+            Self::OnDevice(column) => Scalars::from(column),
+        }
+    }
+}
+
+/// A column as scalars, which are there once the stream is where it is now.
+fn scalars<'v, F: NttField>(stream: &mut Stream, column: View<'v, F>) -> Result<AnyScalars<'v, F>> {
+    match column.0 {
+        Viewed::Host(elements) => Ok(AnyScalars::OnHost(OnHost::Lent(elements))),
+        Viewed::Device(Resident { vector, first, len }) => {
+            let range = *first..first + len;
+            let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, Form::Montgomery)?;
+            Ok(AnyScalars::OnDevice(scalars.after(Arc::new(stream.mark()?))))
         }
     }
 }

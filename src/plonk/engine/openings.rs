@@ -1,10 +1,12 @@
 //! What openings do to coefficients.
 
+use super::groups::groups;
 use super::place::{column, copies, residents};
 use super::{Engine, only};
 use crate::Result;
-use crate::field::SecretVec;
-use crate::plonk::column::{Column, View};
+use crate::backend::Stream;
+use crate::field::{DeviceVector, SecretVec};
+use crate::plonk::column::{Column, View, Viewed};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::combine::{self, Sum};
 use crate::plonk::steps::evaluate::{self, Query};
@@ -20,6 +22,12 @@ impl<C: ProofCurve> Engine<C> {
         queries: &[(View<'_, C::Scalar>, usize)],
         points: &[C::Scalar],
     ) -> Result<Vec<C::Scalar>> {
+        let groups = groups(queries.iter().map(|(view, _)| upload(view)), self.plan.at_once);
+        let values = groups.into_iter().map(|group| self.evaluate_group(&queries[group], points));
+        Ok(values.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn evaluate_group(&self, queries: &[(View<'_, C::Scalar>, usize)], points: &[C::Scalar]) -> Result<Vec<C::Scalar>> {
         let (views, numbers): (Vec<_>, Vec<usize>) = queries.iter().copied().unzip();
         self.run(
             "evaluate",
@@ -32,7 +40,7 @@ impl<C: ProofCurve> Engine<C> {
                 evaluate::enqueue(stream, self.n(), &queries, points)?.download(stream, &mut values)?;
                 Ok(values)
             },
-            || {
+            |_| {
                 let columns = self.fetch_all(&views)?;
                 let query = |(polynomial, point): (_, &usize)| Query { polynomial, point: *point };
                 let queries = columns.iter().map(|column| &**column).zip(&numbers).map(query);
@@ -46,23 +54,41 @@ impl<C: ProofCurve> Engine<C> {
     /// # Errors
     /// As [`Self::evaluate`].
     pub(in crate::plonk) fn combine(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
-        let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
-        let done = self.run(
+        let groups = groups(terms.iter().map(|(view, _)| upload(view)), self.plan.at_once);
+        let mut parts =
+            groups.into_iter().map(|group| self.combine_group(&terms[group])).collect::<Result<Vec<_>>>()?;
+        if parts.len() > 1 {
+            let terms: Vec<_> = parts.iter().map(|part| (part.view(), ff::Field::ONE)).collect();
+            parts = vec![self.combine_group(&terms)?];
+        }
+        only(parts)
+    }
+
+    fn combine_group(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
+        self.run(
             "combine",
-            views.len(),
-            |stream| {
-                let residents = residents(stream, self.n(), &views)?;
-                let terms = residents.iter().map(column).zip(factors.iter().copied()).collect();
-                let sums = combine::enqueue(stream, self.n(), &[Sum { terms, minus: Vec::new() }])?;
-                Ok(Column::of(sums, self.n()))
-            },
-            || {
-                let columns = self.fetch_all(&views)?;
-                let terms = columns.iter().map(|column| &**column).zip(factors.iter().copied()).collect();
-                Ok(vec![Column::new(combine::on_cpu(self.n(), &[Sum { terms, minus: Vec::new() }])?)])
-            },
-        )?;
-        only(done)
+            terms.len(),
+            |stream| only(Column::of(self.enqueue_combined(stream, terms)?, self.n())),
+            |_| self.combined_on_host(terms),
+        )
+    }
+
+    pub(super) fn enqueue_combined(
+        &self,
+        stream: &mut Stream,
+        terms: &[(View<'_, C::Scalar>, C::Scalar)],
+    ) -> Result<DeviceVector<C::Scalar>> {
+        let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
+        let residents = residents(stream, self.n(), &views)?;
+        let terms = residents.iter().map(column).zip(factors).collect();
+        combine::enqueue(stream, self.n(), &[Sum { terms, minus: Vec::new() }])
+    }
+
+    pub(super) fn combined_on_host(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
+        let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
+        let columns = self.fetch_all(&views)?;
+        let terms = columns.iter().map(|column| &**column).zip(factors).collect();
+        combine::on_cpu(self.n(), &[Sum { terms, minus: Vec::new() }]).map(Column::new)
     }
 
     /// The quotient by ∏(X − root), without the remainder, its leading coefficients 0.
@@ -83,7 +109,7 @@ impl<C: ProofCurve> Engine<C> {
                 divide::enqueue(stream, self.n(), &mut vector, Place::packed(self.n(), 1), &roots)?;
                 Ok(Column::of(vector, self.n()))
             },
-            || {
+            |_| {
                 let mut column: SecretVec<_> = self.fetch(column)?.into_copy();
                 divide::on_cpu(&mut [&mut column], &roots)?;
                 Ok(vec![Column::new(std::mem::take(&mut column.0))])
@@ -91,4 +117,9 @@ impl<C: ProofCurve> Engine<C> {
         )?;
         only(done)
     }
+}
+
+/// Columns that a step uploads of one.
+pub(super) fn upload<F>(column: &View<'_, F>) -> usize {
+    usize::from(matches!(column.0, Viewed::Host(_)))
 }

@@ -1,13 +1,19 @@
 //! Moving columns to where they are worked on.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField, SecretVec, as_bytes};
 use crate::plonk::column::{Resident, View, Viewed};
 use crate::plonk::steps;
 use crate::{Error, Result};
+
+/// Vectors that the columns of a sum may lie in.
+const VECTORS: usize = 4;
 
 /// Elements in host memory, somebody's or a copy.
 pub(super) enum OnHost<'a, F: NttField> {
@@ -77,21 +83,32 @@ pub(super) fn check<F>(n: usize, columns: &[View<'_, F>]) -> Result<()> {
     }
 }
 
-/// Columns on the device, copies of those that lie in host memory.
+/// Columns by their numbers, less a first one's.
+pub(super) fn picked<'v, F>(columns: &[View<'v, F>], numbers: &[usize], first: usize) -> Result<Vec<View<'v, F>>> {
+    let missing = |number| Error::invalid("plonk", "number of a column", format!("below {}", columns.len()), number);
+    let view = |number: &usize| columns.get(number - first).copied().ok_or_else(|| missing(number - first));
+    numbers.iter().map(view).collect()
+}
+
+/// Columns on the device, copies of those that lie in host memory, of each one.
 pub(super) fn residents<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[View<'_, F>],
 ) -> Result<Vec<Resident<F>>> {
     check(n, columns)?;
-    let resident = |column: &View<'_, F>| match column.0 {
+    let mut copied = HashMap::new();
+    let mut resident = |column: &View<'_, F>| match column.0 {
         Viewed::Device(resident) => Ok(resident.clone()),
-        Viewed::Host(elements) => {
-            let vector = DeviceVector::upload(stream, elements)?.into();
-            Ok(Resident { vector, first: 0, len: n })
-        }
+        Viewed::Host(elements) => match copied.entry(elements.as_ptr()) {
+            Entry::Occupied(copy) => Ok(Resident::clone(copy.get())),
+            Entry::Vacant(place) => {
+                let vector = DeviceVector::upload(stream, elements)?.into();
+                Ok(place.insert(Resident { vector, first: 0, len: n }).clone())
+            }
+        },
     };
-    columns.iter().map(resident).collect()
+    columns.iter().map(&mut resident).collect()
 }
 
 /// Columns at equal distances of n: where they are, if they are so, or else copies.
@@ -104,7 +121,7 @@ pub(super) fn in_a_row<'a, F: NttField>(
     if let Some(Viewed::Device(start)) = columns.first().map(|column| column.0) {
         let follows = |(k, column): (usize, &View<'_, F>)| match column.0 {
             Viewed::Device(one) => {
-                std::sync::Arc::ptr_eq(&one.vector, &start.vector) && one.first == start.first + k * n && one.len == n
+                Arc::ptr_eq(&one.vector, &start.vector) && one.first == start.first + k * n && one.len == n
             }
             Viewed::Host(_) => false,
         };
@@ -120,4 +137,21 @@ pub(super) fn in_a_row<'a, F: NttField>(
 /// The column as steps on the device take it.
 pub(super) fn column<F: NttField>(resident: &Resident<F>) -> steps::Column<'_, F> {
     steps::Column::new(&resident.vector, resident.first)
+}
+
+/// Columns where they are, if they lie in as few vectors as programs know; else copies.
+pub(super) fn in_few_vectors<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[View<'_, F>],
+) -> Result<Vec<Resident<F>>> {
+    let vectors = columns.iter().map(|column| match column.0 {
+        Viewed::Host(elements) => elements.as_ptr().cast::<u8>(),
+        Viewed::Device(resident) => Arc::as_ptr(&resident.vector).cast(),
+    });
+    if vectors.collect::<HashSet<_>>().len() <= VECTORS {
+        return residents(stream, n, columns);
+    }
+    let vector = Arc::new(copies(stream, n, columns)?);
+    Ok((0..columns.len()).map(|k| Resident { vector: vector.clone(), first: k * n, len: n }).collect())
 }

@@ -11,7 +11,7 @@ use proofwarp::plonk::{Engine, View};
 
 use super::columns::{Columns, commitments, views};
 use crate::error::{check_rows, outer};
-use crate::setup::engine;
+use crate::setup::engine_for_keys;
 
 pub fn verifying<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
@@ -19,7 +19,7 @@ pub fn verifying<C: Circuit<Fr>>(
     compress: bool,
 ) -> Result<VerifyingKey<G1Affine>, Error> {
     let columns = Columns::of(circuit, params.k(), compress)?;
-    let engine = engine(params)?;
+    let engine = engine_for_keys(params)?;
     let (columns, _, key) = with_key(columns, &engine, compress)?;
     drop(columns);
     Ok(key)
@@ -35,7 +35,7 @@ pub fn proving<C: Circuit<Fr>>(
         check_rows(params.k(), key.get_domain().k())?;
     }
     let columns = Columns::of(circuit, params.k(), compress)?;
-    let engine = engine(params)?;
+    let engine = engine_for_keys(params)?;
     let (fixed, sigma, key) = match key {
         Some(key) => (columns.fixed, columns.sigma, key),
         None => with_key(columns, &engine, compress)?,

@@ -1,8 +1,12 @@
 //! Keys and proofs on the backend of the environment, checked by halo2-axiom: one program, so that it is built once.
 
+mod abort;
 mod backends;
 mod described;
+mod devices;
+mod faults;
 mod keygen;
+mod limits;
 mod proofs;
 mod random;
 mod refused;

@@ -10,7 +10,7 @@ use halo2_axiom::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 use halo2_axiom::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK, VerifierGWC, VerifierSHPLONK};
 use halo2_axiom::poly::kzg::strategy::SingleStrategy;
 use halo2_axiom::transcript::{Blake2bRead, Blake2bWrite, Challenge255, TranscriptReadBuffer, TranscriptWriterBuffer};
-use proofwarp_halo2::Kind;
+use proofwarp_halo2::{Kind, Options};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -51,12 +51,26 @@ pub fn prove(
     instances: &[Vec<Vec<Fr>>],
     seed: u64,
 ) -> Result<Vec<u8>, Error> {
+    prove_with(&Options::default(), kind, k, key, circuits, instances, seed)
+}
+
+/// The same with options.
+pub fn prove_with(
+    options: &Options,
+    kind: Kind,
+    k: u32,
+    key: &ProvingKey<G1Affine>,
+    circuits: &[Described],
+    instances: &[Vec<Vec<Fr>>],
+    seed: u64,
+) -> Result<Vec<u8>, Error> {
     let (setup, columns) = (setup(k), slices(instances));
     let instances: Vec<_> = columns.iter().map(Vec::as_slice).collect();
     let rng = ChaCha20Rng::seed_from_u64(seed);
     let mut transcript = Blake2bWrite::<_, _, Challenge255<_>>::init(Vec::new());
     match kind {
-        Kind::Shplonk => proofwarp_halo2::create_proof::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
+        Kind::Shplonk => proofwarp_halo2::create_proof_with::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
+            options,
             &setup,
             key,
             circuits,
@@ -64,7 +78,8 @@ pub fn prove(
             rng,
             &mut transcript,
         ),
-        Kind::Gwc => proofwarp_halo2::create_proof::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>(
+        Kind::Gwc => proofwarp_halo2::create_proof_with::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>(
+            options,
             &setup,
             key,
             circuits,

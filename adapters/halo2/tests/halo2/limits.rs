@@ -1,0 +1,48 @@
+//! Less memory than a proof takes: the same proof in groups of columns.
+
+use proofwarp::plonk::Plan;
+use proofwarp_halo2::{Options, memory};
+
+use crate::described::Shape;
+use crate::devices::{Expected, alone, only, or_the_host};
+
+#[test]
+fn same_bytes_under_any_plan() {
+    for (k, circuits) in [(6, 1), (7, 3)] {
+        let expected = Expected::new(&Shape::base(), k, circuits);
+        for keeps_own in [true, false] {
+            for at_once in [1, 7, 20, 60] {
+                let plan = Plan { keeps_own, at_once };
+                let options = Options { plan: Some(plan), ..Options::default() };
+                assert!(expected.prove(&options).expect("a proof") == expected.proof, "{plan:?}");
+            }
+        }
+    }
+}
+
+/// A device that is forced proves within what the memory's formula says, bases and what an MSM adds to them aside.
+#[test]
+fn a_forced_device_keeps_to_the_formula() {
+    const K: u32 = 12;
+    let expected = Expected::new(&Shape::base(), K, 1);
+    let memory = memory(&expected.key, 1);
+    let Some(whole) = alone("a device with little memory", None) else { return };
+    assert!(expected.prove(&only(&whole)).expect("a proof") == expected.proof);
+    println!("{memory}");
+    let enough = memory.most_bytes() + memory.column * (memory.bases + memory.key) as u64;
+    for (share, limit) in [(1.0, enough), (0.6, enough * 6 / 10), (0.3, enough * 3 / 10)] {
+        let device = alone("a device with little memory", Some(limit)).expect("there was one");
+        let proof = expected.prove(&only(&device)).unwrap_or_else(|error| panic!("{share} of {enough}: {error}"));
+        assert!(proof == expected.proof, "{share}");
+        assert!(device.peak_memory() <= limit);
+    }
+}
+
+/// So little that no step runs: the host does it.
+#[test]
+fn no_memory_at_all() {
+    let Some(device) = alone("a device without memory", Some(1 << 12)) else { return };
+    let expected = Expected::new(&Shape::base(), 6, 1);
+    assert!(expected.prove(&or_the_host(&device)).expect("a proof") == expected.proof);
+    assert!(expected.prove(&only(&device)).is_err());
+}

@@ -1,0 +1,36 @@
+//! Cutting work into groups that a device has room for.
+
+use std::ops::Range;
+
+/// Neighbours that together cost no more than a bound, but for one that does by itself: all numbers, in their order.
+pub(super) fn groups(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+    let (mut groups, mut total) = (Vec::<Range<usize>>::new(), 0_usize);
+    for (number, cost) in costs.into_iter().enumerate() {
+        let sum = total.saturating_add(cost);
+        match groups.last_mut() {
+            Some(last) if sum <= most => {
+                last.end = number + 1;
+                total = sum;
+            }
+            _ => {
+                groups.push(number..number + 1);
+                total = cost;
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::groups;
+
+    #[test]
+    fn nothing_is_lost() {
+        assert_eq!(groups([], 3), []);
+        assert_eq!(groups([1, 1, 1, 1, 1], 2), [0..2, 2..4, 4..5]);
+        assert_eq!(groups([9, 1, 1, 9], 2), [0..1, 1..3, 3..4]);
+        assert_eq!(groups([0, 0, 2, 0], 1), [0..2, 2..3, 3..4]);
+        assert_eq!(groups([1, 2, 3], usize::MAX), [0..3]);
+    }
+}

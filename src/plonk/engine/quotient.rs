@@ -1,0 +1,198 @@
+//! The quotient, coset by coset.
+
+use super::place::{copies, in_a_row, picked};
+use super::{Engine, only};
+use crate::Result;
+use crate::backend::{Abort, Stream};
+use crate::expression::{Coset, DeviceColumn};
+use crate::field::{DeviceVector, NttField};
+use crate::ntt::{Direction, ExtendedDomain, Transform};
+use crate::plonk::column::{Column, View};
+use crate::plonk::curve::ProofCurve;
+use crate::plonk::steps::{Place, pieces};
+use crate::plonk::sums::Sum;
+
+/// As many cosets of the subgroup of order n as a quotient has pieces: they tell it from all others of its degree.
+#[derive(Debug)]
+pub struct Cosets<F> {
+    domain: ExtendedDomain<F>,
+    pieces: pieces::Cosets<F>,
+}
+
+impl<F: NttField> Cosets<F> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.pieces.count()
+    }
+}
+
+/// The constraints of all circuits of a proof.
+#[derive(Debug)]
+pub struct Constraints<'a, F: NttField> {
+    /// Those of one circuit, weighed; columns are the shared ones, then its own.
+    pub sum: &'a Sum<F>,
+    /// What the sum's program takes.
+    pub challenges: &'a [F],
+    /// By what a circuit's sum grows when another's follows.
+    pub step: F,
+    /// Coefficients of the columns that circuits share.
+    pub shared: &'a [View<'a, F>],
+    /// Coefficients of each circuit's own columns.
+    pub own: &'a [Vec<Column<F>>],
+}
+
+impl<F: NttField> Constraints<'_, F> {
+    /// step^(m−1−i) for circuit i of m.
+    fn weights(&self) -> Vec<F> {
+        let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * self.step));
+        let mut weights: Vec<_> = powers.take(self.own.len()).collect();
+        weights.reverse();
+        weights
+    }
+}
+
+impl<C: ProofCurve> Engine<C> {
+    /// So many cosets.
+    ///
+    /// # Errors
+    /// They are more than 16, or than the field has roots of unity for.
+    pub(in crate::plonk) fn cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
+        let (log_n, log_factor) = (self.domain.log_n(), count.next_power_of_two().trailing_zeros());
+        let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
+        let pieces = pieces::Cosets::new(log_n, log_factor, domain.whole().coset(), count)?;
+        Ok(Cosets { domain, pieces })
+    }
+
+    /// The sum of all constraints of all circuits in every row of a coset.
+    ///
+    /// # Errors
+    /// The sum names a column or challenge that is not there, a column has another length, or a forced backend failed.
+    pub(in crate::plonk) fn on_coset(
+        &self,
+        cosets: &Cosets<C::Scalar>,
+        number: usize,
+        constraints: &Constraints<'_, C::Scalar>,
+    ) -> Result<Column<C::Scalar>> {
+        let coset = Coset { log_n: self.domain.log_n(), shift: cosets.domain.shift(number) };
+        let columns = constraints.shared.len() + constraints.own.iter().map(Vec::len).sum::<usize>();
+        self.run(
+            "coset",
+            columns,
+            |stream| {
+                let sums = DeviceVector::allocate(stream, constraints.own.len() * self.n())?;
+                stream.zero(sums.buffer())?;
+                for group in 0..constraints.sum.program().groups().len() {
+                    self.make_room(stream);
+                    self.add_group(stream, (cosets, number, coset), constraints, group, &sums)?;
+                }
+                self.weighed(stream, sums, &constraints.weights())
+            },
+            |abort| self.coset_on_host(coset, constraints, abort),
+        )
+    }
+
+    /// Adds one group's terms to each circuit's sum: only its columns are on the device with their values.
+    fn add_group(
+        &self,
+        stream: &mut Stream,
+        (cosets, number, coset): (&Cosets<C::Scalar>, usize, Coset<C::Scalar>),
+        constraints: &Constraints<'_, C::Scalar>,
+        group: usize,
+        sums: &DeviceVector<C::Scalar>,
+    ) -> Result<()> {
+        let (program, first) = (constraints.sum.program(), constraints.shared.len());
+        // Numbers ascend: those of shared columns come first.
+        let numbers = program.groups()[group].columns();
+        let (shared, own) = numbers.split_at(numbers.partition_point(|number| *number < first));
+        let key = self.values(stream, cosets, number, &picked(constraints.shared, shared, 0)?)?;
+        for (circuit, columns) in constraints.own.iter().enumerate() {
+            let columns: Vec<_> = columns.iter().map(Column::view).collect();
+            let values = self.values(stream, cosets, number, &picked(&columns, own, first)?)?;
+            let all = places(&key, self.n()).chain(places(&values, self.n())).collect::<Vec<_>>();
+            let output = DeviceColumn { vector: sums, first: circuit * self.n() };
+            program.enqueue_group(stream, group, &all, constraints.challenges, coset, &[output])?;
+        }
+        Ok(())
+    }
+
+    /// Values of polynomials on a coset, one after the other.
+    fn values(
+        &self,
+        stream: &mut Stream,
+        cosets: &Cosets<C::Scalar>,
+        number: usize,
+        columns: &[View<'_, C::Scalar>],
+    ) -> Result<DeviceVector<C::Scalar>> {
+        let (from, place) = in_a_row(stream, self.n(), columns)?;
+        let whole = place.first == 0 && place.count * self.n() == from.vector.len();
+        let vector = if whole { from.vector.clone() } else { copies(stream, self.n(), columns)?.into() };
+        cosets.domain.enqueue_coset_of_all(stream, &vector, number)
+    }
+
+    /// Σ weight·column of the columns of a vector.
+    fn weighed(
+        &self,
+        stream: &mut Stream,
+        columns: DeviceVector<C::Scalar>,
+        weights: &[C::Scalar],
+    ) -> Result<Column<C::Scalar>> {
+        let mut columns = Column::of(columns, self.n());
+        if columns.len() > 1 {
+            let terms: Vec<_> = columns.iter().map(Column::view).zip(weights.iter().copied()).collect();
+            let sum = self.enqueue_combined(stream, &terms)?;
+            columns = Column::of(sum, self.n());
+        }
+        only(columns)
+    }
+
+    fn coset_on_host(
+        &self,
+        coset: Coset<C::Scalar>,
+        constraints: &Constraints<'_, C::Scalar>,
+        abort: Abort<'_>,
+    ) -> Result<Column<C::Scalar>> {
+        let plain = self.domain.transform(Direction::Forward);
+        let transform = Transform { shift_in: Some(coset.shift), ..plain };
+        let shared = self.transform_on_host(constraints.shared, transform, abort)?;
+        let mut sums = Vec::with_capacity(constraints.own.len());
+        for own in constraints.own {
+            let own: Vec<_> = own.iter().map(Column::view).collect();
+            let own = self.transform_on_host(&own, transform, abort)?;
+            let columns: Vec<_> = shared.iter().chain(&own).map(Column::view).collect();
+            sums.push(self.sum_on_host(constraints.sum, &columns, constraints.challenges, coset, abort)?);
+        }
+        self.combined_on_host(&sums.iter().map(Column::view).zip(constraints.weights()).collect::<Vec<_>>())
+    }
+
+    /// The pieces of a quotient by X^n − 1, low ones first, from its dividend's values on the cosets.
+    ///
+    /// # Errors
+    /// There are not as many values as cosets, or a forced backend failed.
+    pub(in crate::plonk) fn pieces(
+        &self,
+        cosets: &Cosets<C::Scalar>,
+        values: &[View<'_, C::Scalar>],
+    ) -> Result<Vec<Column<C::Scalar>>> {
+        self.run(
+            "pieces",
+            values.len(),
+            |stream| {
+                let mut vector = copies(stream, self.n(), values)?;
+                self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
+                cosets.pieces.enqueue(stream, &mut vector, Place::packed(self.n(), values.len()))?;
+                self.settle(stream, vector)
+            },
+            |abort| {
+                let mut parts = self.transform_on_host(values, self.domain.transform(Direction::Inverse), abort)?;
+                let mut slices = parts.iter_mut().map(Column::host_mut).collect::<Result<Vec<_>>>()?;
+                cosets.pieces.on_cpu(&mut slices)?;
+                Ok(parts)
+            },
+        )
+    }
+}
+
+/// Columns of n elements that follow one another in a vector.
+fn places<F: NttField>(vector: &DeviceVector<F>, n: usize) -> impl Iterator<Item = DeviceColumn<'_, F>> {
+    (0..vector.len() / n).map(move |k| DeviceColumn { vector, first: k * n })
+}

@@ -1,0 +1,222 @@
+//! How much of a device a proof takes, and what it does where that is too much.
+
+use std::fmt;
+
+use super::circuit::Circuit;
+use super::layout::Layout;
+use crate::field::NttField;
+
+/// Columns that a transform has on the device for each that it is given: a copy, and a second one to go through.
+pub(super) const FOR_TRANSFORM: usize = 2;
+/// The same of a column whose values on a coset are read: its coefficients, its values, and a second column to go through.
+pub(super) const FOR_COSET: usize = 3;
+/// The same of a lookup: A, S, A', S', and the table of what is where.
+pub(super) const FOR_LOOKUP: usize = 6;
+/// The same of a grand product: it, its numerators and its denominators.
+pub(super) const FOR_PRODUCT: usize = 3;
+/// Columns that a commitment takes at least: scalars, and an MSM's matrix and buckets.
+const FOR_COMMITMENT: usize = 6;
+/// Of what is free, so much is left to tables of powers and to parameters of kernels.
+const SPARE: u64 = 8;
+/// Columns that a setup's two sets of bases are: a point is two elements.
+const BASES: usize = 4;
+
+/// How a proof uses a device's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Whether a proof's own columns stay on the device from step to step; else host memory has them in between.
+    pub keeps_own: bool,
+    /// Columns that a step has on the device at once, beside those that stay there: it goes through more in groups. A group
+    /// is at least what cannot be cut: a lookup, a circuit's permutation, a constraint.
+    pub at_once: usize,
+}
+
+impl Plan {
+    /// Everything stays, and no step is cut.
+    pub const ALL: Self = Self { keeps_own: true, at_once: usize::MAX };
+}
+
+/// What a proof has on a device, in columns of n elements.
+///
+/// ```
+/// use halo2curves::bn256::Fr;
+/// use proofwarp::plonk::{Circuit, Layout, Memory, Plan};
+///
+/// let layout = Layout { fixed: 14, permuted: 0, advice: 12, instances: 1, sets: 0, lookups: 0 };
+/// # let (advice_phases, advice_queries) = (vec![0; 12], vec![(0, 0)]);
+/// let circuit = Circuit::<Fr> {
+///     log_n: 20, degree: 3, blinding: 5, layout,
+///     // …
+/// #   advice_phases, challenge_phases: vec![], gates: vec![], lookups: vec![], permutation: vec![], advice_queries,
+/// #   fixed_queries: vec![],
+/// };
+/// let memory = Memory::of(&circuit, 1);
+/// assert_eq!(memory.plan(24 << 30), Plan::ALL);
+/// assert!(memory.plan(1 << 30).at_once < 30);
+/// println!("{memory}");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// Bytes of a column.
+    pub column: u64,
+    /// Both sets of bases, which setups keep.
+    pub bases: usize,
+    /// The key in both forms, where it is kept.
+    pub key: usize,
+    /// Columns that a proof has from step to step, at most.
+    pub own: usize,
+    /// Columns that a step has beside those, at most, where none is cut.
+    pub most: usize,
+    /// The same where each is cut as far as it can be.
+    pub least: usize,
+}
+
+impl Memory {
+    /// Of a proof of so many circuits of one key.
+    pub fn of<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
+        let Layout { permuted, advice, instances, sets, lookups, .. } = circuit.layout;
+        let (shared, pieces) = (circuit.layout.shared(), circuit.pieces());
+        let opened = circuits * (advice + instances + sets + 3 * lookups);
+        // A and S are there until the products are. Then values turn into coefficients, and a vector of values goes when its
+        // last column does. The random polynomial and the quotient's parts come after that.
+        let own = opened + opened.max(1 + pieces);
+        let products = FOR_PRODUCT * circuits * (sets + lookups);
+        let coset = FOR_COSET * (shared + opened / circuits.max(1)) + circuits;
+        let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
+        // Of the permutation nothing but the products may be cut: values and σ are there together.
+        let chain = FOR_PRODUCT * sets + 2 * permuted;
+        let constraint = FOR_COSET * widest(circuit) + circuits;
+        let least = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), 2 * pieces, FOR_COMMITMENT];
+        let largest = |all: &[usize]| all.iter().copied().max().unwrap_or(0);
+        let least = largest(&least);
+        Self {
+            column: (circuit.rows() * size_of::<F>()) as u64,
+            bases: BASES,
+            key: 2 * shared - 3,
+            own,
+            most: largest(&most).max(least),
+            least,
+        }
+    }
+
+    /// Bytes that a proof takes beside bases and key where all stays on the device.
+    pub fn most_bytes(&self) -> u64 {
+        self.bytes(self.own + self.most)
+    }
+
+    /// Bytes that a proof takes beside bases at least.
+    pub fn least_bytes(&self) -> u64 {
+        self.bytes(self.least)
+    }
+
+    /// Whether a key may stay on a device with so many bytes free: a proof's own columns still do beside it.
+    pub fn has_room_for_key(&self, free: u64) -> bool {
+        self.key + self.own + self.least <= self.columns(free)
+    }
+
+    /// How a proof goes on a device with so many bytes free: what does not fit goes in groups of columns, and what does not
+    /// fit even so stays in host memory.
+    pub fn plan(&self, free: u64) -> Plan {
+        let columns = self.columns(free);
+        match columns.checked_sub(self.own) {
+            Some(rest) if rest >= self.most => Plan::ALL,
+            Some(rest) if rest >= self.least => Plan { keeps_own: true, at_once: rest },
+            _ => Plan { keeps_own: false, at_once: columns.max(1) },
+        }
+    }
+
+    /// Columns for which there is room in so many bytes.
+    fn columns(&self, free: u64) -> usize {
+        ((free - free / SPARE) / self.column.max(1)) as usize
+    }
+
+    /// What there has to be free for so many columns.
+    fn bytes(&self, columns: usize) -> u64 {
+        self.column.saturating_mul(columns as u64).saturating_mul(SPARE) / (SPARE - 1) + 1
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = self.column as f64 / f64::from(1 << 20);
+        writeln!(f, "plonk memory on the device, in columns of {mib:.3} MiB")?;
+        let rows = [
+            ("bases, kept", self.bases),
+            ("key, kept where there is room", self.key),
+            ("a proof's own", self.own),
+            ("a step beside them, at most", self.most),
+            ("a step in the smallest groups", self.least),
+        ];
+        let mut lines = rows.iter().map(|(what, columns)| (what, columns, *columns as f64 * mib));
+        lines.try_for_each(|(what, columns, mib)| writeln!(f, "  {what:30} {columns:>6} {mib:>12.1} MiB"))
+    }
+}
+
+/// Columns of the constraint that reads most of them, or of the lookup's.
+fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
+    let gates = circuit.gates.iter().map(|gate| gate.columns().len());
+    let lookups = circuit.lookups.iter().map(|lookup| {
+        let mut columns: Vec<_> = lookup.inputs.iter().chain(&lookup.tables).flat_map(|term| term.columns()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        // With A', S', the product and the active rows.
+        columns.len() + 4
+    });
+    // A set's values and σ, its product and the active rows.
+    let set =
+        if circuit.permutation.is_empty() { 0 } else { 2 * circuit.set_size().min(circuit.permutation.len()) + 2 };
+    gates.chain(lookups).chain([set]).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expression::Expression;
+    use crate::plonk::circuit::Lookup;
+    use crate::plonk::layout::Name;
+    use halo2curves::bn256::Fr;
+
+    /// 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
+    fn circuit(log_n: u32) -> Circuit<Fr> {
+        let layout = Layout { fixed: 14, permuted: 13, advice: 12, instances: 1, sets: 5, lookups: 3 };
+        let here = |name| Expression::column(layout.number(name), 0);
+        let lookup = |number: usize| Lookup {
+            name: String::new(),
+            inputs: vec![here(Name::Advice(number))],
+            tables: vec![here(Name::Fixed(0))],
+        };
+        Circuit {
+            log_n,
+            degree: 5,
+            blinding: 5,
+            layout,
+            advice_phases: vec![0; 12],
+            challenge_phases: Vec::new(),
+            gates: vec![here(Name::Advice(0)) * here(Name::Advice(1)) - here(Name::Advice(2))],
+            lookups: (0..3).map(lookup).collect(),
+            permutation: (0..12).map(Name::Advice).chain([Name::Instance(0)]).collect(),
+            advice_queries: Vec::new(),
+            fixed_queries: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_plan_holds_what_it_says() {
+        let memory = Memory::of(&circuit(20), 1);
+        assert_eq!((memory.column, memory.key), (32 << 20, 57));
+        assert_eq!(memory.plan(memory.most_bytes()), Plan::ALL);
+        for columns in memory.least..memory.own + memory.most {
+            let plan = memory.plan(memory.bytes(columns));
+            let stays = if plan.keeps_own { memory.own } else { 0 };
+            assert!(plan.at_once >= memory.least && stays + plan.at_once <= columns, "{columns}: {plan:?}");
+        }
+    }
+
+    #[test]
+    fn two_gigabytes_are_enough_at_2_20() {
+        let memory = Memory::of(&circuit(20), 1);
+        assert!(memory.bytes(memory.bases) + memory.least_bytes() < 2 << 30, "{memory}");
+        assert!(!memory.has_room_for_key(2 << 30));
+        assert!(memory.has_room_for_key(5_800_000_000));
+    }
+}
