@@ -73,6 +73,12 @@ impl Device {
         Arc::ptr_eq(&self.shared, buffer.shared())
     }
 
+    /// Whether the device's streams copy from the other one's memory: CUDA's have addresses in common.
+    pub(crate) fn reaches(&self, other: &Self) -> bool {
+        let [ours, theirs] = [self, other].map(|device| device.info().backend);
+        ours == theirs && (ours == super::BackendKind::Cuda || Arc::ptr_eq(&self.shared, &other.shared))
+    }
+
     /// Bytes that buffers may take at most: the device's memory, or the cap where that is less.
     pub fn memory(&self) -> u64 {
         self.shared.most()

@@ -19,7 +19,7 @@ impl<C: ProofCurve> Openings<'_, C> {
         let quotients = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v));
         let quotients = quotients.collect::<Result<Vec<_>>>()?;
         let views: Vec<_> = quotients.iter().map(Column::view).collect();
-        self.polynomials.setting.engine.commit(Basis::Monomial, &views)
+        self.polynomials.setting.commit(Basis::Monomial, &views)
     }
 
     fn quotient_at(&self, rotation: usize, v: C::Scalar) -> Result<Column<C::Scalar>> {

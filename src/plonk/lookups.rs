@@ -44,7 +44,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         let lookups: Vec<_> =
             circuits.map(|circuit| self.permuted(circuit, &sums, theta, random)).collect::<Result<_>>()?;
         let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
-        let points = self.setting.engine.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
+        let points = self.setting.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
         Ok((Permuted { start: self, theta, lookups }, points))
     }
 

@@ -48,7 +48,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         let challenges = Challenges { beta, gamma };
         let usable = circuit.usable();
         let mut products = setting.engine.products(challenges, &sets, &lookups, &chains, usable, random)?;
-        let points = setting.engine.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
+        let points = setting.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
         // A and S have done their part: their memory goes first.
         let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);
         compressed.for_each(|columns| *columns = [(); 2].map(|()| Column::new(Vec::new())));

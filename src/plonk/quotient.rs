@@ -42,15 +42,15 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
         let Self { products, random } = self;
         let (setting, challenges) = (products.permuted.start.setting, products.challenges());
         let (engine, own) = (setting.engine, products.into_coefficients()?);
-        let cosets = engine.cosets(setting.circuit.pieces())?;
+        let pieces = setting.circuit.pieces();
+        let cosets = engine.cosets(pieces)?;
         let sum = Sum::new(Terms::of(setting.circuit), challenges.len(), engine.plan().at_once / FOR_COSET);
         let (challenges, shared) = (sum.challenges(&challenges, y), setting.key.coefficients());
         let constraints =
-            Constraints { sum: &sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own };
-        let parts = (0..cosets.count()).map(|number| engine.on_coset(&cosets, number, &constraints));
-        let parts = parts.collect::<Result<Vec<_>>>()?;
+            Constraints { sum: &sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own, pieces };
+        let parts = setting.on_cosets(&cosets, &constraints)?;
         let pieces = engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
-        let points = engine.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
+        let points = setting.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
         Ok((Quotient { setting, own, pieces, random }, points))
     }
 }

@@ -6,6 +6,7 @@ use super::curve::ProofCurve;
 use super::engine::{Basis, Engine};
 use super::key::Key;
 use super::layout::{Layout, Name};
+use super::peers::Peer;
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -21,6 +22,8 @@ pub struct Setting<'a, C: ProofCurve> {
     pub circuit: &'a Circuit<C::Scalar>,
     /// The columns that are the same in every proof.
     pub key: &'a Key<'a, C::Scalar>,
+    /// Other devices that take shares of commitments and of the quotient; mostly none.
+    pub peers: &'a [Peer<'a, C>],
 }
 
 /// Values of the columns of one circuit that its prover has.
@@ -94,8 +97,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
             values[usable..].iter_mut().for_each(|value| *value = random());
         }
         let taken = self.setting.engine.take_from(&mut columns)?;
-        let points =
-            self.setting.engine.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
+        let points = self.setting.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
         numbers.into_iter().zip(taken).for_each(|(number, column)| witness.advice[number] = column);
         Ok(points)
     }

@@ -87,6 +87,7 @@ mod random;
 mod setup;
 mod synthesis;
 mod turn;
+mod workers;
 
 pub use halo2_axiom;
 pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};

@@ -1,15 +1,12 @@
 //! Proofs: the order of halo2-axiom's transcript around proofwarp's steps.
 
-use std::sync::Arc;
-
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{AdviceColumns, Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner, ProvingKey};
 use halo2_axiom::poly::commitment::{Params, Prover};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::Accelerator;
-use proofwarp::plonk::{Circuit, Engine, KeyOnDevice, Memory, Openings, Plan, Setting, Witnesses};
+use proofwarp::plonk::{Circuit, Memory, Openings, Peer, Setting, Witnesses};
 use rand_core::RngCore;
 
 use crate::arena::{Arena, Cleared};
@@ -18,9 +15,8 @@ use crate::error::{check_rows, outer};
 use crate::opening::{Kind, Opening, Scheme};
 use crate::options::Options;
 use crate::random::elements;
-use crate::setup;
 use crate::synthesis::{Pen, Phases, Synthesis};
-use crate::turn::Turn;
+use crate::workers::Workers;
 
 /// Proves circuits of one key, as `halo2_axiom::plonk::create_proof` does: an instance for each, of a slice for each of its
 /// columns, which zeros follow.
@@ -170,14 +166,12 @@ where
     let circuit = constraints::circuit(pk);
     check_instances(&circuit, instances)?;
     check_rows(params.k(), circuit.log_n)?;
-    let turn = match &options.accelerator {
-        Some(accelerator) => Turn::new(accelerator),
-        None => Turn::new(Accelerator::global().map_err(outer)?),
-    };
-    let memory = Memory::of(&circuit, instances.len());
-    let (engine, on_device) = engine_and_key(options, &turn.accelerator, (params, pk), &memory)?;
-    let key = on_device.as_ref().map_or_else(|| constraints::key(pk), |key| key.key());
-    let setting = Setting { engine: &engine, circuit: &circuit, key: &key };
+    let workers = Workers::new(options, (params, pk), &Memory::of(&circuit, instances.len()))?;
+    let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(pk)).collect();
+    let mut peers: Vec<_> =
+        workers.all.iter().zip(&keys).map(|(worker, key)| Peer { engine: &worker.engine, key }).collect();
+    let Peer { engine, key } = peers.remove(0);
+    let setting = Setting { engine, circuit: &circuit, key, peers: &peers };
     let mut proof = Witnesses::new(setting, instances).map_err(outer)?;
     pk.get_vk().hash_into(pen.transcript)?;
     for value in instances.iter().flat_map(|instance| instance.iter()).flat_map(|column| column.iter()) {
@@ -186,25 +180,6 @@ where
     witness(&mut proof, &circuit, &mut pen)?;
     let openings = steps(proof, circuit.rows(), &mut pen)?;
     open::<P, _, _, _>(openings, &mut pen)
-}
-
-/// What a proof works with: within the options' plan, or else one for what the device has free.
-fn engine_and_key(
-    options: &Options,
-    accelerator: &Accelerator,
-    (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
-    memory: &Memory,
-) -> Result<(Engine<G1Affine>, Option<Arc<KeyOnDevice<Fr>>>), Error> {
-    let engine = setup::engine(accelerator, params)?;
-    let keeps_key = options.plan.is_none_or(|plan| plan.keeps_own);
-    let key = if keeps_key { setup::key(accelerator, &engine, pk, memory)? } else { None };
-    let free = engine.free_memory().map_err(outer)?;
-    let plan = options.plan.unwrap_or_else(|| free.map_or(Plan::ALL, |free| memory.plan(free)));
-    if plan != Plan::ALL {
-        log::info!("halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}");
-    }
-    let engine = engine.within(plan);
-    Ok((options.abort.iter().cloned().fold(engine, Engine::stopped_by), key))
 }
 
 fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), Error> {

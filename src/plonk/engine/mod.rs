@@ -23,7 +23,7 @@ use group::Curve as _;
 pub(super) use arguments::PermutedLookup;
 pub use hook::Hook;
 pub use key::KeyOnDevice;
-pub(super) use quotient::Constraints;
+pub(super) use quotient::{Constraints, Cosets};
 
 use super::column::{Column, Place, Resident, View, Viewed};
 use super::curve::ProofCurve;
@@ -164,6 +164,33 @@ impl<C: ProofCurve> Engine<C> {
         let there = if self.plan.keeps_own { self.run("upload", views.len(), upload, |_| Ok(None))? } else { None };
         let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
         Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
+    }
+
+    /// Copies of columns that are another engine's, or anywhere, on this one's device.
+    ///
+    /// # Errors
+    /// A column has another length, there is no device, or one failed.
+    pub(super) fn copies_from(&self, other: &Self, columns: &[View<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
+        check(self.n(), columns)?;
+        let (Some(device), Some(stream)) = (self.accelerator.devices().first(), &other.stream) else {
+            return Err(Error::lost("plonk"));
+        };
+        let mark = stream.lock().unwrap_or_else(PoisonError::into_inner).mark()?;
+        let reaches = other.accelerator.devices().iter().all(|other| device.reaches(other));
+        let fetched = if reaches { Vec::new() } else { other.fetch_all(columns)? };
+        let on_host: Vec<_> = fetched.iter().map(|column| View::new(column)).collect();
+        self.run(
+            "copy",
+            columns.len(),
+            |stream| {
+                let vector = match reaches {
+                    true => place::copies_across(stream, self.n(), columns, &mark)?,
+                    false => place::copies(stream, self.n(), &on_host)?,
+                };
+                Ok(Column::of(vector, self.n()))
+            },
+            |_| Err(Error::lost("plonk")),
+        )
     }
 
     /// A column's elements in host memory, no more cleared: for columns that are no secret.

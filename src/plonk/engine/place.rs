@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::backend::Stream;
+use crate::backend::{Mark, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec, as_bytes};
 use crate::plonk::column::{Resident, View, Viewed};
 use crate::plonk::steps;
@@ -72,6 +72,26 @@ pub(super) fn copies<F: NttField>(stream: &mut Stream, n: usize, columns: &[View
     check(n, columns)?;
     let vector = DeviceVector::allocate(stream, columns.len() * n)?;
     columns.iter().enumerate().try_for_each(|(k, column)| copy(stream, &vector, k * n, *column))?;
+    Ok(vector)
+}
+
+/// The same of columns of a device that the stream reaches, as they are at a mark.
+pub(super) fn copies_across<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[View<'_, F>],
+    mark: &Mark,
+) -> Result<DeviceVector<F>> {
+    let vector = DeviceVector::allocate(stream, columns.len() * n)?;
+    for (k, column) in columns.iter().enumerate() {
+        let Viewed::Device(from) = column.0 else {
+            copy(stream, &vector, k * n, *column)?;
+            continue;
+        };
+        let [to, at] = [k * n, from.first].map(|first| first * size_of::<F>());
+        let from = (from.vector.buffer(), &**from.vector.device(), at);
+        stream.copy_across((vector.buffer(), to), from, n * size_of::<F>(), mark)?;
+    }
     Ok(vector)
 }
 

@@ -27,7 +27,7 @@ impl<F: NttField> Cosets<F> {
 }
 
 /// The constraints of all circuits of a proof.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Constraints<'a, F: NttField> {
     /// Those of one circuit, weighed; columns are the shared ones, then its own.
     pub sum: &'a Sum<F>,
@@ -39,6 +39,8 @@ pub struct Constraints<'a, F: NttField> {
     pub shared: &'a [View<'a, F>],
     /// Coefficients of each circuit's own columns.
     pub own: &'a [Vec<Column<F>>],
+    /// Pieces of the quotient.
+    pub pieces: usize,
 }
 
 impl<F: NttField> Constraints<'_, F> {

@@ -67,9 +67,35 @@ fn two_devices() {
             once.call_once(|| drop(both_run.wait()));
             false
         };
-        let options = Options { accelerator: Some(accelerator.clone()), abort: Some(Hook::new(waits)), plan: None };
+        let accelerator = Some(accelerator.clone());
+        let options = Options { accelerator, devices: Some(1), abort: Some(Hook::new(waits)), plan: None };
         assert!(expected.prove(&options).expect("a proof") == expected.proof);
     };
     thread::scope(|scope| [(); 2].map(|()| scope.spawn(prove)).map(|thread| thread.join().expect("no panic")));
     assert!(first.peak_memory() > 0 && second.peak_memory() > 0);
+}
+
+/// Two devices share a proof, and where one fails the other does its share.
+#[test]
+fn a_shared_proof() {
+    let devices = [0, 1].map(|_| alone("a shared proof", None));
+    let [Some(first), Some(second)] = devices else { return };
+    let expected = Expected::new(&Shape::base(), 7, 2);
+    let accelerator =
+        only(&first).accelerator.expect("that of the device").on_devices(vec![first.clone(), second.clone()]);
+    let options = Options { accelerator: Some(accelerator), devices: Some(2), ..Options::default() };
+    assert!(expected.prove(&options).expect("a proof") == expected.proof);
+    assert!(second.peak_memory() > 0);
+    let mut failures = 0;
+    for launch in (0_u32..).step_by(7) {
+        second.fail_after(launch);
+        assert!(expected.prove(&options).expect("the first one goes on") == expected.proof, "launch {launch}");
+        failures += 1;
+        // The next proof's first launch fails if this one's did not.
+        let alone = expected.prove(&only(&second));
+        if alone.is_err() {
+            break;
+        }
+    }
+    assert!(failures > 2, "{failures} failures");
 }

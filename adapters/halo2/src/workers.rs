@@ -1,0 +1,87 @@
+//! What a proof works with: an engine and a key on each of its devices.
+
+use std::sync::Arc;
+
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
+use halo2_axiom::plonk::{Error, ProvingKey};
+use halo2_axiom::poly::kzg::commitment::ParamsKZG;
+use proofwarp::Accelerator;
+use proofwarp::plonk::{Engine, Key, KeyOnDevice, Memory, Plan};
+
+use crate::constraints;
+use crate::error::outer;
+use crate::options::Options;
+use crate::setup;
+use crate::turn::Turn;
+
+/// Below so many rows one device is faster alone.
+const SHARED_FROM: u64 = 1 << 16;
+
+/// The proof's own worker, then those that take shares.
+pub struct Workers {
+    pub all: Vec<Worker>,
+    _turn: Turn,
+}
+
+pub struct Worker {
+    pub engine: Engine<G1Affine>,
+    key: Option<Arc<KeyOnDevice<Fr>>>,
+    plan: Plan,
+}
+
+impl Workers {
+    /// Workers on the devices that the options name. What falls short of its memory is no help to others.
+    pub fn new(
+        options: &Options,
+        (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
+        memory: &Memory,
+    ) -> Result<Self, Error> {
+        let many = memory.column >= SHARED_FROM * size_of::<Fr>() as u64;
+        let most = options.devices.unwrap_or(if many { usize::MAX } else { 1 });
+        let turn = match &options.accelerator {
+            Some(accelerator) => Turn::new(accelerator, most),
+            None => Turn::new(Accelerator::global().map_err(outer)?, most),
+        };
+        let worker = |accelerator| Worker::new(options, accelerator, (params, pk), memory);
+        let mut all = Vec::with_capacity(turn.accelerators.len());
+        for (number, accelerator) in turn.accelerators.iter().enumerate() {
+            match worker(accelerator) {
+                Err(error) if number > 0 => log::warn!("halo2: a device takes no share of the proof: {error}"),
+                Ok(worker) if number > 0 && worker.plan != Plan::ALL => {}
+                worker => all.push(worker?),
+            }
+        }
+        if all[0].plan != Plan::ALL {
+            all.truncate(1);
+        }
+        Ok(Self { all, _turn: turn })
+    }
+}
+
+impl Worker {
+    /// Within the options' plan, or else one for what the device has free.
+    fn new(
+        options: &Options,
+        accelerator: &Accelerator,
+        (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
+        memory: &Memory,
+    ) -> Result<Self, Error> {
+        let engine = setup::engine(accelerator, params)?;
+        let keeps_key = options.plan.is_none_or(|plan| plan.keeps_own);
+        let key = if keeps_key { setup::key(accelerator, &engine, pk, memory)? } else { None };
+        let free = engine.free_memory().map_err(outer)?;
+        let plan = options.plan.unwrap_or_else(|| free.map_or(Plan::ALL, |free| memory.plan(free)));
+        if plan != Plan::ALL {
+            log::info!(
+                "halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}"
+            );
+        }
+        let engine = options.abort.iter().cloned().fold(engine.within(plan), Engine::stopped_by);
+        Ok(Self { engine, key, plan })
+    }
+
+    /// The key's columns, on the device or where it has them.
+    pub fn key<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
+        self.key.as_ref().map_or_else(|| constraints::key(pk), |key| key.key())
+    }
+}
