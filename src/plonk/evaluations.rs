@@ -9,7 +9,7 @@ use super::curve::ProofCurve;
 use super::openings::Openings;
 use super::polynomials::Polynomials;
 use super::queries::Queries;
-use super::witness::Setting;
+use super::setting::Setting;
 use crate::Result;
 
 /// A proof after y.

@@ -5,7 +5,7 @@ use ff::Field;
 use super::column::{Column, View};
 use super::curve::ProofCurve;
 use super::queries::{Opened, Query};
-use super::witness::Setting;
+use super::setting::Setting;
 use crate::Result;
 
 /// Coefficients of everything that is opened, and the point x.

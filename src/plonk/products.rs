@@ -6,8 +6,9 @@ use super::engine::Basis;
 use super::key::Polynomial;
 use super::layout::Name;
 use super::lookups::{Columns, Permuted};
+use super::setting::Setting;
 use super::steps::factors::{self, Challenges};
-use super::witness::{Random, Setting, Witness, named};
+use super::witness::{Random, Witness, named};
 use crate::Result;
 
 /// A circuit's products in values.

@@ -3,28 +3,15 @@
 use super::circuit::Circuit;
 use super::column::{Column, View};
 use super::curve::ProofCurve;
-use super::engine::{Basis, Engine};
+use super::engine::Basis;
 use super::key::Key;
 use super::layout::{Layout, Name};
-use super::peers::Peer;
+use super::setting::Setting;
 use crate::field::NttField;
 use crate::{Error, Result};
 
 /// Random elements, from the caller's source.
 pub type Random<'r, F> = &'r mut dyn FnMut() -> F;
-
-/// What all steps of a proof look at.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting<'a, C: ProofCurve> {
-    /// What does the work.
-    pub engine: &'a Engine<C>,
-    /// The constraint system.
-    pub circuit: &'a Circuit<C::Scalar>,
-    /// The columns that are the same in every proof.
-    pub key: &'a Key<'a, C::Scalar>,
-    /// Other devices that take shares of commitments and of the quotient; mostly none.
-    pub peers: &'a [Peer<'a, C>],
-}
 
 /// Values of the columns of one circuit that its prover has.
 #[derive(Debug)]

@@ -1,14 +1,27 @@
-//! Other devices that take a share of a proof.
+//! What a proof works with, and on: its own device, and others that take a share.
 
 use std::panic::resume_unwind;
 use std::thread;
 
+use super::circuit::Circuit;
 use super::column::{Column, View};
 use super::curve::ProofCurve;
 use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::key::Key;
-use super::witness::Setting;
 use crate::{Error, Result};
+
+/// What all steps of a proof look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a, C: ProofCurve> {
+    /// What does the work.
+    pub engine: &'a Engine<C>,
+    /// The constraint system.
+    pub circuit: &'a Circuit<C::Scalar>,
+    /// The columns that are the same in every proof.
+    pub key: &'a Key<'a, C::Scalar>,
+    /// Other devices that take shares of commitments and of the quotient; mostly none.
+    pub peers: &'a [Peer<'a, C>],
+}
 
 /// An engine of another device, and the key there. What it cannot do, the proof's own engine does.
 #[derive(Debug, Clone, Copy)]
