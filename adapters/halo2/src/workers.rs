@@ -70,7 +70,7 @@ impl Worker {
         let keeps_key = options.plan.is_none_or(|plan| plan.keeps_own);
         let key = if keeps_key { setup::key(accelerator, &engine, pk, memory)? } else { None };
         let free = engine.free_memory().map_err(outer)?;
-        let plan = options.plan.unwrap_or_else(|| free.map_or(Plan::ALL, |free| memory.plan(free)));
+        let plan = options.plan.unwrap_or_else(|| free.map_or(Plan::ALL, |free| memory.plan(free, key.is_some())));
         if plan != Plan::ALL {
             log::info!(
                 "halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}"
