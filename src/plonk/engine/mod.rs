@@ -21,7 +21,7 @@ pub(super) use transforms::Cosets;
 use super::column::{Column, Place, Resident, View, Viewed};
 use super::curve::ProofCurve;
 use crate::backend::{Device, Stream};
-use crate::field::{NttField, SecretVec};
+use crate::field::{Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::Call;
@@ -170,7 +170,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     fn call(&self, step: &str, columns: usize) -> Call {
-        let operation = format!("plonk {step} {}", <C::Scalar as NttField>::NAME);
+        let operation = format!("plonk {step} {}", <C::Scalar as Element>::NAME);
         Call { operation, elements: columns * self.n() }
     }
 
