@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::kernels::{Dialect, Module, modules, starting_early};
+use crate::kernels::{Dialect, Module, clmad_modules, modules, starting_early};
 use cache::Cache;
 use nvcc::Nvcc;
 
@@ -27,14 +27,14 @@ pub fn build() {
     for path in ["build", "cl", "cuda", "src/kernels"] {
         println!("cargo::rerun-if-changed={path}");
     }
-    for variable in [ARCHITECTURES, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
+    for variable in [ARCHITECTURES, nvcc::CLMAD, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     let built = compile_all(&out).unwrap_or_else(|reason| {
         let note = reason.replace('\n', " ");
         println!("cargo::warning=CUDA kernels are not built in: {note}");
-        Built { note, ..Built::default() }
+        Built { clmad_note: note.clone(), note, ..Built::default() }
     });
     if let Err(error) = std::fs::write(out.join("fatbins.rs"), table(&built)) {
         println!("cargo::error=cannot write the table of CUDA kernels: {error}");
@@ -49,15 +49,18 @@ struct Built {
     architectures: Vec<String>,
     /// Why there are no fatbins.
     note: String,
+    /// Why there are none with carry-less multiply-add.
+    clmad_note: String,
 }
 
 /// The Rust source of the table.
-fn table(Built { fatbins, architectures, note }: &Built) -> String {
+fn table(Built { fatbins, architectures, note, clmad_note }: &Built) -> String {
     // A letter may follow the number, as in 90a.
     let number = |name: &String| name.trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
     let architectures: Vec<u32> = architectures.iter().filter_map(number).collect();
     let mut text = format!(
         "/// Why no kernels were built in; empty if they were.\npub const BUILD_NOTE: &str = {note:?};\n\
+         /// Why no kernels with carry-less multiply-add were built in; empty if they were.\npub const CLMAD_NOTE: &str = {clmad_note:?};\n\
          /// The compute capabilities that kernels were compiled for, such as 80 for 8.0; the last as PTX too.\n\
          pub(super) const ARCHITECTURES: &[u32] = &{architectures:?};\n\
          /// The kernels that `STARTS_EARLY` declares, in order.\nstatic STARTING_EARLY: &[&str] = &{:?};\n\
@@ -78,8 +81,12 @@ fn compile_all(out: &Path) -> Result<Built, String> {
         }
     })?;
     let architectures = architectures(&nvcc)?;
-    let flags = flags(&architectures);
+    let flags = flags(&architectures, true);
     let cache = Cache::near(out)?;
+    let (with_clmad, clmad_note) = match compile_clmad(&nvcc, &architectures, &cache) {
+        Ok(fatbins) => (fatbins, String::new()),
+        Err(reason) => (Vec::new(), reason.replace('\n', " ")),
+    };
     // The longest compilations first, so that none of them is left to the end.
     let mut modules: Vec<Module> = modules();
     modules.sort_by_key(|module| module.quadratic);
@@ -97,8 +104,25 @@ fn compile_all(out: &Path) -> Result<Built, String> {
         }
     });
     let done = done.into_inner().map_err(|error| error.to_string())?;
-    let fatbins = done.into_iter().collect::<Result<_, _>>()?;
-    Ok(Built { fatbins, architectures, note: String::new() })
+    let mut fatbins = done.into_iter().collect::<Result<Vec<_>, _>>()?;
+    fatbins.extend(with_clmad);
+    Ok(Built { fatbins, architectures, note: String::new(), clmad_note })
+}
+
+/// Modules with carry-less multiply-add, by a compiler that has it. Drivers may be older, and do not take its PTX, but they take
+/// machine code; so there is nothing but that.
+fn compile_clmad(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Result<Vec<Fatbin>, String> {
+    let nvcc = nvcc.with_clmad()?;
+    let names: Vec<&str> = architectures.iter().map(String::as_str).collect();
+    let have_it =
+        |name: &String| name.trim_end_matches(char::is_alphabetic).parse().is_ok_and(|number: u32| number >= 80);
+    let known: Vec<String> = nvcc.known_of(&names).into_iter().filter(have_it).collect();
+    if known.is_empty() {
+        return Err(format!("none of the architectures {} has carry-less multiply-add", names.join(", ")));
+    }
+    let flags = flags(&known, false);
+    let compile = |module: Module| Ok((module.name.clone(), compile(&nvcc, &flags, cache, &module)?));
+    clmad_modules().into_iter().map(compile).collect()
 }
 
 fn pop(queue: &Mutex<Vec<Module>>) -> Option<Module> {
@@ -126,12 +150,12 @@ fn architectures(nvcc: &Nvcc) -> Result<Vec<String>, String> {
     }
 }
 
-/// Architecture flags of nvcc: code for each architecture, and the last one's PTX for those that come.
-fn flags(names: &[String]) -> Vec<String> {
-    let last = names.last().map(String::as_str).unwrap_or_default();
-    let mut flags: Vec<String> =
-        names.iter().map(|name| format!("-gencode=arch=compute_{name},code=sm_{name}")).collect();
-    flags.push(format!("-gencode=arch=compute_{last},code=compute_{last}"));
+/// Architecture flags of nvcc: code for each architecture and, if need be, the last one's PTX for those that come.
+fn flags(names: &[String], with_ptx: bool) -> Vec<String> {
+    let code = |name: &String| format!("-gencode=arch=compute_{name},code=sm_{name}");
+    let ptx = |name: &String| format!("-gencode=arch=compute_{name},code=compute_{name}");
+    let last = names.last().filter(|_| with_ptx);
+    let mut flags: Vec<String> = names.iter().map(code).chain(last.map(ptx)).collect();
     flags.extend(["-O3", "-std=c++17", "-diag-suppress=177,550"].map(str::to_owned));
     flags
 }

@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Names an nvcc for what only newer ones compile.
+pub const CLMAD: &str = "PROOFWARP_NVCC_CLMAD";
+
 /// A working nvcc.
 pub struct Nvcc {
     /// Its path.
@@ -31,6 +34,27 @@ impl Nvcc {
         output.status.success().then(|| Self { program: program.to_owned(), version })
     }
 
+    /// One that knows carry-less multiply-add, from release 13.3 on: what `PROOFWARP_NVCC_CLMAD` names, or this one, or the first
+    /// that does of those beside it.
+    pub fn with_clmad(&self) -> Result<Self, String> {
+        if let Some(program) = std::env::var_os(CLMAD) {
+            let program = PathBuf::from(program);
+            let found = Self::at(&program).filter(Self::knows_clmad);
+            return found.ok_or_else(|| format!("{CLMAD}={} is no nvcc 13.3 or later", program.display()));
+        }
+        let beside = wheels(&manifest().join("target/nvcc-clmad-venv/lib"));
+        let others = beside.into_iter().chain(candidates());
+        let mut all = std::iter::once(self.program.clone()).chain(others).filter_map(|program| Self::at(&program));
+        all.find(Self::knows_clmad).ok_or_else(|| "no nvcc 13.3 or later was found".to_owned())
+    }
+
+    fn knows_clmad(&self) -> bool {
+        let release = self.version.split("release ").nth(1).and_then(|rest| rest.split(',').next());
+        let numbers = release.and_then(|release| release.split_once('.'));
+        let parsed = numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        parsed.is_some_and(|release: (u32, u32)| release >= (13, 3))
+    }
+
     /// Those of the architectures that it compiles for; Ampere and Hopper where it does not tell.
     pub fn known_of(&self, architectures: &[&str]) -> Vec<String> {
         let output = Command::new(&self.program).arg("--list-gpu-code").output();
@@ -54,12 +78,16 @@ impl Nvcc {
     }
 }
 
+fn manifest() -> PathBuf {
+    PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default())
+}
+
 fn candidates() -> Vec<PathBuf> {
     let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(std::env::var_os);
     let mut programs: Vec<PathBuf> = homes.map(|home| PathBuf::from(home).join("bin/nvcc")).collect();
     programs.extend(["nvcc", "/usr/local/cuda/bin/nvcc"].map(PathBuf::from));
     let mut folders: Vec<PathBuf> = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().collect();
-    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let root = manifest();
     folders.extend([root.join("target/nvcc-venv"), root.join(".venv")]);
     programs.extend(folders.iter().flat_map(|folder| wheels(&folder.join("lib"))));
     programs.extend(python_site().iter().flat_map(|site| releases(&site.join("nvidia"))));

@@ -1,5 +1,5 @@
-//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices and polynomial expressions on CUDA, OpenCL and
-//! the CPU.
+//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices, polynomial expressions and sumcheck on CUDA,
+//! OpenCL and the CPU.
 //!
 //! ```
 //! use ff::Field;
@@ -30,6 +30,7 @@ pub mod program;
 pub mod report;
 pub mod settings;
 mod side_by_side;
+pub mod sumcheck;
 pub mod waiting;
 
 pub use accelerator::Accelerator;

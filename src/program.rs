@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use crate::backend::{Arg, Buffer, Code, KernelSource, Launch, Stream};
-use crate::kernels::{Dialect, Family, Halves, Module, modules};
+use crate::backend::{Arg, Buffer, Code, Device, KernelSource, Launch, Stream};
+use crate::kernels::{Dialect, Family, Halves, Module, clmad_modules, modules};
 use crate::{Error, Result};
 
 /// A kernel module, found by name.
@@ -18,7 +18,8 @@ impl Program {
     pub fn find(family: &str, name: &str) -> Result<Self> {
         static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
         let full = format!("{family}_{name}");
-        let module = MODULES.get_or_init(modules).iter().find(|module| module.name == full);
+        let all = || [modules(), clmad_modules()].concat();
+        let module = MODULES.get_or_init(all).iter().find(|module| module.name == full);
         module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
     }
 
@@ -38,6 +39,21 @@ impl Program {
     /// How the kernels halve scalars; not at all where there is no curve.
     pub(crate) fn halves(self) -> Option<&'static Halves> {
         self.0.curve.as_ref().map(|curve| &curve.halves)
+    }
+
+    /// Its name.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn name(self) -> &'static str {
+        &self.0.name
+    }
+
+    /// Makes a kernel ready, and the module with it, ahead of its first launch.
+    ///
+    /// # Errors
+    /// As [`Device::kernel`].
+    pub(crate) fn make_ready(self, device: &Device, kernel: &str) -> Result<()> {
+        let text = || self.0.source(Dialect::OpenCl);
+        device.kernel(KernelSource { module: &self.0.name, code: Code::Text(&text) }, kernel).map(drop)
     }
 
     /// Queues a kernel over at least `items` work-items in groups of `group_size`.

@@ -239,12 +239,12 @@ mod tests {
     #[test]
     fn operations_are_named_as_they_are_timed() {
         use proofwarp::curve::MsmCurve;
-        use proofwarp::field::NttField;
+        use proofwarp::field::Element;
         let named = [
-            format!("ntt {}", <blstrs::Scalar as NttField>::NAME),
-            format!("csr {}", <halo2curves::bn256::Fr as NttField>::NAME),
-            format!("expression {}", <halo2curves::bn256::Fr as NttField>::NAME),
-            format!("plonk {}", <halo2curves::bn256::Fr as NttField>::NAME),
+            format!("ntt {}", <blstrs::Scalar as Element>::NAME),
+            format!("csr {}", <halo2curves::bn256::Fr as Element>::NAME),
+            format!("expression {}", <halo2curves::bn256::Fr as Element>::NAME),
+            format!("plonk {}", <halo2curves::bn256::Fr as Element>::NAME),
             format!("msm {}", <blstrs::G2Affine as MsmCurve>::NAME),
             format!("msm {}", <halo2curves::bn256::G1Affine as MsmCurve>::NAME),
         ];

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{NttField, as_bytes, as_bytes_mut};
+use super::{Element, as_bytes, as_bytes_mut};
 use crate::backend::{Buffer, Device, Stream};
 use crate::{Error, Result};
 
@@ -16,7 +16,7 @@ pub struct DeviceVector<F> {
     elements: PhantomData<F>,
 }
 
-impl<F: NttField> DeviceVector<F> {
+impl<F: Element> DeviceVector<F> {
     /// Queues the upload of elements; returns once they have been read.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use super::{NttField, as_bytes_mut};
+use super::{Element, as_bytes_mut};
 use crate::Result;
 use crate::backend::{HostBuffer, Stream, clear_all_past_cache};
 
@@ -17,7 +17,7 @@ pub struct HostVector<F> {
     elements: PhantomData<F>,
 }
 
-impl<F: NttField> HostVector<F> {
+impl<F: Element> HostVector<F> {
     /// `len` zeros, in memory of the stream's pool.
     ///
     /// # Errors
@@ -33,18 +33,18 @@ impl<F: NttField> HostVector<F> {
     }
 }
 
-impl<F: NttField> Deref for HostVector<F> {
+impl<F: Element> Deref for HostVector<F> {
     type Target = [F];
 
     fn deref(&self) -> &[F] {
         let bytes = self.buffer.bytes_of();
-        // SAFETY: pages hold `len` elements, aligned; zeros and what kernels write are valid elements (`NttField`), and
+        // SAFETY: pages hold `len` elements, aligned; zeros and what kernels write are valid elements (`Element`), and
         // no copy is under way while the vector is borrowed by nobody else.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), self.len) }
     }
 }
 
-impl<F: NttField> DerefMut for HostVector<F> {
+impl<F: Element> DerefMut for HostVector<F> {
     fn deref_mut(&mut self) -> &mut [F] {
         let bytes = self.buffer.contents();
         // SAFETY: as in `deref`.
@@ -53,9 +53,9 @@ impl<F: NttField> DerefMut for HostVector<F> {
 }
 
 /// Elements in ordinary memory that may be secret. Cleared when dropped.
-pub(crate) struct SecretVec<F: NttField>(pub Vec<F>);
+pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
 
-impl<F: NttField> Deref for SecretVec<F> {
+impl<F: Element> Deref for SecretVec<F> {
     type Target = [F];
 
     fn deref(&self) -> &[F] {
@@ -63,13 +63,13 @@ impl<F: NttField> Deref for SecretVec<F> {
     }
 }
 
-impl<F: NttField> DerefMut for SecretVec<F> {
+impl<F: Element> DerefMut for SecretVec<F> {
     fn deref_mut(&mut self) -> &mut [F] {
         &mut self.0
     }
 }
 
-impl<F: NttField> Drop for SecretVec<F> {
+impl<F: Element> Drop for SecretVec<F> {
     fn drop(&mut self) {
         // SAFETY: zeros are elements.
         clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);

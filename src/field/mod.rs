@@ -1,4 +1,4 @@
-//! The fields on which transforms run, as typed views of memory.
+//! The fields on which transforms and sums run, as typed views of memory, and the binary fields of 128 bits.
 //!
 //! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
 //! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
@@ -6,13 +6,19 @@
 //! Whatever takes elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes that
 //! check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
 
+mod binary;
+pub mod bitslice;
 mod device;
+pub mod ghash;
 mod host;
+pub mod isomorphism;
+pub mod linear;
+pub mod tower;
 
 use std::cmp::Ordering;
 
 pub use device::DeviceVector;
-use ff::PrimeField;
+use ff::{Field, PrimeField};
 pub use host::HostVector;
 pub(crate) use host::SecretVec;
 use rayon::prelude::*;
@@ -21,15 +27,22 @@ use crate::kernels::{Family, name};
 use crate::program::Program;
 use crate::{Error, Result};
 
+/// A field whose elements devices take as they lie in the host's memory.
+///
+/// # Safety
+/// A value's memory has no padding, all zeros are a valid value, and it is what the kernels of the field that [`Self::NAME`]
+/// names read and write.
+pub unsafe trait Element: Field {
+    /// The field's name in kernels.
+    const NAME: &'static str;
+}
+
 /// A field with a large power of two dividing p − 1, known to the kernels.
 ///
 /// # Safety
 /// A value's memory is exactly its Montgomery form in little-endian limbs of the field that
-/// [`Self::NAME`] names, without padding, and every bit pattern below p is a valid value.
-pub unsafe trait NttField: PrimeField {
-    /// The field's name in kernels.
-    const NAME: &'static str;
-}
+/// [`Element::NAME`] names, without padding, and every bit pattern below p is a valid value.
+pub unsafe trait NttField: PrimeField + Element {}
 
 /// Declares a type whose only field is its limbs, `[u64; 4]`.
 macro_rules! ntt_field {
@@ -37,9 +50,11 @@ macro_rules! ntt_field {
         const _: () = assert!(size_of::<$type>() == 32 && align_of::<$type>() <= 8);
         // SAFETY: the type wraps one `[u64; 4]` in Montgomery form (its crate's documentation), and
         // a struct of the size of its only field holds that field at offset 0.
-        unsafe impl NttField for $type {
+        unsafe impl Element for $type {
             const NAME: &'static str = $name;
         }
+        // SAFETY: as above.
+        unsafe impl NttField for $type {}
     };
 }
 
@@ -50,9 +65,19 @@ ntt_field!(halo2curves_axiom::bn256::Fr, name::BN254_FR);
 ntt_field!(pasta_curves::Fp, name::PASTA_FP);
 ntt_field!(pasta_curves::Fq, name::PASTA_FQ);
 
+// SAFETY: it is a number of 128 bits, all of which are elements.
+unsafe impl Element for ghash::Ghash {
+    const NAME: &'static str = name::GHASH;
+}
+
+// SAFETY: as above.
+unsafe impl Element for tower::Tower {
+    const NAME: &'static str = name::TOWER;
+}
+
 /// The memory of field elements, read only.
-pub fn as_bytes<F: NttField>(values: &[F]) -> &[u8] {
-    // SAFETY: `NttField` promises memory without padding.
+pub fn as_bytes<F: Element>(values: &[F]) -> &[u8] {
+    // SAFETY: `Element` promises memory without padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
@@ -78,8 +103,8 @@ pub(crate) fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
 /// The memory of field elements, for a device's results.
 ///
 /// # Safety
-/// What is written are reduced elements in Montgomery form.
-pub unsafe fn as_bytes_mut<F: NttField>(values: &mut [F]) -> &mut [u8] {
-    // SAFETY: `NttField` promises memory without padding; the caller promises valid contents.
+/// What is written are elements; in prime fields, reduced ones in Montgomery form.
+pub unsafe fn as_bytes_mut<F: Element>(values: &mut [F]) -> &mut [u8] {
+    // SAFETY: `Element` promises memory without padding; the caller promises valid contents.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }

@@ -3,23 +3,25 @@
 use ec_gpu::GpuField;
 use ff::PrimeField;
 
-/// Constants of a prime field, as little-endian 32-bit limbs.
+/// Constants of a field, as little-endian 32-bit limbs: of a prime field, but for `binary`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDescription {
     /// Prefix of the field's functions in kernels, such as `bls12_381_fq`.
     pub name: &'static str,
-    /// The prime p.
+    /// The prime p; of a binary field, the modulus without its highest power.
     pub modulus: Vec<u32>,
     /// R mod p with R = 2^(32·limbs), the Montgomery form of 1.
     pub one: Vec<u32>,
     /// R² mod p, which takes a canonical element to Montgomery form.
     pub r2: Vec<u32>,
+    /// Whether the field has characteristic two; R is 1 then.
+    pub binary: bool,
 }
 
 impl FieldDescription {
     /// Reads the constants off a type that implements ec-gpu's trait.
     pub fn from_gpu_field<F: GpuField>(name: &'static str) -> Self {
-        Self { name, modulus: F::modulus(), one: F::one(), r2: F::r2() }
+        Self { name, modulus: F::modulus(), one: F::one(), r2: F::r2(), binary: false }
     }
 
     /// Derives the constants by arithmetic in a type that implements ff's trait only.
@@ -31,7 +33,14 @@ impl FieldDescription {
         let mut modulus = canonical_limbs(&-F::ONE, limbs);
         // p is odd, so p − 1 ends in 0 and adding 1 carries nowhere.
         modulus[0] += 1;
-        Self { name, modulus, one: canonical_limbs(&r, limbs), r2: canonical_limbs(&r.square(), limbs) }
+        let [one, r2] = [r, r.square()].map(|power| canonical_limbs(&power, limbs));
+        Self { name, modulus, one, r2, binary: false }
+    }
+
+    /// GF(2)[x]/(x^128 + x^7 + x^2 + x + 1).
+    pub fn ghash(name: &'static str) -> Self {
+        let one = vec![1, 0, 0, 0];
+        Self { name, modulus: vec![0x87, 0, 0, 0], r2: one.clone(), one, binary: true }
     }
 
     /// Number of 32-bit limbs of an element.

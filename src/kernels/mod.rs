@@ -45,6 +45,8 @@ pub enum Family {
     Groth16,
     /// The steps of a PLONKish proof between transforms and multiplications.
     Plonk,
+    /// Rounds of sumcheck.
+    Sumcheck,
     /// Multi-scalar multiplication.
     Msm,
     /// Element-wise point operations: what tests call.
@@ -62,6 +64,7 @@ impl Family {
             Self::Expression => "expression",
             Self::Groth16 => "groth16",
             Self::Plonk => "plonk",
+            Self::Sumcheck => "sumcheck",
             Self::Msm => "msm",
             Self::Points => "points",
         }
@@ -83,6 +86,8 @@ pub struct Module {
     pub scalar: Option<FieldDescription>,
     /// The curve's constants; `None` where there is no curve.
     pub curve: Option<CurveDescription>,
+    /// Whether it multiplies by carry-less multiply-add, which CUDA has from PTX ISA 9.3 on, for devices from 8.0 on.
+    pub clmad: bool,
 }
 
 /// Every prime field.
@@ -126,6 +131,7 @@ pub fn modules() -> Vec<Module> {
         quadratic,
         scalar: None,
         curve: None,
+        clmad: false,
     };
     let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, f, false)).collect();
     modules.extend(
@@ -141,20 +147,30 @@ pub fn modules() -> Vec<Module> {
         (Family::Expression, &NTT_FIELDS[..]),
         (Family::Groth16, &PAIRING_FIELDS[..]),
         (Family::Plonk, &NTT_FIELDS[..]),
+        (Family::Sumcheck, &NTT_FIELDS[..]),
     ];
     for (family, names) in families {
         modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, &f, false)));
     }
+    modules.push(of_field(Family::Sumcheck, &FieldDescription::ghash(name::GHASH), false));
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
             let curve = CurveDescription::of(name, &field);
             for family in [Family::Msm, Family::Points] {
                 let (name, field) = (format!("{}_{name}", family.name()), field.clone());
-                modules.push(Module { name, family, field, quadratic, scalar: scalar.clone(), curve: curve.clone() });
+                let (scalar, curve) = (scalar.clone(), curve.clone());
+                modules.push(Module { name, family, field, quadratic, scalar, curve, clmad: false });
             }
         }
     }
     modules
+}
+
+/// Modules that only a newer compiler takes, and only for CUDA: each the same as one of [`modules`], of another name, with
+/// carry-less multiply-add.
+pub fn clmad_modules() -> Vec<Module> {
+    let binary = modules().into_iter().filter(|module| module.field.binary);
+    binary.map(|module| Module { name: format!("{}_{}", module.name, name::CLMAD), clmad: true, ..module }).collect()
 }
 
 /// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
@@ -197,6 +213,12 @@ const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 const CSR: &str = include_str!("../../cl/csr.cl");
 const EXPRESSION: &str = include_str!("../../cl/expression.cl");
+const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
+/// Sums of products of a prime field; of a binary one, its arithmetic has them.
+const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
+const SUMCHECK_CONVERT: &str = include_str!("../../cl/sumcheck_convert.cl");
+/// Arithmetic of the binary field.
+const GHASH: &str = include_str!("../../cl/ghash.cl");
 const GROTH16: &str = include_str!("../../cl/groth16.cl");
 /// Products by fixed factors, and elements from numbers.
 const PLONK_FIELD: &[&str] = &[SHOUP[0], SHOUP[1], FIELD_ENCODING];
@@ -232,7 +254,7 @@ const POINTS: &str = include_str!("../../cl/points.cl");
 impl Module {
     /// The module's whole source in a dialect.
     pub fn source(&self, dialect: Dialect) -> String {
-        let mut text = String::new();
+        let mut text = String::from(if self.clmad { "#define HAS_CLMAD\n" } else { "" });
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
         if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
@@ -282,6 +304,10 @@ impl Module {
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Expression => text.push_str(EXPRESSION),
+            Family::Sumcheck if self.field.binary => {
+                [SUMCHECK, SUMCHECK_CONVERT].iter().for_each(|part| text.push_str(part));
+            }
+            Family::Sumcheck => [SUMCHECK_PRIME, SUMCHECK].iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Plonk => PLONK.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {
@@ -302,8 +328,12 @@ impl Module {
     }
 }
 
-/// Defines one prime field: its constants, then its functions, prefixed by its name, with those of `more`.
+/// Defines a binary field, or a prime one: its constants, then its functions, prefixed by its name, with those of `more`.
 fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
+    if field.binary {
+        let _ = writeln!(text, "#define FIELD {}\n{GHASH}\n#undef FIELD", field.name);
+        return;
+    }
     let limbs = field.limbs();
     let _ =
         writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());

@@ -1,4 +1,4 @@
-//! Names of the prime fields and of the curves in kernels.
+//! Names of the fields and of the curves in kernels.
 
 /// Scalar field of BLS12-381.
 pub const BLS12_381_FR: &str = "bls12_381_fr";
@@ -12,6 +12,10 @@ pub const BN254_FQ: &str = "bn254_fq";
 pub const PASTA_FP: &str = "pasta_fp";
 /// Base field of Vesta, scalar field of Pallas.
 pub const PASTA_FQ: &str = "pasta_fq";
+/// GF(2^128) in the basis of GHASH.
+pub const GHASH: &str = "ghash";
+/// GF(2^128) as tower of Fan and Paar.
+pub const TOWER: &str = "tower";
 /// First group of BLS12-381.
 pub const BLS12_381_G1: &str = "bls12_381_g1";
 /// Second group of BLS12-381.
@@ -24,3 +28,5 @@ pub const BN254_G2: &str = "bn254_g2";
 pub const PALLAS: &str = "pallas";
 /// Vesta.
 pub const VESTA: &str = "vesta";
+/// What names of modules with carry-less multiply-add end with.
+pub const CLMAD: &str = "clmad";

@@ -110,6 +110,12 @@ pub const VARIABLES: &[Variable] = &[
         "all that nvcc knows of 75, 80, 90, 100, 120",
         "what the CUDA kernels are compiled for; the last one's PTX is added for later cards",
     ),
+    build(
+        "PROOFWARP_NVCC_CLMAD",
+        Form::Path,
+        "searched",
+        "nvcc 13.3 or later, for the kernels with carry-less multiply-add alone; nothing else is tried then",
+    ),
     build("NVCC", Form::Path, "searched", "nvcc itself; nothing else is tried then"),
     build("CUDA_HOME", Form::Path, "none", "a tool kit, whose `bin/nvcc` is tried first; `CUDA_PATH` is the same"),
     build(

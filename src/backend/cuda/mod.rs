@@ -23,7 +23,7 @@ use context::{Current, Primary, reason, status};
 use launch::Launch;
 use modules::{ARCHITECTURES, Modules, function_of};
 
-pub use modules::{BUILD_NOTE, has_kernels};
+pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
 /// What to do where no kernels were built in.
 const MEND: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";

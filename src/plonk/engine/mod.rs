@@ -29,7 +29,7 @@ use super::column::{Column, Place, Resident, View, Viewed};
 use super::curve::ProofCurve;
 use super::memory::Plan;
 use crate::backend::{Abort, Device, Stream, check_abort, guarded};
-use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::Call;
@@ -228,7 +228,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     fn call(&self, step: &str, columns: usize) -> Call {
-        let operation = format!("plonk {step} {}", <C::Scalar as NttField>::NAME);
+        let operation = format!("plonk {step} {}", <C::Scalar as Element>::NAME);
         Call { operation, elements: columns * self.n() }
     }
 

@@ -1,0 +1,194 @@
+// Rounds of sumcheck (src/sumcheck/gpu.rs).
+//
+// Columns lie one after the other, `stride` elements from one to the next; of 2·pairs rows the first half are those with 0 for
+// the first variable. A round's polynomial is evaluated at points, given by numbers, and its values are summed over half the
+// rows: by each group of work-items, then by one group (sumcheck_totals).
+//
+// To bind the first variable to r is to fold: low + r·(high − low). Each row is folded by the work-item that reads it alone, so
+// that it may be done in place.
+
+#define SUMCHECK_GROUP 128
+// The number of a point that stands for the coefficient of the highest degree.
+#define POINT_INFINITY 0xffffffffu
+// low_log where rows have no weights.
+#define NO_WEIGHTS 0xffffffffu
+// Most factors of the products below.
+#define MOST_FACTORS 4
+
+DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, F(t) r) {
+    return F(add)(low, F(mul)(r, F(sub)(high, low)));
+}
+
+// The sum of all work-items' values, for the first of them.
+DEVICE F(t) sumcheck_group_sum(LOCAL_POINTER F(t) *sums, F(t) value) {
+    sums[LOCAL_ID] = value;
+    BARRIER();
+    for (u32 width = SUMCHECK_GROUP / 2; width > 0; width >>= 1) {
+        if (LOCAL_ID < width) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + width]);
+        BARRIER();
+    }
+    value = sums[0];
+    BARRIER();
+    return value;
+}
+
+// Binds the first variable of all columns, of 2·pairs rows. Any grid.
+KERNEL(SUMCHECK_GROUP)
+void sumcheck_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from,
+                   GLOBAL F(t) *to) {
+    for (u32 column = 0; column < columns; column++) {
+        GLOBAL const F(t) *rows = from + column * from_stride;
+        for (u32 row = GLOBAL_ID; row < pairs; row += GLOBAL_SIZE)
+            to[column * to_stride + row] = sumcheck_fold_rows(rows[row], rows[(u64)pairs + row], r);
+    }
+}
+
+// What terms are summed over.
+typedef struct {
+    GLOBAL const F(t) *from;
+    u64 stride;
+    u32 pairs, row, point;
+} sumcheck_row_t;
+
+DEVICE F(t) sumcheck_factor(sumcheck_row_t at, u32 column) {
+    GLOBAL const F(t) *rows = at.from + column * at.stride;
+    F(t) low = rows[at.row];
+    if (at.point == 0) return low;
+    F(t) difference = F(sub)(rows[(u64)at.pairs + at.row], low);
+    return at.point == POINT_INFINITY ? difference : F(at)(low, difference, at.point);
+}
+
+// Σ coefficient·Π factors over the terms, in `words`: of each the number of its factors, and their columns.
+DEVICE F(t) sumcheck_terms_at(sumcheck_row_t at, u32 terms, u32 degree, GLOBAL const u32 *words,
+                              GLOBAL const F(t) *coefficients) {
+    F(sum_t) sum = F(sum_zero)();
+    for (u32 term = 0; term < terms; term++) {
+        u32 factors = *words++;
+        if (at.point != POINT_INFINITY || factors == degree) {
+            F(t) product = sumcheck_factor(at, words[0]);
+            for (u32 k = 1; k < factors; k++) product = F(mul)(product, sumcheck_factor(at, words[k]));
+            F(add_product)(&sum, product, coefficients[term]);
+        }
+        words += factors;
+    }
+    return F(sum_value)(sum);
+}
+
+// A row's weight, from two tables.
+DEVICE F(t) sumcheck_weight(GLOBAL const F(t) *low, GLOBAL const F(t) *high, u32 low_log, u32 row) {
+    return F(mul)(low[row & ((1u << low_log) - 1)], high[row >> low_log]);
+}
+
+// Values at points over half of 2·pairs rows, of any terms: partials[g·points + p] for group g of the point. words: numbers of
+// points, then terms. Weights: from low_at and high_at on. Groups: a multiple of the number of points.
+KERNEL(SUMCHECK_GROUP)
+void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u32 low_at, u32 high_at, u64 stride,
+                    GLOBAL const u32 *words, GLOBAL const F(t) *coefficients, GLOBAL const F(t) *weights,
+                    GLOBAL const F(t) *from, GLOBAL F(t) *partials) {
+    LOCAL F(t) sums[SUMCHECK_GROUP];
+    sumcheck_row_t at;
+    at.from = from;
+    at.stride = stride;
+    at.pairs = pairs;
+    at.point = words[GROUP_ID % points];
+    F(t) sum = F(zero)();
+    u32 step = GROUPS / points * SUMCHECK_GROUP;
+    for (u32 row = GROUP_ID / points * SUMCHECK_GROUP + LOCAL_ID; row < pairs; row += step) {
+        at.row = row;
+        F(t) value = sumcheck_terms_at(at, terms, degree, words + points, coefficients);
+        if (low_log != NO_WEIGHTS)
+            value = F(mul)(value, sumcheck_weight(weights + low_at, weights + high_at, low_log, row));
+        sum = F(add)(sum, value);
+    }
+    sum = sumcheck_group_sum(sums, sum);
+    if (LOCAL_ID == 0) partials[GROUP_ID] = sum;
+}
+
+// The sums over groups: totals[p]. One group.
+KERNEL(SUMCHECK_GROUP)
+void sumcheck_totals(u32 groups, u32 points, GLOBAL const F(t) *partials, GLOBAL F(t) *totals) {
+    LOCAL F(t) sums[SUMCHECK_GROUP];
+    for (u32 point = 0; point < points; point++) {
+        F(t) sum = F(zero)();
+        for (u32 group = LOCAL_ID; group < groups; group += SUMCHECK_GROUP)
+            sum = F(add)(sum, partials[group * points + point]);
+        sum = sumcheck_group_sum(sums, sum);
+        if (LOCAL_ID == 0) totals[point] = sum;
+    }
+}
+
+// Adds the product of `factors` columns at the points 0, ∞, 2, … to sums.
+DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, const F(t) *high) {
+#pragma unroll
+    for (u32 point = 0; point < factors; point++) {
+        F(t) product = F(zero)();
+#pragma unroll
+        for (u32 k = 0; k < factors; k++) {
+            F(t) difference = F(sub)(high[k], low[k]);
+            F(t) factor = point == 0 ? low[k] : point == 1 ? difference : F(at)(low[k], difference, point);
+            if (k == 0) product = factor;
+            else if (k < factors - 1) product = F(mul)(product, factor);
+            else F(add_product)(&sums[point], product, factor);
+        }
+    }
+}
+
+// What is summed, and what is folded before.
+typedef struct {
+    u32 pairs, folds;
+    u64 from_stride, to_stride;
+    F(t) r;
+    GLOBAL const F(t) *from;
+    GLOBAL F(t) *to, *partials;
+} sumcheck_product_t;
+
+// Values at points over half of 2·pairs rows, of the product of all columns: partials[g·factors + p] for group g. Where `folds`
+// is set, `from` has twice as many rows, which are folded to those of `to`.
+DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER F(t) *local_sums) {
+    F(sum_t) sums[MOST_FACTORS];
+    F(t) low[MOST_FACTORS], high[MOST_FACTORS];
+    u64 pairs = work.pairs;
+#pragma unroll
+    for (u32 point = 0; point < factors; point++) sums[point] = F(sum_zero)();
+    for (u32 row = GLOBAL_ID; row < work.pairs; row += GLOBAL_SIZE) {
+#pragma unroll
+        for (u32 k = 0; k < factors; k++) {
+            GLOBAL const F(t) *rows = work.from + k * work.from_stride + row;
+            low[k] = rows[0];
+            high[k] = rows[pairs];
+            if (work.folds) {
+                low[k] = sumcheck_fold_rows(low[k], rows[2 * pairs], work.r);
+                high[k] = sumcheck_fold_rows(high[k], rows[3 * pairs], work.r);
+                work.to[k * work.to_stride + row] = low[k];
+                work.to[k * work.to_stride + pairs + row] = high[k];
+            }
+        }
+        sumcheck_add_products(factors, sums, low, high);
+    }
+#pragma unroll
+    for (u32 point = 0; point < factors; point++) {
+        F(t) sum = sumcheck_group_sum(local_sums, F(sum_value)(sums[point]));
+        if (LOCAL_ID == 0) work.partials[GROUP_ID * factors + point] = sum;
+    }
+}
+
+#define PRODUCT_KERNEL(name, factors)                                                                                 \
+    KERNEL(SUMCHECK_GROUP)                                                                                            \
+    void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
+              GLOBAL F(t) *partials) {                                                                                \
+        LOCAL F(t) sums[SUMCHECK_GROUP];                                                                              \
+        sumcheck_product_t work;                                                                                      \
+        work.pairs = pairs;                                                                                           \
+        work.folds = folds;                                                                                           \
+        work.from_stride = from_stride;                                                                               \
+        work.to_stride = to_stride;                                                                                   \
+        work.r = r;                                                                                                   \
+        work.from = from;                                                                                             \
+        work.to = to;                                                                                                 \
+        work.partials = partials;                                                                                     \
+        sumcheck_product(factors, work, sums);                                                                        \
+    }
+
+PRODUCT_KERNEL(sumcheck_product_2, 2)
+PRODUCT_KERNEL(sumcheck_product_3, 3)
+PRODUCT_KERNEL(sumcheck_product_4, 4)

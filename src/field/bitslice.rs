@@ -1,0 +1,87 @@
+//! Bit-sliced elements of 128 bits: a word holds the same bit of 32 elements.
+//!
+//! Memory is in tiles of 1024 elements, [tile][bit][lane]: lane l of a tile has the tile's elements 32·l to 32·l + 31, bit k of
+//! its words the element 32·l + k. So 32 neighbours read a bit's words side by side. A last tile that is not full is filled
+//! with zeros.
+//!
+//! ```
+//! use proofwarp::field::bitslice;
+//!
+//! let elements: Vec<u128> = (0..100).map(|i| i * i << 90).collect();
+//! let words = bitslice::to_tiles(&elements);
+//! assert_eq!(words.len(), bitslice::TILE_WORDS);
+//! assert_eq!(words[97 * bitslice::LANES] >> 12 & 1, (144 >> 7) & 1, "bit 97 of element 12");
+//! assert_eq!(bitslice::from_tiles(&words, 100).as_deref(), Some(&elements[..]));
+//! ```
+
+/// Elements that share a word.
+pub const SLICED: usize = 32;
+/// Words of a bit in a tile.
+pub const LANES: usize = 32;
+/// Elements of a tile.
+pub const TILE: usize = SLICED * LANES;
+/// Bits of an element.
+const BITS: usize = 128;
+/// Words of a tile.
+pub const TILE_WORDS: usize = BITS * LANES;
+
+/// Transposes 32 words of 32 bits: swaps ever smaller blocks beside the diagonal (as in H. Warren, "Hacker's Delight").
+fn transpose(words: &mut [u32; 32]) {
+    let (mut width, mut mask) = (16, 0x0000_ffff_u32);
+    while width > 0 {
+        for low in (0..32).filter(|row| row & width == 0) {
+            let swapped = (words[low] >> width ^ words[low + width]) & mask;
+            words[low] ^= swapped << width;
+            words[low + width] ^= swapped;
+        }
+        width /= 2;
+        mask ^= mask << width;
+    }
+}
+
+/// 32 elements, by bits.
+pub fn slice(elements: &[u128; SLICED]) -> [u32; BITS] {
+    let mut words = [0; BITS];
+    for (part, block) in words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        block.iter_mut().zip(elements).for_each(|(word, element)| *word = (element >> (32 * part)) as u32);
+        transpose(block);
+    }
+    words
+}
+
+/// 32 elements from their bits.
+pub fn unslice(words: &[u32; BITS]) -> [u128; SLICED] {
+    let mut elements = [0; SLICED];
+    for (part, block) in words.as_chunks::<32>().0.iter().enumerate() {
+        let mut block = *block;
+        transpose(&mut block);
+        elements.iter_mut().zip(block).for_each(|(element, word)| *element |= u128::from(word) << (32 * part));
+    }
+    elements
+}
+
+/// Elements in tiles.
+pub fn to_tiles(elements: &[u128]) -> Vec<u32> {
+    let mut words = vec![0; elements.len().div_ceil(TILE) * TILE_WORDS];
+    for (number, part) in elements.chunks(SLICED).enumerate() {
+        let mut all = [0; SLICED];
+        all[..part.len()].copy_from_slice(part);
+        let first = number / LANES * TILE_WORDS + number % LANES;
+        words[first..].iter_mut().step_by(LANES).zip(slice(&all)).for_each(|(word, sliced)| *word = sliced);
+    }
+    words
+}
+
+/// The first `count` elements of tiles; none where there are fewer.
+pub fn from_tiles(words: &[u32], count: usize) -> Option<Vec<u128>> {
+    if words.len() != count.div_ceil(TILE) * TILE_WORDS {
+        return None;
+    }
+    let part = |number: usize| {
+        let first = number / LANES * TILE_WORDS + number % LANES;
+        unslice(&std::array::from_fn(|bit| words[first + bit * LANES]))
+    };
+    let mut elements: Vec<u128> = (0..count.div_ceil(SLICED)).flat_map(part).collect();
+    elements.truncate(count);
+    Some(elements)
+}

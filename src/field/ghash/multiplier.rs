@@ -1,0 +1,122 @@
+//! Which instructions multiply.
+
+use super::portable;
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+
+/// What multiplies elements, given by their bits. All give the same results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Multiplier {
+    /// Integer products with holes between bits.
+    Portable,
+    /// PCLMULQDQ.
+    #[cfg(target_arch = "x86_64")]
+    Pclmul(Here),
+    /// VPCLMULQDQ with 256 bits, two elements at a time.
+    #[cfg(target_arch = "x86_64")]
+    Vpclmul256(Here),
+    /// VPCLMULQDQ with 512 bits, four elements at a time.
+    #[cfg(target_arch = "x86_64")]
+    Vpclmul512(Here),
+}
+
+/// That the processor has been asked and has the instructions: made only by [`Multiplier::all`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Here(());
+
+impl Multiplier {
+    /// Those that run here, the fastest last.
+    pub fn all() -> Vec<Self> {
+        let all = [Some(Self::Portable)].into_iter();
+        #[cfg(target_arch = "x86_64")]
+        let all = all.chain([Self::pclmul(), Self::vpclmul256(), Self::vpclmul512()]);
+        all.flatten().collect()
+    }
+
+    /// The last of [`Self::all`].
+    pub fn fastest() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            Self::vpclmul512().or_else(Self::vpclmul256).or_else(Self::pclmul).unwrap_or(Self::Portable)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Self::Portable
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn pclmul() -> Option<Self> {
+        is_x86_feature_detected!("pclmulqdq").then_some(Self::Pclmul(Here(())))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn vpclmul256() -> Option<Self> {
+        let here = is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx2");
+        (here && Self::pclmul().is_some()).then_some(Self::Vpclmul256(Here(())))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn vpclmul512() -> Option<Self> {
+        let here = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+        (here && Self::vpclmul256().is_some()).then_some(Self::Vpclmul512(Here(())))
+    }
+
+    /// a·b.
+    pub fn product(self, a: u128, b: u128) -> u128 {
+        let mut product = [a];
+        match self {
+            Self::Portable => portable::multiply(&mut product, &[b]),
+            // SAFETY: `Here` says that the processor has the instructions of this one and of those that come before it.
+            #[cfg(target_arch = "x86_64")]
+            _ => unsafe { x86::pclmul::multiply(&mut product, &[b]) },
+        }
+        product[0]
+    }
+
+    /// a[i] = a[i]·b[i], as far as both reach.
+    pub fn multiply(self, a: &mut [u128], b: &[u128]) {
+        match self {
+            Self::Portable => portable::multiply(a, b),
+            // SAFETY: `Here` says that the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Self::Pclmul(_) => unsafe { x86::pclmul::multiply(a, b) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Vpclmul256(_) => unsafe { x86::vpclmul256::multiply(a, b) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Vpclmul512(_) => unsafe { x86::vpclmul512::multiply(a, b) },
+        }
+    }
+
+    /// Σ a[i]·b[i], as far as both reach; reduced once.
+    pub fn sum_of_products(self, a: &[u128], b: &[u128]) -> u128 {
+        match self {
+            Self::Portable => portable::sum_of_products(a, b),
+            // SAFETY: `Here` says that the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Self::Pclmul(_) => unsafe { x86::pclmul::sum_of_products(a, b) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Vpclmul256(_) => unsafe { x86::vpclmul256::sum_of_products(a, b) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Vpclmul512(_) => unsafe { x86::vpclmul512::sum_of_products(a, b) },
+        }
+    }
+
+    /// low[i] += factor·(high[i] − low[i]), as far as both reach.
+    pub fn fold(self, low: &mut [u128], high: &[u128], factor: u128) {
+        match self {
+            Self::Portable => portable::fold(low, high, factor),
+            // SAFETY: `Here` says that the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Self::Pclmul(_) => unsafe { x86::pclmul::fold(low, high, factor) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Vpclmul256(_) => unsafe { x86::vpclmul256::fold(low, high, factor) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Vpclmul512(_) => unsafe { x86::vpclmul512::fold(low, high, factor) },
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! T7 and GHASH's field are the same field in different bases. The map from one to the other is linear over GF(2), and takes
+//! products to products.
+//!
+//! X_k goes to a root of Y² + Y·X_(k−1) + 1, of which there are two; the smaller number is taken, from X_0 on.
+//!
+//! ```
+//! use proofwarp::field::ghash::Ghash;
+//! use proofwarp::field::tower::Tower;
+//!
+//! let (a, b) = (Tower(0x1234 << 100), Tower(0x5678 << 77));
+//! assert_eq!(Ghash::from(a * b), Ghash::from(a) * Ghash::from(b));
+//! assert_eq!(Tower::from(Ghash::from(a)), a);
+//! ```
+
+use std::sync::LazyLock;
+
+use ff::Field;
+
+use super::ghash::Ghash;
+use super::linear::{LinearMap, Span};
+use super::tower::{LEVELS, Tower};
+
+/// Both ways.
+struct Maps {
+    to_ghash: LinearMap,
+    to_tower: LinearMap,
+}
+
+static MAPS: LazyLock<Maps> = LazyLock::new(|| {
+    let to_ghash = LinearMap::new(images());
+    // A homomorphism of fields takes nothing but zero to zero.
+    let to_tower = to_ghash.inverse().unwrap_or_else(|| LinearMap::new([0; 128]));
+    Maps { to_ghash, to_tower }
+});
+
+/// The map from T7 to GHASH's field.
+pub fn to_ghash() -> &'static LinearMap {
+    &MAPS.to_ghash
+}
+
+/// The map from GHASH's field to T7.
+pub fn to_tower() -> &'static LinearMap {
+    &MAPS.to_tower
+}
+
+impl From<Tower> for Ghash {
+    fn from(element: Tower) -> Self {
+        Self(to_ghash().apply(element.0))
+    }
+}
+
+impl From<Ghash> for Tower {
+    fn from(element: Ghash) -> Self {
+        Self(to_tower().apply(element.0))
+    }
+}
+
+/// The images of bits: bit i of T7 is the product of those X_k for which bit k of i is set.
+fn images() -> [u128; 128] {
+    let mut images = vec![Ghash::ONE];
+    for root in roots() {
+        let with_root: Vec<Ghash> = images.iter().map(|image| *image * root).collect();
+        images.extend(with_root);
+    }
+    std::array::from_fn(|bit| images[bit].0)
+}
+
+/// The images of X_0, X_1, … With Y = X_(k−1)·Z, Z² + Z is 1/X_(k−1)²: linear over GF(2).
+fn roots() -> Vec<Ghash> {
+    let span = Span::of(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
+    let next = |last: Ghash| {
+        let z = span.solve(last.invert().unwrap_or(Ghash::ZERO).square().0)?;
+        Some([z, z ^ 1].map(|z| last * Ghash(z)).into_iter().min_by_key(|root| root.0)?)
+    };
+    std::iter::successors(next(Ghash::ONE), |last| next(*last)).take(LEVELS as usize).collect()
+}

@@ -1,0 +1,96 @@
+//! The weights eq(point, x) of rows, as products of two tables (A. Gruen, "Some improvements for the PIOP for ZeroCheck", 2024).
+//!
+//! When i variables are bound, a row x has the weight Π eq(w_j, x_j) over the others. The low half of the variables has one
+//! table, the high half the other, of about the root of the number of rows each; tables for fewer variables lie side by side.
+
+use super::field::WorkField;
+use crate::field::SecretVec;
+
+/// Weights for the last k of some variables, k = 0, 1, …: those of k from 2^k on.
+fn pyramid<W: WorkField>(point: &[W]) -> Vec<W> {
+    let mut table = vec![W::ZERO, W::ONE];
+    for w in point.iter().rev() {
+        // The new variable is the highest bit.
+        let last = table[table.len() / 2..].to_vec();
+        table.extend(last.iter().map(|weight| *weight * (W::ONE - w)));
+        table.extend(last.iter().map(|weight| *weight * w));
+    }
+    table
+}
+
+/// Both tables.
+#[derive(Debug)]
+pub(super) struct Weights<W> {
+    low: Vec<W>,
+    high: Vec<W>,
+    /// Variables of the low table.
+    low_variables: u32,
+}
+
+/// Where rows of so many variables have their weights: a row's is `low[low_at + row mod 2^low_log]` times
+/// `high[high_at + row/2^low_log]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Level {
+    pub low_log: u32,
+    pub high_log: u32,
+}
+
+impl<W: WorkField> Weights<W> {
+    pub fn new(point: &[W]) -> Self {
+        let low_variables = point.len() / 2;
+        let (high, low) = point.split_at(point.len() - low_variables);
+        Self { low: pyramid(low), high: pyramid(high), low_variables: low_variables as u32 }
+    }
+
+    /// For rows of the last so many variables.
+    pub fn level(&self, variables: u32) -> Level {
+        let low_log = variables.min(self.low_variables);
+        Level { low_log, high_log: variables - low_log }
+    }
+
+    /// The table on a device: the low one, then the high one.
+    pub fn table(&self) -> Vec<W> {
+        [&self.low[..], &self.high].concat()
+    }
+
+    /// Elements of the low table.
+    pub fn low_length(&self) -> usize {
+        self.low.len()
+    }
+
+    /// Writes the weights of the rows from `first` on.
+    pub fn write(&self, level: Level, first: usize, weights: &mut [W]) {
+        let Level { low_log, high_log } = level;
+        let (low, high) = (&self.low[1 << low_log..], &self.high[1 << high_log..]);
+        for (number, weight) in weights.iter_mut().enumerate() {
+            *weight = low[(first + number) & ((1 << low_log) - 1)];
+        }
+        let factors: Vec<W> = (0..weights.len()).map(|number| high[(first + number) >> low_log]).collect();
+        W::multiply(weights, &SecretVec(factors));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_products() {
+        type F = blstrs::Scalar;
+        let point: Vec<F> = (3..10).map(F::from).collect();
+        let weights = Weights::new(&point);
+        for variables in 0..=point.len() {
+            let point = &point[point.len() - variables..];
+            let mut all = vec![F::from(0); 1 << variables];
+            let half = all.len() / 2;
+            weights.write(weights.level(variables as u32), 0, &mut all[..half]);
+            weights.write(weights.level(variables as u32), half, &mut all[half..]);
+            for (row, weight) in all.iter().enumerate() {
+                let factor = |i: usize| {
+                    if row >> (variables - 1 - i) & 1 == 1 { point[i] } else { F::from(1) - point[i] }
+                };
+                assert_eq!(*weight, (0..variables).map(factor).product(), "row {row} of 2^{variables}");
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Fields that sums are proved in, and the fields that this is computed in.
+
+use bytemuck::TransparentWrapper;
+
+use crate::field::ghash::{Ghash, Multiplier};
+use crate::field::linear::LinearMap;
+use crate::field::tower::Tower;
+use crate::field::{Element, NttField, isomorphism};
+
+/// A field that sums are proved in.
+pub trait SumcheckField: Element {
+    /// The field that rounds are computed in: the same one, if need be in another basis.
+    type Work: WorkField;
+    /// Bytes of an encoded element.
+    const BYTES: usize;
+
+    /// The element in the field of the computation.
+    fn to_work(self) -> Self::Work;
+
+    /// The element that one of the field of the computation is.
+    fn from_work(element: Self::Work) -> Self;
+
+    /// Elements that need no conversion, as they are.
+    fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
+
+    /// What takes the bits of elements to those of the field of the computation; none where they are the same.
+    fn conversion() -> Option<&'static LinearMap>;
+
+    /// A number as element: its multiple of one in a prime field, the element with its bits in a binary one.
+    fn from_number(number: u64) -> Self;
+
+    /// An element that is as good as uniform if the bytes are.
+    fn from_uniform(bytes: &[u8; 64]) -> Self;
+
+    /// Appends the element, [`Self::BYTES`] of it in little-endian order; canonical, where the field is prime.
+    fn write(&self, bytes: &mut Vec<u8>);
+
+    /// Reads such bytes; none if they are not as many, or no element.
+    fn read(bytes: &[u8]) -> Option<Self>;
+}
+
+/// A field that rounds are computed in, block by block.
+pub trait WorkField: SumcheckField<Work = Self> {
+    /// a[i] = a[i]·b[i].
+    fn multiply(a: &mut [Self], b: &[Self]);
+
+    /// Σ a[i]·b[i].
+    fn sum_of_products(a: &[Self], b: &[Self]) -> Self;
+
+    /// low[i] += factor·(high[i] − low[i]).
+    fn fold(low: &mut [Self], high: &[Self], factor: Self);
+}
+
+impl<F: NttField> SumcheckField for F {
+    type Work = Self;
+    const BYTES: usize = size_of::<F>();
+
+    fn to_work(self) -> Self {
+        self
+    }
+
+    fn from_work(element: Self) -> Self {
+        element
+    }
+
+    fn as_work(elements: &[Self]) -> Option<&[Self]> {
+        Some(elements)
+    }
+
+    fn conversion() -> Option<&'static LinearMap> {
+        None
+    }
+
+    fn from_number(number: u64) -> Self {
+        Self::from(number)
+    }
+
+    fn from_uniform(bytes: &[u8; 64]) -> Self {
+        let limb_size = Self::from(1 << 32).square();
+        let limbs = bytes.as_chunks().0.iter().map(|limb| Self::from(u64::from_le_bytes(*limb)));
+        limbs.rfold(Self::ZERO, |sum, limb| sum * limb_size + limb)
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self.to_repr().as_ref());
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut repr = F::Repr::default();
+        if repr.as_ref().len() != bytes.len() {
+            return None;
+        }
+        repr.as_mut().copy_from_slice(bytes);
+        Self::from_repr(repr).into()
+    }
+}
+
+impl<F: NttField> WorkField for F {
+    fn multiply(a: &mut [Self], b: &[Self]) {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a *= b);
+    }
+
+    fn sum_of_products(a: &[Self], b: &[Self]) -> Self {
+        a.iter().zip(b).map(|(a, b)| *a * b).sum()
+    }
+
+    fn fold(low: &mut [Self], high: &[Self], factor: Self) {
+        low.iter_mut().zip(high).for_each(|(low, high)| *low += (*high - *low) * factor);
+    }
+}
+
+/// What both bases have in common.
+macro_rules! binary {
+    ($type:ident) => {
+        const BYTES: usize = 16;
+        type Work = Ghash;
+
+        fn from_number(number: u64) -> Self {
+            Self(number.into())
+        }
+
+        fn from_uniform(bytes: &[u8; 64]) -> Self {
+            Self(bytes.as_chunks().0.iter().fold(0, |sum, part| sum ^ u128::from_le_bytes(*part)))
+        }
+
+        fn write(&self, bytes: &mut Vec<u8>) {
+            bytes.extend_from_slice(&self.0.to_le_bytes());
+        }
+
+        fn read(bytes: &[u8]) -> Option<Self> {
+            Some(Self(u128::from_le_bytes(bytes.try_into().ok()?)))
+        }
+    };
+}
+
+impl SumcheckField for Ghash {
+    binary!(Ghash);
+
+    fn to_work(self) -> Self {
+        self
+    }
+
+    fn from_work(element: Self) -> Self {
+        element
+    }
+
+    fn as_work(elements: &[Self]) -> Option<&[Self]> {
+        Some(elements)
+    }
+
+    fn conversion() -> Option<&'static LinearMap> {
+        None
+    }
+}
+
+impl SumcheckField for Tower {
+    binary!(Tower);
+
+    fn to_work(self) -> Ghash {
+        self.into()
+    }
+
+    fn from_work(element: Ghash) -> Self {
+        element.into()
+    }
+
+    fn as_work(_: &[Self]) -> Option<&[Ghash]> {
+        None
+    }
+
+    fn conversion() -> Option<&'static LinearMap> {
+        Some(isomorphism::to_ghash())
+    }
+}
+
+impl WorkField for Ghash {
+    fn multiply(a: &mut [Self], b: &[Self]) {
+        Multiplier::fastest().multiply(Self::peel_slice_mut(a), Self::peel_slice(b));
+    }
+
+    fn sum_of_products(a: &[Self], b: &[Self]) -> Self {
+        Self(Multiplier::fastest().sum_of_products(Self::peel_slice(a), Self::peel_slice(b)))
+    }
+
+    fn fold(low: &mut [Self], high: &[Self], factor: Self) {
+        Multiplier::fastest().fold(Self::peel_slice_mut(low), Self::peel_slice(high), factor.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoding<F: SumcheckField>(modulus: Option<&[u8]>) {
+        let mut element = F::from_uniform(&std::array::from_fn(|i| i as u8 * 7 + 1));
+        for _ in 0..20 {
+            let mut bytes = Vec::new();
+            element.write(&mut bytes);
+            assert_eq!((bytes.len(), F::read(&bytes)), (F::BYTES, Some(element)));
+            assert_eq!(F::read(&bytes[1..]), None);
+            assert_eq!(F::from_work(element.to_work()), element);
+            element = element.square() + F::from_number(3);
+        }
+        assert_eq!(F::from_number(1), F::ONE);
+        assert!(modulus.is_none_or(|bytes| F::read(bytes).is_none()));
+    }
+
+    #[test]
+    fn elements_are_written_and_read() {
+        encoding::<blstrs::Scalar>(Some(&[0xff; 32]));
+        encoding::<halo2curves::bn256::Fr>(Some(&[0xff; 32]));
+        encoding::<pasta_curves::Fp>(Some(&[0xff; 32]));
+        encoding::<pasta_curves::Fq>(Some(&[0xff; 32]));
+        encoding::<Ghash>(None);
+        encoding::<Tower>(None);
+    }
+
+    /// 2^512 − 1, by its definition.
+    #[test]
+    fn uniform_bytes_are_a_number() {
+        type F = halo2curves::bn256::Fr;
+        assert_eq!(F::from_uniform(&[0xff; 64]), F::from(2).pow_vartime([512]) - F::ONE);
+    }
+}

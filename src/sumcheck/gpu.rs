@@ -1,0 +1,344 @@
+//! Rounds on a device: one pass over the columns a round, and its values back to the host, which answers with a challenge.
+
+use std::ptr;
+use std::sync::Arc;
+
+use ff::Field;
+
+use super::claim::PLACE;
+use super::columns::Columns;
+use super::cpu::Rows;
+use super::field::{SumcheckField, WorkField};
+use super::message::Point;
+use super::plan::{GROUP, Options, Path, Place, Plan, is_binary};
+use super::shape::Shape;
+use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
+use crate::kernels::{Family, name};
+use crate::program::{Program, mem};
+use crate::{BackendKind, Error, Result};
+
+/// `POINT_INFINITY` and `NO_WEIGHTS` of the kernels.
+const INFINITY: u32 = u32::MAX;
+const NO_WEIGHTS: u32 = u32::MAX;
+/// Images of four bits at each of 32 places.
+const PLACES: u32 = 32;
+
+/// Columns that lie one after the other: their memory, and elements from one to the next.
+#[derive(Clone)]
+struct Lying {
+    buffer: Arc<Buffer>,
+    stride: u64,
+}
+
+/// Columns on a device between two rounds.
+pub(super) struct Rounds<'a, F: SumcheckField> {
+    // Dropped first: what is queued ends before memory goes.
+    stream: Stream,
+    program: Program,
+    plan: Plan,
+    rows: u64,
+    now: Lying,
+    /// Where folded columns go.
+    to: Lying,
+    sums: Sums,
+    tables: Tables,
+    /// For the columns' last rows, side by side.
+    packed: DeviceVector<F::Work>,
+    /// The caller's memory, or what was the caller's.
+    _columns: Columns<'a, F>,
+}
+
+/// Memory for the values of a round's polynomial.
+struct Sums {
+    partials: Buffer,
+    totals: Buffer,
+    fetched: HostBuffer,
+}
+
+/// What terms and weights are on the device.
+struct Tables {
+    words: Buffer,
+    coefficients: Buffer,
+    weights: Buffer,
+}
+
+impl<'a, F: SumcheckField> Rounds<'a, F> {
+    /// Brings columns to where they are worked in. All memory that rounds need is taken here.
+    pub fn new(
+        device: &Arc<Device>,
+        program: Program,
+        shape: &Shape<F::Work>,
+        columns: Columns<'a, F>,
+        plan: Plan,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let mut stream = device.stream()?;
+        let rows = 1u64 << plan.variables;
+        let work = match plan.work_rows {
+            0 => None,
+            work_rows => {
+                Some((DeviceVector::<F::Work>::allocate(&stream, shape.columns * work_rows as usize)?, work_rows))
+            }
+        };
+        let own = work.map(|(vector, stride)| Lying { buffer: vector.buffer().clone(), stride });
+        let now = match &columns {
+            Columns::Host(slices) => upload(&mut stream, own.as_ref(), slices, abort)?,
+            Columns::Kept(vector) => Lying { buffer: vector.buffer().clone(), stride: rows },
+            Columns::Consumed(vector) => Lying { buffer: vector.buffer().clone(), stride: rows },
+        };
+        let to = own.unwrap_or_else(|| now.clone());
+        let sums = Sums::new(&stream, shape.points.len(), &plan, size_of::<F::Work>())?;
+        let tables = Tables::new(&mut stream, shape)?;
+        let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
+        let packed = DeviceVector::allocate(&stream, shape.columns * last_rows)?;
+        let mut rounds = Self { stream, program, plan, rows, now, to, sums, tables, packed, _columns: columns };
+        rounds.convert(shape.columns)?;
+        Ok(rounds)
+    }
+
+    /// The device's traffic so far.
+    pub fn traffic(&self) -> Traffic {
+        self.stream.traffic()
+    }
+
+    /// Takes columns to the basis that is computed in.
+    fn convert(&mut self, columns: usize) -> Result<()> {
+        let Some(map) = F::conversion() else { return Ok(()) };
+        let image = |place: u32, bits: u128| map.apply(bits << (4 * place)).to_le_bytes();
+        let table: Vec<[u8; 16]> = (0..PLACES).flat_map(|place| (0..16).map(move |bits| image(place, bits))).collect();
+        let buffer = self.stream.allocate(table.as_flattened().len())?;
+        self.stream.upload(&buffer, table.as_flattened())?;
+        let count = columns as u64 * self.rows;
+        let args = [Arg::U64(count), mem(&buffer), mem(&self.now.buffer), mem(&self.to.buffer)];
+        let items = u64::from(self.plan.groups_for(count)) * u64::from(GROUP);
+        // SAFETY: the arguments are those of the kernel; both buffers have all rows of the columns, and the table is
+        // kept until what is queued has run, its home being the stream.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_convert", items, GROUP, &args)? };
+        self.now = self.to.clone();
+        Ok(())
+    }
+
+    /// Binds the first variable, if there is a challenge for it; then the values of the next round's polynomial at the
+    /// shape's points.
+    pub fn sums(
+        &mut self,
+        shape: &Shape<F::Work>,
+        challenge: Option<F::Work>,
+        abort: Abort<'_>,
+    ) -> Result<Vec<F::Work>> {
+        let groups = match self.plan.fused {
+            true => self.product(shape, challenge)?,
+            false => self.terms(shape, challenge)?,
+        };
+        let points = shape.points.len();
+        let args = [groups, points as u32].map(Arg::U32);
+        let args = [&args[..], &[mem(&self.sums.partials), mem(&self.sums.totals)]].concat();
+        // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
+        self.stream.fetch(&self.sums.fetched, &self.sums.totals)?;
+        self.stream.wait(abort)?;
+        let mut values = vec![F::Work::ZERO; points];
+        // SAFETY: kernels leave elements.
+        unsafe { as_bytes_mut(&mut values) }.copy_from_slice(self.sums.fetched.bytes_of());
+        Ok(values)
+    }
+
+    /// Folds and evaluates in one pass; how many groups did.
+    fn product(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
+        let folds = challenge.is_some();
+        let half = if folds { self.rows / 4 } else { self.rows / 2 };
+        let r = challenge.unwrap_or(F::Work::ZERO);
+        let mut args = [half as u32, u32::from(folds)].map(Arg::U32).to_vec();
+        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
+        args.push(value(&r));
+        args.extend([&*self.now.buffer, &*self.to.buffer, &self.sums.partials].map(mem));
+        let groups = self.plan.groups_for(half);
+        let kernel = ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"][shape.columns - 2];
+        // SAFETY: the arguments are those of the kernel; columns have 2·half rows, or twice as many to be folded, for
+        // which `to` has room, and there is a partial sum for each group and point.
+        unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
+        if folds {
+            self.folded();
+        }
+        Ok(groups)
+    }
+
+    /// Folds, then evaluates terms, with groups for each point; how many groups a point has.
+    fn terms(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
+        if let Some(challenge) = challenge {
+            self.fold(shape.columns, challenge)?;
+        }
+        let half = self.rows / 2;
+        let points = shape.points.len() as u32;
+        let [mut low_log, mut low_at, mut high_at] = [NO_WEIGHTS, 0, 0];
+        if let Some(weights) = &shape.weights {
+            let level = weights.level(half.ilog2());
+            (low_log, low_at) = (level.low_log, 1 << level.low_log);
+            high_at = weights.low_length() as u32 + (1 << level.high_log);
+        }
+        let numbers = [half as u32, points, shape.terms.len() as u32, shape.degree as u32, low_log, low_at, high_at];
+        let mut args = numbers.map(Arg::U32).to_vec();
+        args.push(Arg::U64(self.now.stride));
+        let Tables { words, coefficients, weights } = &self.tables;
+        args.extend([words, coefficients, weights, &*self.now.buffer, &self.sums.partials].map(mem));
+        let groups = self.plan.groups_for(half);
+        // SAFETY: the arguments are those of the kernel; terms name columns that there are, each of 2·half rows, weights are
+        // for half as many, and there is a partial sum for each group and point.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_terms", items(groups * points), GROUP, &args)? };
+        Ok(groups)
+    }
+
+    fn fold(&mut self, columns: usize, challenge: F::Work) -> Result<()> {
+        let half = self.rows / 2;
+        let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
+        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
+        args.push(value(&challenge));
+        args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
+        let items = items(self.plan.groups_for(half));
+        // SAFETY: the arguments are those of the kernel; columns have 2·half rows, and `to` has room for half of them.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_fold", items, GROUP, &args)? };
+        self.folded();
+        Ok(())
+    }
+
+    fn folded(&mut self) {
+        self.now = self.to.clone();
+        self.rows /= 2;
+    }
+
+    /// Binds the first variable, if there is a challenge for it; then brings the columns to the host.
+    pub fn last_rows(
+        &mut self,
+        columns: usize,
+        challenge: Option<F::Work>,
+        abort: Abort<'_>,
+    ) -> Result<Rows<'static, F::Work>> {
+        if let Some(challenge) = challenge {
+            self.fold(columns, challenge)?;
+        }
+        let (rows, size) = (self.rows as usize, size_of::<F::Work>());
+        for column in 0..columns {
+            let from = (&*self.now.buffer, column * self.now.stride as usize * size);
+            self.stream.copy((self.packed.buffer(), column * rows * size), from, rows * size)?;
+        }
+        let mut all = SecretVec(vec![F::Work::ZERO; columns * rows]);
+        // SAFETY: kernels leave elements.
+        let bytes = unsafe { as_bytes_mut(&mut all.0) };
+        self.stream.download_unless(bytes, self.packed.buffer(), abort)?;
+        let own = all.chunks(rows).map(|column| SecretVec(column.to_vec())).collect();
+        Ok(Rows::Own(own, rows))
+    }
+}
+
+fn items(groups: u32) -> u64 {
+    u64::from(groups) * u64::from(GROUP)
+}
+
+/// An element as argument.
+fn value<W: Element>(element: &W) -> Arg {
+    Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
+}
+
+fn upload<F: SumcheckField>(
+    stream: &mut Stream,
+    to: Option<&Lying>,
+    columns: &[&[F]],
+    abort: Abort<'_>,
+) -> Result<Lying> {
+    let missing = || Error::invalid(PLACE, "memory for columns of the host", "some", "none");
+    let to = to.ok_or_else(missing)?;
+    for (number, column) in columns.iter().enumerate() {
+        let offset = number * to.stride as usize * size_of::<F>();
+        stream.upload_unless(&to.buffer, offset, as_bytes(column), abort)?;
+    }
+    Ok(to.clone())
+}
+
+impl Sums {
+    fn new(stream: &Stream, points: usize, plan: &Plan, size: usize) -> Result<Self> {
+        let partials = stream.scratch(plan.groups as usize * points * size)?;
+        let totals = stream.scratch(points * size)?;
+        Ok(Self { partials, totals, fetched: stream.host_buffer(points * size)? })
+    }
+}
+
+impl Tables {
+    fn new<W: WorkField>(stream: &mut Stream, shape: &Shape<W>) -> Result<Self> {
+        let coefficients: Vec<W> = shape.terms.iter().map(|term| term.coefficient).collect();
+        let weights = shape.weights.as_ref().map_or_else(Vec::new, super::eq::Weights::table);
+        let words: Vec<u8> = words(shape).into_iter().flat_map(u32::to_le_bytes).collect();
+        let mut table = |bytes: &[u8]| {
+            let buffer = stream.allocate(bytes.len())?;
+            stream.upload(&buffer, bytes).map(|()| buffer)
+        };
+        Ok(Self {
+            words: table(&words)?,
+            coefficients: table(as_bytes(&coefficients))?,
+            weights: table(as_bytes(&weights))?,
+        })
+    }
+}
+
+/// Numbers of points, then of each term: how many factors, and their columns.
+fn words<W>(shape: &Shape<W>) -> Vec<u32> {
+    let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
+    let mut words: Vec<u32> = shape.points.iter().map(number).collect();
+    for term in &shape.terms {
+        words.push(term.columns.len() as u32);
+        words.extend(term.columns.iter().map(|column| *column as u32));
+    }
+    words
+}
+
+/// The kernels of a path: of the one that is asked for, or the fastest that is there; and why that is not another.
+pub(super) fn kernels<F: SumcheckField>(device: &Device, options: &Options) -> Result<(Path, Program, Vec<String>)> {
+    let portable = Program::of(Family::Sumcheck, F::Work::NAME)?;
+    let wanted = options.path != Some(Path::Portable) && is_binary::<F>();
+    match wanted.then(|| clmad::<F>(device)) {
+        None => Ok((Path::Portable, portable, Vec::new())),
+        Some(Ok(program)) => Ok((Path::Clmad, program, Vec::new())),
+        Some(Err(error)) if options.path.is_some() => Err(error),
+        Some(Err(error)) => Ok((Path::Portable, portable, vec![error.to_string()])),
+    }
+}
+
+/// # Errors
+/// The device has no carry-less multiply-add, kernels with it were not built in, or the driver refuses them.
+fn clmad<F: SumcheckField>(device: &Device) -> Result<Program> {
+    let info = device.info();
+    if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
+        return Err(no_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
+    }
+    let program = Program::of(Family::Sumcheck, &format!("{}_{}", F::Work::NAME, name::CLMAD))?;
+    if let Some(note) = missing(program) {
+        return Err(no_clmad(device, "kernels that were built in", note));
+    }
+    program.make_ready(device, "sumcheck_fold").map(|()| program)
+}
+
+fn no_clmad(device: &Device, expected: &str, actual: &str) -> Error {
+    let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
+    Error::Unavailable { backend: device.info().backend, reason }
+}
+
+/// Why a module was not built in.
+#[cfg(feature = "cuda")]
+fn missing(program: Program) -> Option<&'static str> {
+    use crate::backend::cuda;
+    (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn missing(_: Program) -> Option<&'static str> {
+    Some("none without the feature cuda")
+}
+
+/// Who owns the columns.
+pub(super) fn place<F>(columns: &Columns<'_, F>) -> Place {
+    match columns {
+        Columns::Host(_) => Place::Host,
+        Columns::Kept(_) => Place::Kept,
+        Columns::Consumed(_) => Place::Consumed,
+    }
+}

@@ -1,0 +1,173 @@
+//! Where rounds run, and the memory that they take. Touches no device.
+
+use std::fmt;
+
+use super::claim::{Claim, PLACE};
+use super::field::SumcheckField;
+use super::shape::Shape;
+use crate::{Error, Result};
+
+/// What computes the rounds on a device. All give the same messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Path {
+    /// Kernels that every device runs.
+    Portable,
+    /// Carry-less multiply-add, for binary fields on NVIDIA's devices of compute capability 8.0 and later.
+    Clmad,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Portable => "portable",
+            Self::Clmad => "clmad",
+        })
+    }
+}
+
+/// How rounds are to be computed. By default all is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The one path that may be taken.
+    pub path: Option<Path>,
+    /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default.
+    pub tail: Option<u32>,
+}
+
+/// Rows that the host is as quick with as a device, which has to be waited for.
+pub const TAIL: u32 = 9;
+/// Work-items of a group, `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
+pub(super) const GROUP: u32 = 128;
+/// Most groups of a launch.
+const MOST_GROUPS: u32 = 4096;
+/// Groups for each compute unit: enough to hide that memory is far.
+const GROUPS_A_UNIT: u32 = 8;
+/// Most factors of a product whose rounds have a kernel of their own, and the fewest.
+const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
+
+/// Who owns the columns on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// They come from the host's memory.
+    Host,
+    /// They lie on a device and stay as they are.
+    Kept,
+    /// They lie on a device and are worked in.
+    Consumed,
+}
+
+/// The sizes of everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub variables: u32,
+    /// Rounds over at most 2^tail rows run on the host.
+    pub tail: u32,
+    /// Whether a kernel folds and evaluates at once.
+    pub fused: bool,
+    /// Most groups of a launch.
+    pub groups: u32,
+    /// Elements of a column in the memory that rounds work in; 0 where that is the columns' own.
+    pub work_rows: u64,
+    /// Bytes on the device beside columns that lie there.
+    pub bytes: u64,
+}
+
+impl Plan {
+    /// For columns of a field that are so many and lie there.
+    pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
+        let rows = 1u64 << shape.variables;
+        let work_rows = match place {
+            Place::Host => rows,
+            Place::Consumed => 0,
+            // Converted before the first round.
+            Place::Kept if F::conversion().is_some() => rows,
+            Place::Kept => rows / 2,
+        };
+        let groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
+        let elements = work_rows * shape.columns as u64
+            + u64::from(groups + 1) * shape.points.len() as u64
+            + weights
+            + shape.terms.len() as u64;
+        Self {
+            variables: shape.variables,
+            tail: options.tail.unwrap_or(TAIL),
+            fused: shape.is_product() && PRODUCTS.contains(&shape.columns),
+            groups,
+            work_rows,
+            bytes: elements * size_of::<F::Work>() as u64,
+        }
+    }
+
+    /// Rounds that run on the device.
+    pub fn rounds(&self) -> u32 {
+        self.variables.saturating_sub(self.tail)
+    }
+
+    /// Groups for so many rows.
+    pub fn groups_for(&self, rows: u64) -> u32 {
+        rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
+    }
+}
+
+impl<F: SumcheckField> Claim<F> {
+    /// Bytes that a proof takes on a device of so many compute units: beside the columns, where they lie there.
+    ///
+    /// # Errors
+    /// The claim is malformed.
+    pub fn device_bytes(&self, place: Place, compute_units: u32) -> Result<u64> {
+        self.check()?;
+        let shape = Shape::new(&self.to_work(), self.columns());
+        Ok(Plan::new::<F>(&shape, place, compute_units, &Options::default()).bytes)
+    }
+}
+
+/// What runs where, for a person to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What computes the rounds on the device; none where all run on the host.
+    pub path: Option<Path>,
+    /// Rounds on the device.
+    pub device_rounds: u32,
+    /// Rounds on the host.
+    pub host_rounds: u32,
+    /// Whether a pass folds and evaluates at once.
+    pub fused: bool,
+    /// Bytes on the device, beside columns that lie there.
+    pub bytes: u64,
+    /// Why another path, or no device, was not taken.
+    pub reasons: Vec<String>,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, device_rounds, host_rounds, fused, bytes, reasons } = self;
+        match path {
+            Some(path) => {
+                let passes = if *fused { "a pass a round" } else { "two passes a round" };
+                write!(
+                    f,
+                    "{device_rounds} rounds on the device ({path}, {passes}, {bytes} B), {host_rounds} on the host"
+                )?;
+            }
+            None => write!(f, "all {host_rounds} rounds on the host")?,
+        }
+        reasons.iter().try_for_each(|reason| write!(f, "; {reason}"))
+    }
+}
+
+/// Whether the characteristic is two.
+pub(super) fn is_binary<F: SumcheckField>() -> bool {
+    F::ONE.double() == F::ZERO
+}
+
+/// # Errors
+/// The path that is asked for is not there for such a field.
+pub(super) fn check_path<F: SumcheckField>(options: &Options) -> Result<()> {
+    match options.path {
+        Some(Path::Clmad) if !is_binary::<F>() => {
+            Err(Error::invalid(PLACE, "path", "portable for a prime field", Path::Clmad))
+        }
+        _ => Ok(()),
+    }
+}

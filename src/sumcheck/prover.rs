@@ -1,0 +1,371 @@
+//! The prover, round by round.
+
+use std::sync::Arc;
+
+use ff::Field;
+
+use super::claim::{Claim, PLACE};
+use super::columns::Columns;
+use super::cpu::Rows;
+use super::field::SumcheckField;
+use super::gpu::{self, Rounds};
+use super::message::{Interpolation, Message, evaluate};
+use super::plan::{Explanation, Options, Plan, check_path};
+use super::shape::Shape;
+use crate::backend::{Abort, Device, Traffic};
+use crate::report::Call;
+use crate::{Accelerator, Error, Result};
+
+/// A prover for protocols of one's own: a message, then a challenge for it, as often as the claim has variables; then the
+/// columns' values at the point that the challenges are. Calls in another order are errors, and change nothing.
+///
+/// ```
+/// use proofwarp::Accelerator;
+/// use proofwarp::field::ghash::Ghash;
+/// use proofwarp::sumcheck::{Claim, Columns, Prover};
+///
+/// let (a, b) = ([1, 2, 3, 4].map(Ghash), [5, 6, 7, 8].map(Ghash));
+/// let sum = a.iter().zip(&b).map(|(a, b)| *a * b).sum();
+/// let claim = Claim::product(2, &[0, 1]).sum(sum);
+/// let mut prover = Prover::new(&Accelerator::from_env()?, &claim, Columns::host(&[&a, &b]))?;
+/// let mut claimed = sum;
+/// while let Some(message) = prover.message()? {
+///     let challenge = Ghash(3);
+///     claimed = message.next_claim(claimed, challenge);
+///     prover.fold(challenge)?;
+/// }
+/// let finals = prover.finish()?;
+/// assert_eq!(finals[0] * finals[1], claimed);
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
+pub struct Prover<'a, F: SumcheckField> {
+    claim: Claim<F::Work>,
+    shape: Shape<F::Work>,
+    interpolation: Interpolation<F::Work>,
+    machine: Machine<'a, F>,
+    tail: u32,
+    round: u32,
+    state: State<F::Work>,
+    /// What is claimed of the rounds to come.
+    claimed: F::Work,
+    /// eq's factors of the variables that are bound.
+    scale: F::Work,
+    /// A challenge that columns are not folded by yet.
+    pending: Option<F::Work>,
+    explanation: Explanation,
+    traffic: Traffic,
+}
+
+/// What is to come.
+enum State<W> {
+    Message,
+    /// The challenge for this polynomial.
+    Challenge(Vec<W>),
+    /// Nothing: a device failed in the midst of a round.
+    Broken,
+}
+
+/// What computes rounds.
+enum Machine<'a, F: SumcheckField> {
+    Host(Rows<'a, F::Work>),
+    Device(Box<Rounds<'a, F>>),
+}
+
+impl<F: SumcheckField> std::fmt::Debug for Prover<'_, F> {
+    /// Without what it holds, which may be secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prover")
+            .field("round", &self.round)
+            .field("explanation", &self.explanation)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, F: SumcheckField> Prover<'a, F> {
+    /// On the accelerator's first device, or the one that the columns lie on; on the host, where there is none.
+    ///
+    /// # Errors
+    /// The claim is malformed, lengths or number of columns are others, or a device that is forced, or that has the columns,
+    /// has too little memory or failed.
+    pub fn new(accelerator: &Accelerator, claim: &Claim<F>, columns: Columns<'a, F>) -> Result<Self> {
+        Self::with_options(accelerator, claim, columns, &Options::default())
+    }
+
+    /// As [`Self::new`], with choices of one's own.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or a path that is asked for is not there.
+    pub fn with_options(
+        accelerator: &Accelerator,
+        claim: &Claim<F>,
+        columns: Columns<'a, F>,
+        options: &Options,
+    ) -> Result<Self> {
+        check(claim, &columns, options)?;
+        let slices = match &columns {
+            Columns::Host(slices) => slices.clone(),
+            Columns::Kept(_) | Columns::Consumed(_) => return Self::where_they_lie(claim, columns, options, None),
+        };
+        let Some(device) = device_for(accelerator, claim, options) else {
+            return Ok(Self::on_host(claim, &slices, accelerator.absent().to_vec()));
+        };
+        Self::on_device(device, claim, columns, options, None).or_else(|error| {
+            call(claim, slices.len()).failed(device.info(), &error);
+            if accelerator.forced().is_some() || matches!(error, Error::Invalid { .. }) {
+                return Err(error);
+            }
+            let reasons = accelerator.absent().iter().cloned().chain([error.to_string()]).collect();
+            Ok(Self::on_host(claim, &slices, reasons))
+        })
+    }
+
+    /// On the host's cores; the claim and the columns were checked.
+    pub(super) fn on_host(claim: &Claim<F>, columns: &[&'a [F]], reasons: Vec<String>) -> Self {
+        let shape = Shape::new(&claim.to_work(), columns.len());
+        let explanation = Explanation {
+            path: None,
+            device_rounds: 0,
+            host_rounds: claim.variables(),
+            fused: false,
+            bytes: 0,
+            reasons,
+        };
+        Self::of(claim, shape, Machine::Host(Rows::of(columns)), u32::MAX, explanation)
+    }
+
+    /// On the device that has the columns.
+    pub(super) fn where_they_lie(
+        claim: &Claim<F>,
+        columns: Columns<'a, F>,
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let there = || Error::invalid(PLACE, "columns", "on a device", "in the host's memory");
+        let device = columns.device_of().ok_or_else(there)?;
+        Self::on_device(&device, claim, columns, options, abort)
+    }
+
+    /// On a device; the claim and the columns were checked.
+    pub(super) fn on_device(
+        device: &Arc<Device>,
+        claim: &Claim<F>,
+        columns: Columns<'a, F>,
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
+        let plan = Plan::new::<F>(&shape, gpu::place(&columns), device.info().compute_units, options);
+        let (path, program, reasons) = gpu::kernels::<F>(device, options)?;
+        let rounds = Rounds::new(device, program, &shape, columns, plan, abort)?;
+        let explanation = Explanation {
+            path: Some(path),
+            device_rounds: plan.rounds(),
+            host_rounds: claim.variables() - plan.rounds(),
+            fused: plan.fused,
+            bytes: plan.bytes,
+            reasons,
+        };
+        Ok(Self::of(claim, shape, Machine::Device(Box::new(rounds)), plan.tail, explanation))
+    }
+
+    fn of(
+        claim: &Claim<F>,
+        shape: Shape<F::Work>,
+        machine: Machine<'a, F>,
+        tail: u32,
+        explanation: Explanation,
+    ) -> Self {
+        Self {
+            claim: claim.to_work(),
+            interpolation: Interpolation::new(shape.degree),
+            shape,
+            machine,
+            tail,
+            round: 0,
+            state: State::Message,
+            claimed: claim.claimed().to_work(),
+            scale: F::Work::ONE,
+            pending: None,
+            explanation,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// What runs where.
+    pub fn explain(&self) -> &Explanation {
+        &self.explanation
+    }
+
+    /// What devices moved and ran.
+    pub(super) fn traffic(&self) -> Traffic {
+        if let Machine::Device(rounds) = &self.machine { rounds.traffic() } else { self.traffic }
+    }
+
+    /// The next round's message; none after the last round.
+    ///
+    /// # Errors
+    /// The last message has no challenge yet, or the device failed.
+    pub fn message(&mut self) -> Result<Option<Message<F>>> {
+        self.message_unless(None)
+    }
+
+    /// As [`Self::message`], unless the hook says stop.
+    ///
+    /// # Errors
+    /// As [`Self::message`], or [`Error::Aborted`].
+    pub(super) fn message_unless(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
+        self.expect_message("message")?;
+        if self.round == self.claim.variables() {
+            return Ok(None);
+        }
+        let polynomial = self.attempt(|prover| prover.polynomial(abort))?;
+        let there: Vec<F> = polynomial.iter().map(|coefficient| F::from_work(*coefficient)).collect();
+        self.state = State::Challenge(polynomial);
+        Ok(Some(Message::of_polynomial(&there)))
+    }
+
+    /// Binds the round's variable.
+    ///
+    /// # Errors
+    /// There was no message that this could be the challenge for.
+    pub fn fold(&mut self, challenge: F) -> Result<()> {
+        let State::Challenge(polynomial) = &self.state else {
+            return Err(out_of_order("fold", "a message before it", self.said()));
+        };
+        let challenge = challenge.to_work();
+        self.claimed = evaluate(polynomial, challenge);
+        if let Some(w) = self.claim.eq().map(|point| point[self.round as usize]) {
+            self.scale *= w * challenge + (F::Work::ONE - w) * (F::Work::ONE - challenge);
+        }
+        self.pending = Some(challenge);
+        self.round += 1;
+        self.state = State::Message;
+        Ok(())
+    }
+
+    /// Each column's value at the point, after the last round.
+    ///
+    /// # Errors
+    /// Rounds are left, the device failed, or the columns' sum is not the one that is claimed.
+    pub fn finish(mut self) -> Result<Vec<F>> {
+        self.finals(None)
+    }
+
+    /// As [`Self::finish`], unless the hook says stop.
+    pub(super) fn finals(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
+        self.expect_message("finish")?;
+        if self.round < self.claim.variables() {
+            let left = format!("{} of {} rounds", self.round, self.claim.variables());
+            return Err(out_of_order("finish", "all rounds before it", left));
+        }
+        let columns = self.shape.columns;
+        let finals = self.attempt(|prover| Ok(prover.host_rows(abort)?.first_row(columns)))?;
+        if self.scale * self.claim.value(&finals) != self.claimed {
+            return Err(Error::invalid(PLACE, "sum of the claim", "that of the columns", "another"));
+        }
+        Ok(finals.into_iter().map(F::from_work).collect())
+    }
+
+    fn expect_message(&self, call: &str) -> Result<()> {
+        if matches!(self.state, State::Message) { Ok(()) } else { Err(out_of_order(call, "a challenge", self.said())) }
+    }
+
+    fn said(&self) -> String {
+        match self.state {
+            State::Message => format!("none in round {}", self.round),
+            State::Challenge(_) => format!("none for the message of round {}", self.round),
+            State::Broken => "a device that failed".to_owned(),
+        }
+    }
+
+    /// Work that leaves columns half done where it fails.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let result = work(self);
+        if result.is_err() {
+            self.state = State::Broken;
+        }
+        result
+    }
+
+    /// All coefficients of the round's polynomial.
+    fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+        let mut values = self.sums(abort)?;
+        match self.claim.eq().map(|point| point[self.round as usize]) {
+            None => {
+                values.push(self.claimed - values[0]);
+                Ok(self.interpolation.coefficients(&values))
+            }
+            Some(w) => Ok(times_eq(&self.interpolation.coefficients(&values), w, self.scale)),
+        }
+    }
+
+    fn sums(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+        if self.claim.variables() - self.round > self.tail
+            && let Machine::Device(rounds) = &mut self.machine
+        {
+            return rounds.sums(&self.shape, self.pending.take(), abort);
+        }
+        self.host_rows(abort)?;
+        match &self.machine {
+            Machine::Host(rows) => Ok(rows.sums(&self.shape)),
+            Machine::Device(_) => Err(Error::lost("sumcheck")),
+        }
+    }
+
+    /// Columns on the host, all challenges bound.
+    fn host_rows(&mut self, abort: Abort<'_>) -> Result<&Rows<'a, F::Work>> {
+        crate::backend::check_abort(abort)?;
+        if let Machine::Device(rounds) = &mut self.machine {
+            let rows = rounds.last_rows(self.shape.columns, self.pending.take(), abort)?;
+            self.traffic = rounds.traffic();
+            self.machine = Machine::Host(rows);
+        }
+        match &mut self.machine {
+            Machine::Host(rows) => {
+                if let Some(challenge) = self.pending.take() {
+                    rows.fold(challenge);
+                }
+                Ok(rows)
+            }
+            Machine::Device(_) => Err(Error::lost("sumcheck")),
+        }
+    }
+}
+
+/// The polynomial times scale·eq(w, X).
+fn times_eq<W: Field>(polynomial: &[W], w: W, scale: W) -> Vec<W> {
+    let (constant, slope) = (scale * (W::ONE - w), scale * (w - (W::ONE - w)));
+    let mut product = vec![W::ZERO; polynomial.len() + 1];
+    for (k, coefficient) in polynomial.iter().enumerate() {
+        product[k] += *coefficient * constant;
+        product[k + 1] += *coefficient * slope;
+    }
+    product
+}
+
+fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
+    Error::invalid(PLACE, call, expected, actual)
+}
+
+/// # Errors
+/// The claim is malformed, columns do not fit it, or the path is not there for such a field.
+pub(super) fn check<F: SumcheckField>(claim: &Claim<F>, columns: &Columns<'_, F>, options: &Options) -> Result<()> {
+    claim.check()?;
+    columns.check(claim)?;
+    check_path::<F>(options)
+}
+
+/// The device for columns of the host; none for few rows.
+pub(super) fn device_for<'d, F: SumcheckField>(
+    accelerator: &'d Accelerator,
+    claim: &Claim<F>,
+    options: &Options,
+) -> Option<&'d Arc<Device>> {
+    let tail = options.tail.unwrap_or(super::plan::TAIL);
+    accelerator.devices().first().filter(|_| claim.variables() > tail)
+}
+
+/// What reports say.
+pub(super) fn call<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> Call {
+    Call { operation: format!("sumcheck {}", F::NAME), elements: columns << claim.variables() }
+}

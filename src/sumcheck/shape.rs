@@ -1,0 +1,45 @@
+//! A claim as rounds compute with it.
+
+use super::claim::{Claim, Term};
+use super::eq::Weights;
+use super::field::WorkField;
+use super::message::{Point, points};
+
+/// The polynomial's products, where they are evaluated, and the weights of rows.
+#[derive(Debug)]
+pub(super) struct Shape<W> {
+    pub variables: u32,
+    /// Columns that are folded, whether a term has them or not.
+    pub columns: usize,
+    pub degree: usize,
+    pub terms: Vec<Term<W>>,
+    pub points: Vec<Point>,
+    pub weights: Option<Weights<W>>,
+}
+
+impl<W: WorkField> Shape<W> {
+    pub fn new(claim: &Claim<W>, columns: usize) -> Self {
+        let weights = claim.eq().map(Weights::new);
+        Self {
+            variables: claim.variables(),
+            columns,
+            degree: claim.degree(),
+            terms: claim.terms().to_vec(),
+            points: points(claim.degree(), weights.is_some()),
+            weights,
+        }
+    }
+
+    /// Whether all columns are the factors of the only term, each once, and rows have no weights.
+    pub fn is_product(&self) -> bool {
+        let [term] = &self.terms[..] else { return false };
+        let mut factors = term.columns.clone();
+        factors.sort_unstable();
+        self.weights.is_none() && factors.into_iter().eq(0..self.columns)
+    }
+
+    /// Whether a term has a value there: only those of the highest degree have one at infinity.
+    pub fn counts(&self, term: &Term<W>, point: Point) -> bool {
+        point != Point::Infinity || term.columns.len() == self.degree
+    }
+}

@@ -1,0 +1,83 @@
+//! What a prover says, and the challenges that follow from it (Fiat and Shamir).
+
+use sha2::{Digest, Sha256};
+
+use super::field::SumcheckField;
+
+/// A transcript. Prover and verifier start with equal ones, and go the same way.
+pub trait Transcript<F> {
+    /// Takes in elements under a name.
+    fn observe(&mut self, label: &str, elements: &[F]);
+
+    /// An element that follows from all that was taken in.
+    fn challenge(&mut self, label: &str) -> F;
+}
+
+impl<F, T: Transcript<F> + ?Sized> Transcript<F> for &mut T {
+    fn observe(&mut self, label: &str, elements: &[F]) {
+        (**self).observe(label, elements);
+    }
+
+    fn challenge(&mut self, label: &str) -> F {
+        (**self).challenge(label)
+    }
+}
+
+/// A transcript by SHA-256. Each message is hashed with the state before it: a kind, the label and the elements, with the
+/// lengths of both ahead of them; elements are encoded as [`SumcheckField::write`] does it.
+///
+/// ```
+/// use proofwarp::field::ghash::Ghash;
+/// use proofwarp::sumcheck::{HashTranscript, Transcript};
+///
+/// let mut transcript = HashTranscript::new(b"example");
+/// transcript.observe("sum", &[Ghash(7)]);
+/// let challenge: Ghash = transcript.challenge("point");
+/// assert_ne!(challenge, transcript.challenge("point"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashTranscript {
+    state: [u8; 32],
+}
+
+/// Kinds of messages.
+const OBSERVED: u8 = 0;
+const CHALLENGE: u8 = 1;
+const MORE: u8 = 2;
+
+impl HashTranscript {
+    /// For a protocol of this name.
+    pub fn new(protocol: &[u8]) -> Self {
+        let mut transcript = Self { state: [0; 32] };
+        transcript.state = transcript.hash(OBSERVED, "protocol", protocol);
+        transcript
+    }
+
+    fn hash(&self, kind: u8, label: &str, bytes: &[u8]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.state);
+        hash.update([kind]);
+        for part in [label.as_bytes(), bytes] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
+impl<F: SumcheckField> Transcript<F> for HashTranscript {
+    fn observe(&mut self, label: &str, elements: &[F]) {
+        let mut bytes = Vec::with_capacity(elements.len() * F::BYTES);
+        elements.iter().for_each(|element| element.write(&mut bytes));
+        self.state = self.hash(OBSERVED, label, &bytes);
+    }
+
+    fn challenge(&mut self, label: &str) -> F {
+        self.state = self.hash(CHALLENGE, label, &[]);
+        let more = self.hash(MORE, label, &[]);
+        let mut bytes = [0; 64];
+        bytes[..32].copy_from_slice(&self.state);
+        bytes[32..].copy_from_slice(&more);
+        F::from_uniform(&bytes)
+    }
+}

@@ -1,0 +1,12 @@
+//! Sumcheck on every backend and on the CPU, against sums over the hypercube.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod batch;
+mod errors;
+mod faults;
+mod proofs;
+mod random;
+mod tools;
+mod verifier;

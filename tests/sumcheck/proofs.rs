@@ -1,0 +1,148 @@
+//! Proofs of every shape, on every backend.
+
+use proofwarp::field::ghash::Ghash;
+use proofwarp::field::tower::Tower;
+use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, SumcheckField, unsliced};
+use proofwarp::{Accelerator, BackendKind};
+
+use crate::common::{accelerators_and_cpu, accelerators_with_devices};
+use crate::tools::{Case, EVERYWHERE, Lying};
+
+/// All rounds on the device, or as it is by default.
+const ON_DEVICE: Options = Options { path: None, tail: Some(0) };
+
+/// The proof of the CPU, which is that of the definition.
+fn checked<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
+    let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
+    let proof = case.prove(&cpu, Lying::Host, &Options::default());
+    case.check(&proof);
+    let bytes = proof.to_bytes();
+    assert_eq!(Proof::from_bytes(&case.claim, case.columns.len(), &bytes).expect("its bytes"), proof);
+    proof
+}
+
+/// Everywhere the same.
+fn agrees<F: SumcheckField>(case: &Case<F>, options: &[Options]) {
+    let expected = checked(case).to_bytes();
+    for accelerator in accelerators_with_devices() {
+        for (lying, options) in EVERYWHERE.iter().flat_map(|lying| options.iter().map(move |options| (*lying, options)))
+        {
+            let proof = case.prove(&accelerator, lying, options);
+            assert!(proof.to_bytes() == expected, "{accelerator:?} {lying:?} {options:?} {:?}", case.claim);
+        }
+    }
+}
+
+fn products<F: SumcheckField>() {
+    for variables in 0..=10 {
+        for degree in 1..=6 {
+            let case = Case::<F>::product(variables, degree, u64::from(variables) * 8 + degree as u64);
+            checked(&case);
+            if variables % 3 == 1 || variables < 3 {
+                agrees(&case, &[ON_DEVICE]);
+            }
+        }
+    }
+}
+
+fn terms<F: SumcheckField>() {
+    for (variables, degree) in [(0, 2), (1, 1), (2, 6), (3, 5), (5, 3), (8, 4)] {
+        agrees(&Case::<F>::terms(variables, degree, 40 + u64::from(variables)), &[ON_DEVICE]);
+    }
+}
+
+fn eq<F: SumcheckField>() {
+    for (variables, degree) in [(0, 1), (1, 2), (2, 1), (3, 6), (4, 2), (7, 3), (9, 2)] {
+        let seed = 60 + u64::from(variables);
+        agrees(&Case::<F>::product(variables, degree, seed).with_eq(seed), &[ON_DEVICE]);
+        agrees(&Case::<F>::terms(variables, degree, seed).with_eq(seed), &[ON_DEVICE]);
+    }
+}
+
+/// The last rounds on the host, and more rows than groups have work-items.
+fn larger<F: SumcheckField>() {
+    let tails = [Options::default(), Options { tail: Some(4), ..ON_DEVICE }];
+    for degree in 2..=4 {
+        agrees(&Case::<F>::product(12, degree, 80 + degree as u64), &tails);
+    }
+    agrees(&Case::<F>::terms(11, 3, 90).with_eq(91), &tails);
+}
+
+macro_rules! of_every_field {
+    ($($field:ident: $type:ty;)*) => {
+        $(mod $field {
+            #[test] fn products() { super::products::<$type>(); }
+            #[test] fn terms() { super::terms::<$type>(); }
+            #[test] fn eq() { super::eq::<$type>(); }
+            #[test] fn larger() { super::larger::<$type>(); }
+        })*
+    };
+}
+
+of_every_field! {
+    tower: proofwarp::field::tower::Tower;
+    ghash: proofwarp::field::ghash::Ghash;
+    bls12_381_fr: blstrs::Scalar;
+    bn254_fr: halo2curves::bn256::Fr;
+    pasta_fp: pasta_curves::Fp;
+    pasta_fq: pasta_curves::Fq;
+}
+
+/// A claim on the tower is one on GHASH's field in another basis: so are messages and finals, for the same challenges.
+#[test]
+fn both_bases_give_the_same_messages() {
+    let case = Case::<Tower>::product(6, 3, 1);
+    let there: Vec<Vec<Ghash>> =
+        case.columns.iter().map(|column| column.iter().map(|a| Ghash::from(*a)).collect()).collect();
+    let claim = Claim::product(6, &[0, 1, 2]).sum(Ghash::from(case.claim.claimed()));
+    for accelerator in accelerators_and_cpu() {
+        let slices: Vec<&[Ghash]> = there.iter().map(Vec::as_slice).collect();
+        let mut tower =
+            Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &ON_DEVICE).expect("tower");
+        let mut ghash = Prover::with_options(&accelerator, &claim, Columns::host(&slices), &ON_DEVICE).expect("GHASH");
+        let mut challenge = Tower(0x1234_5678_9abc_def0);
+        while let Some(message) = tower.message().expect("a message") {
+            let other = ghash.message().expect("a message").expect("as many");
+            let converted: Vec<Ghash> = message.coefficients().iter().map(|a| Ghash::from(*a)).collect();
+            assert_eq!(other.coefficients(), converted);
+            tower.fold(challenge).expect("in order");
+            ghash.fold(challenge.into()).expect("in order");
+            challenge *= Tower(3 << 90);
+        }
+        let finals = tower.finish().expect("finals").into_iter().map(Ghash::from).collect::<Vec<_>>();
+        assert_eq!(ghash.finish().expect("finals"), finals);
+    }
+}
+
+/// Bit-sliced columns are packed ones in another order of bits.
+#[test]
+fn bit_sliced_columns() {
+    let case = Case::<Tower>::product(11, 2, 7);
+    for column in &case.columns {
+        let bits: Vec<u128> = column.iter().map(|element| element.0).collect();
+        let words = proofwarp::field::bitslice::to_tiles(&bits);
+        assert_eq!(&unsliced(&words, column.len()).expect("its words"), column);
+        let error = unsliced(&words[1..], column.len()).expect_err("one too few").to_string();
+        assert_eq!(error, "sumcheck: words of a column: expected 8192, got 8191");
+    }
+}
+
+#[test]
+fn what_runs_where_is_told() {
+    let case = Case::<Ghash>::product(12, 3, 8);
+    for accelerator in accelerators_with_devices() {
+        let prover = Prover::new(&accelerator, &case.claim, Columns::host(&case.slices())).expect("memory");
+        let explanation = prover.explain();
+        assert_eq!((explanation.device_rounds, explanation.host_rounds, explanation.fused), (3, 9, true));
+        assert!(explanation.path.is_some() && explanation.to_string().contains("3 rounds on the device"));
+        let units = accelerator.devices()[0].info().compute_units;
+        let place = proofwarp::sumcheck::Place::Host;
+        assert_eq!(case.claim.device_bytes(place, units).expect("a claim"), explanation.bytes);
+        let options = Options { path: Some(Path::Portable), tail: None };
+        let prover = Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &options);
+        assert_eq!(prover.expect("always there").explain().path, Some(Path::Portable));
+    }
+    let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
+    let prover = Prover::new(&cpu, &case.claim, Columns::host(&case.slices())).expect("a prover");
+    assert_eq!(prover.explain().to_string(), "all 12 rounds on the host");
+}
