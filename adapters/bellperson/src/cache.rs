@@ -1,12 +1,12 @@
 //! Provers kept between calls, the least recently used of which go where their keys take too much memory.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bellperson::groth16::ParameterSource;
 use pairing::MultiMillerLoop;
 use proofwarp::Accelerator;
-use proofwarp::groth16::Engine;
+use proofwarp::groth16::{Circuit, Engine};
 use proofwarp::settings::Settings;
 
 use crate::held::Held;
@@ -77,8 +77,8 @@ pub fn clear_key_cache() {
     drop(entries);
 }
 
-/// The prover of these parameters and this type of circuit, if it is kept.
-pub fn find<E, P>(source: &P, circuit: TypeId) -> Option<Arc<Held<E>>>
+/// The prover of these parameters and circuits such as this, if it is kept.
+pub fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<Held<E>>>
 where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
@@ -89,7 +89,7 @@ where
         let any: Arc<dyn Any + Send + Sync> = entry.clone();
         let Ok(held) = any.downcast::<Held<E>>() else { continue };
         // Parameters that cannot be read as this key are another.
-        if held.circuit == circuit && held.has(source).unwrap_or(false) {
+        if held.takes(circuit) && held.has(source).unwrap_or(false) {
             lock().used(entry);
             return Some(held);
         }
@@ -97,10 +97,10 @@ where
     None
 }
 
-/// Lets go of a prover whose matrices may not be those of its key.
+/// Lets go of a prover whose points may not be those of its key any more.
 pub fn forget<E: Engine + MultiMillerLoop>(held: &Arc<Held<E>>) {
     let held: Arc<dyn Entry> = held.clone();
-    log::warn!("key cache: a prover goes: its matrices may not be those of its key");
+    log::warn!("key cache: a key goes: a proof by it does not verify");
     let gone = lock().take(&held);
     drop(gone);
 }

@@ -1,9 +1,8 @@
-//! The course of a call that proves: by the prover that is kept for its parameters, or by a new one.
+//! The course of a call that proves: by the key that is kept for its parameters, or by a new one.
 //!
-//! A kept prover has the matrices of one circuit, and others are proved by them unseen. That these are the key's matrices
-//! is not said by one proof that verifies, since a variable that is zero hides its coefficients. So circuits are proved
-//! by their own constraints' values, as bellperson does it, until one of them has the values that the matrices give, and
-//! a proof that verifies ([`Held::is_trusted`]).
+//! Circuits are proved by their own constraints' values, as bellperson does it. All that a call takes from earlier ones is
+//! a key's points on the devices, and these only if its circuits have the same variables in A and in B. So no circuit's
+//! proof depends on what was proved before.
 
 use std::sync::Arc;
 
@@ -11,18 +10,17 @@ use bellperson::groth16::{ParameterSource, Proof};
 use bellperson::{Circuit, SynthesisError};
 use pairing::MultiMillerLoop;
 use proofwarp::field::NttField;
-use proofwarp::groth16::{self, Engine, Parameters, ProvingKeyOnDevice, Witness};
+use proofwarp::groth16::{self, Engine, Parameters, ProvingKeyOnDevice};
 use proofwarp::settings::Settings;
 use proofwarp::waiting::elsewhere;
 use proofwarp::{Accelerator, Error};
-use rayon::prelude::*;
 
 use crate::evaluations::{Evaluated, evaluated};
 use crate::held::Held;
 use crate::identity::Identity;
 use crate::key::parameters;
 use crate::mapped::{Samples, mapped};
-use crate::prover::{Assignment, Prover, assign, equal_constraints, taken_down};
+use crate::prover::Prover;
 use crate::turn::{Turn, accelerator};
 use crate::verify::{is_refusal, renumbered, verifies};
 use crate::{cache, failed};
@@ -34,22 +32,6 @@ pub struct Call<'a, E: Engine, P> {
     r: &'a [E::Fr],
     s: &'a [E::Fr],
     priority: bool,
-}
-
-/// Circuits of a call, of which the first may be the one that the prover's matrices are of.
-struct Circuits<'a, F> {
-    first: Option<&'a Assignment<F>>,
-    others: &'a [Evaluated<F>],
-}
-
-/// What proofs tell of the matrices that they were not made by.
-#[derive(Debug, PartialEq, Eq)]
-enum Finding {
-    Nothing,
-    /// One verifies whose circuit has the matrices' values.
-    Right,
-    /// One verifies whose circuit has other values.
-    Wrong,
 }
 
 impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
@@ -68,114 +50,86 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
     /// As those of [`crate::create_proof_batch`].
     pub fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
         self.check_lengths(circuits.len())?;
-        elsewhere(|| self.prove_all(circuits))
+        elsewhere(|| self.prove_all(&evaluated(circuits)?))
     }
 
-    fn prove_all<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let held = self.held::<C>();
+    fn prove_all(&self, circuits: &[Evaluated<E::Fr>]) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let Some(first) = circuits.first() else { return Err(SynthesisError::AssignmentMissing) };
+        circuits.iter().enumerate().try_for_each(|(number, other)| equal_sizes(first, number, other))?;
+        let circuit = first.record.circuit().map_err(failed)?;
+        let held = cache::find::<E, P>(self.params, &circuit);
         cache::count(held.is_some());
-        let Some(held) = held else { return self.prove_first(circuits) };
-        let proofs = match held.is_trusted() {
-            true => self.prove_by_matrices(&held, circuits),
-            false => evaluated(circuits).and_then(|all| self.prove_by_values(&held, self.turn()?, &all)),
-        };
+        match held {
+            Some(held) => self.prove_by(&held, self.turn()?, circuits),
+            None => self.prove_first(circuit, circuits),
+        }
+    }
+
+    /// By a kept prover. One whose proof is refused is let go of, since it might be its fault.
+    fn prove_by(
+        &self,
+        held: &Arc<Held<E>>,
+        mut turn: Turn,
+        circuits: &[Evaluated<E::Fr>],
+    ) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let proofs = self.prove_each(held, &mut turn, circuits);
+        drop(turn);
+        if proofs.as_ref().is_err_and(is_refusal) {
+            cache::forget(held);
+        }
         cache::settle(&self.accelerator);
         proofs
     }
 
-    /// By a prover whose matrices are the key's. One whose proof is refused is let go of, since it might be its fault.
-    fn prove_by_matrices<C: Circuit<E::Fr> + Send>(
+    /// By a new prover, which is kept if its circuit's proof verifies: another circuit's key would only take room.
+    fn prove_first(
         &self,
-        held: &Arc<Held<E>>,
-        circuits: Vec<C>,
+        circuit: groth16::Circuit<E::Fr>,
+        circuits: &[Evaluated<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let assignments = assign(circuits)?;
-        let witnesses = held.prover.witnesses(&assignments)?;
-        let proofs = held.prover.prove_in_turn(&mut self.turn()?, &witnesses, self.r, self.s);
-        if proofs.as_ref().is_err_and(is_refusal) {
-            cache::forget(held);
-        }
-        proofs
-    }
-
-    /// By a kept prover's key, and circuits' own values, which tell whether its matrices are the key's.
-    fn prove_by_values(
-        &self,
-        held: &Arc<Held<E>>,
-        mut turn: Turn,
-        others: &[Evaluated<E::Fr>],
-    ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let circuits = Circuits { first: None, others };
-        let proofs = self.prove_each(held, &mut turn, &circuits)?;
-        drop(turn);
-        let finding = circuits.finding(held, &proofs);
-        if finding == Finding::Nothing {
-            complain();
-        }
-        finding.note(held);
-        Ok(proofs)
-    }
-
-    /// By a new prover, which is kept if the proof of its circuit verifies and the others' do not speak against it.
-    fn prove_first<C: Circuit<E::Fr> + Send>(&self, mut circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let others = circuits.split_off(1);
-        let Some(first) = circuits.pop() else { return Err(SynthesisError::AssignmentMissing) };
-        let (first, others) = rayon::join(|| taken_down(first), || evaluated(others));
-        let ((circuit, first), others) = (first?, others?);
         // Before the points are read: who changes the file later changes this too.
         let file = mapped(self.params).and_then(|mapped| Some((Identity::of(mapped)?, Samples::of(mapped)?)));
         let key = parameters(self.params, &circuit)?;
         let mut turn = self.turn()?;
         // Another thread may have made it while this one waited.
-        if let Some(held) = self.held::<C>() {
-            let first = Evaluated::by(&circuit, first.inputs, first.aux).ok_or(SynthesisError::AssignmentMissing)?;
-            let all: Vec<_> = std::iter::once(first).chain(others).collect();
-            return self.prove_by_values(&held, turn, &all);
+        if let Some(held) = cache::find::<E, P>(self.params, &circuit) {
+            return self.prove_by(&held, turn, circuits);
         }
         let key = uploaded(&self.accelerator, &mut turn, key)?;
-        let held = Arc::new(Held::new(self.prover(key, circuit)?, typeid::of::<C>(), file));
-        let circuits = Circuits { first: Some(&first), others: &others };
-        let proofs = self.prove_each(&held, &mut turn, &circuits)?;
-        if !proofs.first().is_some_and(|proof| verifies(held.prover.verifying_key(), proof, &first.inputs)) {
+        let held = Arc::new(Held::new(self.prover(key, circuit)?, file));
+        let proofs = self.prove_each(&held, &mut turn, circuits)?;
+        let first = proofs.first().zip(circuits.first());
+        if first.is_some_and(|(proof, one)| verifies(held.prover.verifying_key(), proof, &one.inputs)) {
+            // While others wait, so that they find it.
+            cache::keep(&self.accelerator, held);
+        } else {
             complain();
-            return Ok(proofs);
         }
-        // While others wait, so that they find it.
-        cache::keep(&self.accelerator, held.clone());
-        drop(turn);
-        circuits.finding(&held, &proofs).note(&held);
         Ok(proofs)
     }
 
-    /// Each circuit's proof by its own constraints, all at once but for those that have other variables in A or B than
-    /// the prover's circuit, and so other places in the key.
+    /// Each circuit's proof, all at once but for those that have other variables in A or B than the first, and so other
+    /// places in the key.
     fn prove_each(
         &self,
         held: &Held<E>,
         turn: &mut Turn,
-        circuits: &Circuits<'_, E::Fr>,
+        circuits: &[Evaluated<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let circuit = held.prover.circuit();
-        circuits.check(circuit)?;
-        let (alike, others): (Vec<_>, Vec<_>) =
-            circuits.witnesses().enumerate().partition(|(number, _)| circuits.is_alike(*number, circuit));
-        let mut proofs = Vec::new();
-        if !alike.is_empty() {
-            let of = |all: &[E::Fr]| alike.iter().map(|(number, _)| all[*number]).collect::<Vec<_>>();
-            let witnesses: Vec<_> = alike.iter().map(|(_, witness)| *witness).collect();
-            let made = held.prover.prove_in_turn(turn, &witnesses, &of(self.r), &of(self.s));
-            let made = made.map_err(|error| renumbered(error, |at| alike[at].0))?;
-            proofs.extend(alike.iter().map(|(number, _)| *number).zip(made));
-        }
-        for (number, witness) in others {
-            let Some(own) = circuits.evaluated(number) else { continue };
-            let circuit = own.record.circuit().map_err(failed)?;
+        let alike = |number: &usize| circuits[*number].record.has_variables_of(&circuits[0].record);
+        let (alike, others): (Vec<_>, Vec<_>) = (0..circuits.len()).partition(alike);
+        let prove = |prover: &Prover<E>, turn: &mut Turn, numbers: &[usize]| {
+            let of = |all: &[E::Fr]| numbers.iter().map(|number| all[*number]).collect::<Vec<_>>();
+            let witnesses: Vec<_> = numbers.iter().map(|number| circuits[*number].witness()).collect();
+            let made = prover.prove_in_turn(turn, &witnesses, &of(self.r), &of(self.s));
+            let made = made.map_err(|error| renumbered(error, |at| numbers[at]))?;
+            Ok::<_, SynthesisError>(numbers.iter().copied().zip(made).collect::<Vec<_>>())
+        };
+        let mut proofs = prove(&held.prover, turn, &alike)?;
+        for number in others {
+            let circuit = circuits[number].record.circuit().map_err(failed)?;
             let key = uploaded(&self.accelerator, turn, parameters(self.params, &circuit)?)?;
-            let range = number..=number;
-            let prover = self.prover(key, circuit)?;
-            let made = prover.prove_in_turn(turn, &[witness], &self.r[range.clone()], &self.s[range]);
-            let made = made.map_err(|error| renumbered(error, |_| number))?;
-            proofs.extend(made.into_iter().map(|proof| (number, proof)));
+            proofs.extend(prove(&self.prover(key, circuit)?, turn, &[number])?);
         }
         proofs.sort_by_key(|(number, _)| *number);
         Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
@@ -189,10 +143,6 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         let verifying_key = self.params.get_vk(circuit.inputs())?.clone();
         let verify = Settings::get().map_err(failed)?.verify;
         Ok(Prover::from_parts(key, circuit, verifying_key).verify(verify))
-    }
-
-    fn held<C: Circuit<E::Fr>>(&self) -> Option<Arc<Held<E>>> {
-        cache::find::<E, P>(self.params, typeid::of::<C>())
     }
 
     fn turn(&self) -> Result<Turn, SynthesisError> {
@@ -209,53 +159,16 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
     }
 }
 
-impl Finding {
-    fn note<E: Engine + MultiMillerLoop>(&self, held: &Arc<Held<E>>) {
-        match self {
-            Self::Nothing => {}
-            Self::Right => held.trust(),
-            Self::Wrong => cache::forget(held),
+/// An error unless a circuit of a batch has as many constraints and variables as the first.
+fn equal_sizes<F: NttField>(first: &Evaluated<F>, number: usize, other: &Evaluated<F>) -> Result<(), SynthesisError> {
+    let sizes = |one: &Evaluated<F>| [one.record.vectors[0].len(), one.inputs.len(), one.aux.len()];
+    let names = ["constraints", "inputs", "auxiliary variables"];
+    for (name, (expected, actual)) in names.iter().zip(sizes(first).into_iter().zip(sizes(other))) {
+        if expected != actual {
+            return Err(failed(Error::invalid("groth16", format!("{name} of circuit {number}"), expected, actual)));
         }
     }
-}
-
-impl<'a, F: NttField> Circuits<'a, F> {
-    fn witnesses(&self) -> impl Iterator<Item = Witness<'a, F>> {
-        self.first.map(Assignment::witness).into_iter().chain(self.others.iter().map(Evaluated::witness))
-    }
-
-    fn evaluated(&self, number: usize) -> Option<&'a Evaluated<F>> {
-        self.others.get(number.checked_sub(usize::from(self.first.is_some()))?)
-    }
-
-    /// Whether all have as many constraints as the prover's circuit.
-    fn check(&self, circuit: &groth16::Circuit<F>) -> Result<(), SynthesisError> {
-        let first = usize::from(self.first.is_some());
-        let numbers = self.others.iter().map(|one| one.record.vectors[0].len());
-        numbers.enumerate().try_for_each(|(number, actual)| equal_constraints(first + number, circuit, actual))
-    }
-
-    /// Whether a circuit's proof takes the prover's points, or would if its variables were as many.
-    fn is_alike(&self, number: usize, circuit: &groth16::Circuit<F>) -> bool {
-        let as_many = |one: &Evaluated<F>| one.inputs.len() == circuit.inputs() && one.aux.len() == circuit.aux();
-        self.evaluated(number).is_none_or(|one| !as_many(one) || one.has_variables_of(circuit))
-    }
-
-    /// What proofs of those that were proved by their values say.
-    fn finding<E>(&self, held: &Held<E>, proofs: &[Proof<E>]) -> Finding
-    where
-        E: Engine<Fr = F> + MultiMillerLoop,
-    {
-        let proofs = &proofs[usize::from(self.first.is_some())..];
-        let key = held.prover.verifying_key();
-        let verified = self.others.par_iter().zip(proofs).filter(|(one, proof)| verifies(key, proof, &one.inputs));
-        let same = verified.map(|(one, _)| one.is_by(held.prover.circuit()));
-        match same.reduce_with(|one, other| one && other) {
-            None => Finding::Nothing,
-            Some(true) => Finding::Right,
-            Some(false) => Finding::Wrong,
-        }
-    }
+    Ok(())
 }
 
 fn complain() {

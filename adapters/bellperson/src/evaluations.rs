@@ -1,12 +1,9 @@
 //! Constraints by their values at an assignment, as bellperson's own prover keeps them.
 
-use std::sync::Arc;
-
 use bellperson::{LinearCombination, SynthesisError};
 use ff::{Field, PrimeField};
 use proofwarp::field::NttField;
 use proofwarp::groth16::{Circuit, Densities, Witness};
-use proofwarp::matrix::Csr;
 use rayon::prelude::*;
 
 use crate::capture::{Capture, Record, Values};
@@ -38,6 +35,11 @@ impl<F: NttField> Evaluations<F> {
         let densities = Densities { a_aux: &self.a_aux, b_inputs: &self.b_inputs, b_aux: &self.b_aux };
         Circuit::new(self.vectors[0].len(), densities)
     }
+
+    /// Whether the variables that occur in A and in B are the same.
+    pub(crate) fn has_variables_of(&self, other: &Self) -> bool {
+        self.a_aux == other.a_aux && self.b_inputs == other.b_inputs && self.b_aux == other.b_aux
+    }
 }
 
 /// Runs circuits that have an assignment, each by itself.
@@ -53,46 +55,10 @@ where
 }
 
 impl<F: NttField> Evaluated<F> {
-    /// The assignment of a circuit with the values that its matrices give; none where it has no matrices.
-    pub(crate) fn by(circuit: &Circuit<F>, inputs: Vec<F>, aux: Vec<F>) -> Option<Self> {
-        let vectors = values(circuit, &inputs, &aux)?;
-        let density = |variables: &[u32]| {
-            let mut density = vec![false; inputs.len() + aux.len()];
-            for variable in variables {
-                density[*variable as usize] = true;
-            }
-            let aux = density.split_off(inputs.len());
-            (density, aux)
-        };
-        let (a_aux, (b_inputs, b_aux)) = (density(circuit.variables_of_a()).1, density(circuit.variables_of_b()));
-        Some(Self { inputs, aux, record: Evaluations { vectors, a_aux, b_inputs, b_aux } })
-    }
-
-    /// Whether a circuit's matrices give the same values.
-    pub(crate) fn is_by(&self, circuit: &Circuit<F>) -> bool {
-        values(circuit, &self.inputs, &self.aux).is_some_and(|values| values == self.record.vectors)
-    }
-
-    /// Whether the variables that occur in A and in B are those of a circuit with as many variables.
-    pub(crate) fn has_variables_of(&self, circuit: &Circuit<F>) -> bool {
-        let variables = |circuit: &Circuit<F>| [circuit.variables_of_a().to_vec(), circuit.variables_of_b().to_vec()];
-        self.record.circuit().is_ok_and(|own| variables(&own) == variables(circuit))
-    }
-
     /// The assignment, to be proved by its own values.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations: Some(self.record.slices()) }
     }
-}
-
-/// What a circuit's matrices give for an assignment, if it has matrices.
-fn values<F: NttField>(circuit: &Circuit<F>, inputs: &[F], aux: &[F]) -> Option<[Vec<F>; 3]> {
-    let assignment = [inputs, aux].concat();
-    let product = |matrix: &Arc<Csr<F>>| {
-        let row = |row| matrix.row(row).map(|(column, coefficient)| coefficient * assignment[column]).sum();
-        (0..matrix.rows()).into_par_iter().map(row).collect()
-    };
-    Some(circuit.matrices()?.each_ref().map(product))
 }
 
 impl<F: PrimeField> Record<F> for Evaluations<F> {

@@ -45,7 +45,7 @@ where
 /// that does not verify, and takes none of the others' from them.
 ///
 /// # Errors
-/// The circuits' or the parameters', the circuits' numbers of constraints or variables are not the same or not the
+/// The circuits' or the parameters', the circuits' numbers of constraints or variables are not the same or more than the
 /// key's, there is not one r and one s for each, a lock file cannot be opened, a forced backend failed, or a proof does
 /// not verify where `PROOFWARP_VERIFY` is set.
 pub fn create_proof_batch<E, C, P>(

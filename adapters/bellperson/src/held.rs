@@ -1,13 +1,11 @@
-//! A prover that is kept for later calls, and how these find it by their parameters.
+//! A prover that is kept for later calls, and how these find it by their circuits and parameters.
 
-use std::any::TypeId;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bellperson::SynthesisError;
 use bellperson::groth16::{MappedParameters, ParameterSource};
 use pairing::MultiMillerLoop;
-use proofwarp::groth16::{Engine, Parameters};
+use proofwarp::groth16::{Circuit, Engine, Parameters};
 use proofwarp::msm::Points;
 use rayon::prelude::*;
 
@@ -25,10 +23,6 @@ const NAMES: usize = 16;
 pub struct Held<E: Engine + MultiMillerLoop> {
     /// The prover.
     pub prover: Prover<E>,
-    /// The type of its circuit: others are not taken for it, whatever their parameters.
-    pub circuit: TypeId,
-    /// Whether circuits may be proved by its matrices unseen.
-    trusted: AtomicBool,
     names: Mutex<Vec<Name<E>>>,
 }
 
@@ -49,20 +43,18 @@ struct Vectors<E: Engine> {
 
 impl<E: Engine + MultiMillerLoop> Held<E> {
     /// A prover by the parameters it was made of.
-    pub fn new(prover: Prover<E>, circuit: TypeId, file: Option<(Identity, Samples<E>)>) -> Self {
+    pub fn new(prover: Prover<E>, file: Option<(Identity, Samples<E>)>) -> Self {
         let names = file.into_iter().map(|(identity, samples)| Name::File(identity, Box::new(samples)));
-        let names = Mutex::new(names.collect());
-        Self { prover, circuit, trusted: AtomicBool::new(false), names }
+        Self { prover, names: Mutex::new(names.collect()) }
     }
 
-    /// Whether the proofs of two circuits have verified that had the values that its matrices give.
-    pub fn is_trusted(&self) -> bool {
-        self.trusted.load(Ordering::Acquire)
-    }
-
-    /// Notes that they have.
-    pub fn trust(&self) {
-        self.trusted.store(true, Ordering::Release);
+    /// Whether circuits of these variables and so many constraints take the points that it has.
+    pub fn takes(&self, circuit: &Circuit<E::Fr>) -> bool {
+        let own = self.prover.circuit();
+        let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraints(), circuit.inputs(), circuit.aux()];
+        sizes(own) == sizes(circuit)
+            && own.variables_of_a() == circuit.variables_of_a()
+            && own.variables_of_b() == circuit.variables_of_b()
     }
 
     /// Whether the parameters are its key: those it has seen at a glance, others by all of their points.

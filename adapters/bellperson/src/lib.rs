@@ -1,10 +1,10 @@
 //! Groth16 proofs of bellperson's circuits by its parameters, byte for byte those of bellperson for the same r and s,
-//! with everything from the R1CS products to the sums on the device.
+//! with everything from the transforms to the sums on the device.
 //!
 //! [`groth16`] stands in for `bellperson::groth16`: the same names, of which those that prove are these here. They share
 //! devices with other processes by bellperson's lock files, and make way for proofs of high priority as bellperson's
-//! do, without losing what is done; they keep the last circuits' matrices and keys on the devices. [`Prover`] is one
-//! of those held by the caller, without locks.
+//! do, without losing what is done; they keep the last keys on the devices. [`Prover`] is a key with a circuit's matrices,
+//! held by the caller: the device computes the R1CS products too, and there are no locks.
 
 mod cache;
 mod call;
@@ -41,12 +41,9 @@ pub use prover::{Assignment, Prover, prove_evaluated};
 /// satisfy it, gets a proof that does not verify, as with bellperson, or an error where its numbers of constraints or
 /// variables tell that it is another; with `PROOFWARP_VERIFY=1` it gets an error always.
 ///
-/// Later circuits of a key and a Rust type are proved by the matrices of the first, without being asked for their terms.
-/// These matrices are taken only from a circuit whose proof verified, and relied on only once a second circuit, proved by
-/// its own terms until then, had the same values and a proof that verified: nothing shows of it but the time of a key's
-/// first two proofs. What that cannot tell: a type whose constraints are not always the key's, where the first two
-/// witnesses satisfy both the key's and the others because they are zero wherever these differ. Later proofs of it may
-/// not verify; [`clear_key_cache`] starts over, and so does a proof that `PROOFWARP_VERIFY=1` refuses.
+/// Of a key only its points stay on the devices between calls. Each circuit is asked for its constraints' terms, which
+/// takes as long as with bellperson. Who knows that all of his circuits have the same constraints proves by a [`Prover`],
+/// which asks for them once.
 pub mod groth16 {
     pub use bellperson::groth16::*;
 

@@ -210,7 +210,7 @@ where
         return Err(SynthesisError::IncompatibleLengthVector("no circuits to prove".to_owned()));
     };
     let circuit = first.record.circuit().map_err(failed)?;
-    if let Some(number) = all.iter().position(|one| !one.has_variables_of(&circuit)) {
+    if let Some(number) = all.iter().position(|one| !one.record.has_variables_of(&first.record)) {
         let what = format!("variables in A and B of circuit {number}");
         return Err(failed(Error::invalid("groth16", what, "those of circuit 0", "others")));
     }

@@ -117,16 +117,33 @@ fn circuits_of_another_key() {
     groth16::create_proof(wrong.circuits[0], &right.key, right.r[0], right.s[0]).expect("a proof, of no use");
     assert_eq!(since(before), MISS);
     assert_eq!(prove(right, &right.key), MISS);
-    // Another type of circuit is not proved by these matrices.
+    // Another type of circuit with the same variables takes the same points.
     let before = key_cache();
     let proof = groth16::create_proof(Other(right.circuits[1]), &right.key, right.r[1], right.s[1]).expect("proof");
     assert!(proof == right.expected[1]);
-    assert_eq!(since(before), MISS);
-    // One of another length is an error.
+    assert_eq!(since(before), HIT);
+    // For a longer one the key has too few, whether it is kept or not.
     let longer = Chain { links: 11, ..right.circuits[0] };
-    let error = groth16::create_proof(longer, &right.key, right.r[0], right.s[0]).expect_err("another circuit");
-    assert!(error.to_string().contains("constraints of circuit 0"), "{error}");
-    assert_eq!(prove(right, &right.key), HIT);
+    for kept in [true, false] {
+        let result = groth16::create_proof(longer, &right.key, right.r[0], right.s[0]);
+        assert!(matches!(result, Err(SynthesisError::MalformedSrs)), "{result:?}, kept: {kept}");
+        assert_eq!(prove(right, &right.key), if kept { HIT } else { MISS });
+        clear_key_cache();
+    }
+}
+
+/// Circuits of one batch have the same sizes; else it is an error, whether their key is kept or not.
+#[test]
+fn batches_of_unequal_circuits() {
+    let _turn = turn();
+    let fixture = &FIXTURES[0];
+    for _ in 0..2 {
+        let circuits = vec![fixture.circuits[0], Chain { links: 8, ..fixture.circuits[1] }];
+        let proofs = groth16::create_proof_batch(circuits, &fixture.key, fixture.r.clone(), fixture.s.clone());
+        let error = proofs.expect_err("circuits of two lengths").to_string();
+        assert!(error.contains("constraints of circuit 1: expected 12, got 11"), "{error}");
+        prove(fixture, &fixture.key);
+    }
 }
 
 fn map(path: &Path) -> MappedParameters<Bls12> {
@@ -166,19 +183,37 @@ fn files() {
     }
 }
 
-/// f·x·x = y.
-#[derive(Clone, Copy)]
+/// (f·x + (8 − f)·w)·x = y. Where x is 0, or x is w, the factor does not matter.
+#[derive(Debug, Clone, Copy)]
 struct Scaled {
     factor: u64,
     x: u64,
+    w: u64,
+}
+
+impl Scaled {
+    /// f·x·x = y.
+    fn square(factor: u64, x: u64) -> Self {
+        Self { factor, x, w: 0 }
+    }
+
+    fn y(&self) -> Scalar {
+        Scalar::from((self.factor * self.x + (8 - self.factor) * self.w) * self.x)
+    }
+
+    /// Whether it satisfies the constraints of the factor three.
+    fn is_of_three(&self) -> bool {
+        self.y() == Self { factor: 3, ..*self }.y()
+    }
 }
 
 impl Circuit<Scalar> for Scaled {
     fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        let Self { factor, x } = self;
-        let variable = cs.alloc(|| "x", || Ok(Scalar::from(x)))?;
-        let y = cs.alloc_input(|| "y", || Ok(Scalar::from(factor * x * x)))?;
-        cs.enforce(|| "y", |lc| lc + (Scalar::from(factor), variable), |lc| lc + variable, |lc| lc + y);
+        let [x, w] = [self.x, self.w].map(Scalar::from);
+        let (x, w) = (cs.alloc(|| "x", || Ok(x))?, cs.alloc(|| "w", || Ok(w))?);
+        let y = cs.alloc_input(|| "y", || Ok(self.y()))?;
+        let [of_x, of_w] = [self.factor, 8 - self.factor].map(Scalar::from);
+        cs.enforce(|| "y", |lc| lc + (of_x, x) + (of_w, w), |lc| lc + x, |lc| lc + y);
         Ok(())
     }
 }
@@ -188,7 +223,7 @@ fn valid(key: &Parameters<Bls12>, batch: &[Scaled]) -> Vec<bool> {
     let [r, s] = [3, 5].map(|number| vec![Scalar::from(number); batch.len()]);
     let proofs = groth16::create_proof_batch(batch.to_vec(), key, r, s).expect("proofs");
     let verifying_key = groth16::prepare_verifying_key(&key.vk);
-    let inputs = batch.iter().map(|one| [Scalar::from(one.factor * one.x * one.x)]);
+    let inputs = batch.iter().map(|one| [one.y()]);
     let verify = |(proof, input): (_, [Scalar; 1])| groth16::verify_proof(&verifying_key, proof, &input);
     proofs.iter().zip(inputs).map(|pair| verify(pair).expect("one input")).collect()
 }
@@ -196,13 +231,16 @@ fn valid(key: &Parameters<Bls12>, batch: &[Scaled]) -> Vec<bool> {
 /// What a circuit gets depends neither on its place in a batch, nor on what was proved before: only those of another
 /// constant than the key's, or without a coefficient that the key has, get proofs that do not verify.
 #[test]
-fn the_first_circuit_does_not_decide() {
+fn the_first_circuits_do_not_decide() {
     let _turn = turn();
-    let key = groth16::generate_random_parameters::<Bls12, _, _>(Scaled { factor: 3, x: 1 }, &mut common::rng(1));
+    let key = groth16::generate_random_parameters::<Bls12, _, _>(Scaled::square(3, 1), &mut common::rng(1));
     let key = key.expect("key");
-    // No coefficient in A, a factor of another key, the key's; with a witness that satisfies both.
-    let [zero, five, three, both] = [(0, 2), (5, 2), (3, 2), (5, 0)].map(|(factor, x)| Scaled { factor, x });
-    let orders: [&[&[Scaled]]; 9] = [
+    // No coefficient of x in A, a factor of another key, the key's.
+    let [zero, five, three] = [0, 5, 3].map(|factor| Scaled::square(factor, 2));
+    // Witnesses that satisfy the other factors and the key's: they say nothing of the constants.
+    let [nothing, both] = [0, 5].map(|factor| Scaled::square(factor, 0));
+    let (equal, unequal) = (Scaled { factor: 5, x: 2, w: 2 }, Scaled { factor: 3, x: 2, w: 7 });
+    let orders: [&[&[Scaled]]; 16] = [
         &[&[five, three, three], &[five, three, three], &[three, five], &[five, three]],
         &[&[three, five, three], &[five], &[three], &[five], &[three]],
         &[&[five], &[three], &[three], &[five], &[three]],
@@ -212,13 +250,19 @@ fn the_first_circuit_does_not_decide() {
         &[&[zero, three, three], &[three, zero], &[three], &[zero], &[three, zero, three]],
         &[&[three, zero, three], &[zero, zero], &[three], &[three]],
         &[&[zero], &[three], &[zero], &[three], &[three]],
+        &[&[both], &[both], &[three], &[three]],
+        &[&[both, both], &[three, five], &[three]],
+        &[&[both, both, both], &[both, both], &[unequal, three]],
+        &[&[nothing], &[nothing], &[three], &[three, nothing]],
+        &[&[equal], &[equal], &[unequal], &[unequal]],
+        &[&[equal, equal], &[equal, both], &[three], &[unequal]],
+        &[&[both, equal], &[equal, both], &[unequal, equal, five], &[unequal]],
     ];
     for calls in orders {
         clear_key_cache();
         for (number, batch) in calls.iter().enumerate() {
-            let expected: Vec<_> = batch.iter().map(|one| one.factor == 3 || one.x == 0).collect();
-            let factors: Vec<_> = batch.iter().map(|one| (one.factor, one.x)).collect();
-            assert_eq!(valid(&key, batch), expected, "call {number} of {}: {factors:?}", calls.len());
+            let expected: Vec<_> = batch.iter().map(Scaled::is_of_three).collect();
+            assert_eq!(valid(&key, batch), expected, "call {number} of {}: {batch:?}", calls.len());
         }
     }
 }
@@ -227,7 +271,7 @@ fn the_first_circuit_does_not_decide() {
 #[test]
 fn provers_presume_their_circuit() {
     let _turn = turn();
-    let [three, five] = [3, 5].map(|factor| Scaled { factor, x: 2 });
+    let [three, five] = [3, 5].map(|factor| Scaled::square(factor, 2));
     let key = groth16::generate_random_parameters::<Bls12, _, _>(three, &mut common::rng(1)).expect("key");
     let accelerator = Accelerator::global().expect("accelerator");
     let (prover, own) = Prover::<Bls12>::new(accelerator, three, &&key).expect("prover");
@@ -258,7 +302,7 @@ fn verified_proofs_of_another_circuit() {
 #[test]
 #[ignore = "started by another test"]
 fn refuses_another_circuit() {
-    let [three, five] = [3, 5].map(|factor| Scaled { factor, x: 2 });
+    let [three, five] = [3, 5].map(|factor| Scaled::square(factor, 2));
     let key = groth16::generate_random_parameters::<Bls12, _, _>(three, &mut common::rng(1)).expect("key");
     let prove = |one: Scaled| groth16::create_proof(one, &key, Scalar::from(3), Scalar::from(5));
     for kept in 0..4 {

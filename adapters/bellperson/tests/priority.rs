@@ -6,8 +6,8 @@ mod common;
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::thread::{JoinHandle, spawn};
+use std::sync::{LazyLock, Mutex, MutexGuard, Once, PoisonError};
+use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use bellperson::groth16::Proof;
@@ -20,7 +20,8 @@ use proofwarp_bellperson::groth16;
 const MOST: usize = 100;
 
 fn on_processor() -> bool {
-    Accelerator::global().expect("accelerator").devices()[0].info().is_cpu
+    let devices = Accelerator::global().expect("accelerator").devices();
+    devices.first().is_none_or(|device| device.info().is_cpu)
 }
 
 /// Proofs of a batch that takes a while.
@@ -35,10 +36,55 @@ const SOON: Duration = Duration::from_secs(2);
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(12, MOST, 3)));
 
 /// One test at a time: all of them look at the same locks.
-fn turn() -> MutexGuard<'static, ()> {
+fn turn() -> Turn {
     static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| drop(spawn(watch)));
+    stage_within(Duration::from_secs(300), "stock bellperson's proofs");
     LazyLock::force(&FIXTURE);
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    stage("kernels' first use");
+    Turn(turn)
+}
+
+struct Turn(#[allow(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// What the test at hand waits for, since when, and for how long at most.
+#[derive(Clone, Copy)]
+struct Stage {
+    what: &'static str,
+    since: Instant,
+    most: Duration,
+}
+
+static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
+
+fn stage_within(most: Duration, what: &'static str) {
+    *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stage { what, since: Instant::now(), most });
+}
+
+/// A processor that stands in for a GPU compiles kernels for minutes.
+fn stage(what: &'static str) {
+    stage_within(Duration::from_secs(if on_processor() { 600 } else { 30 }), what);
+}
+
+/// Ends the process where a stage does not end, and says which: a hang gives no reason.
+fn watch() {
+    loop {
+        sleep(Duration::from_millis(500));
+        let stage = *STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Stage { what, most, .. }) = stage.filter(|stage| stage.since.elapsed() > stage.most) {
+            let [gpu, priority] = [gpu_lock(), priority_lock()].map(|path| if taken(path) { "taken" } else { "free" });
+            eprintln!("{what}: no end in {most:?}; the GPU lock is {gpu}, the priority lock {priority}");
+            std::process::abort();
+        }
+    }
 }
 
 fn batch(count: usize, priority: bool) -> Vec<Proof<Bls12>> {
@@ -53,11 +99,13 @@ fn batch(count: usize, priority: bool) -> Vec<Proof<Bls12>> {
 
 /// A batch of low priority that has the devices.
 fn running() -> JoinHandle<Vec<Proof<Bls12>>> {
-    // The key is there, its matrices are relied on, and kernels are compiled.
-    (0..2).for_each(|_| drop(batch(1, false)));
+    // The key is there, and kernels are compiled.
+    stage("a first proof");
+    drop(batch(1, false));
+    stage("a batch's start");
     let running = spawn(|| batch(many(), false));
     until("the batch does not start", || taken(gpu_lock()));
-    std::thread::sleep(Duration::from_millis(5));
+    sleep(Duration::from_millis(5));
     running
 }
 
@@ -66,10 +114,12 @@ fn running() -> JoinHandle<Vec<Proof<Bls12>>> {
 fn makes_way(take: impl Fn() -> Duration, release: impl Fn()) {
     for _ in 0..20 {
         let running = running();
+        stage("the locks, while a batch runs");
         let waited = take();
-        std::thread::sleep(Duration::from_millis(300));
+        sleep(Duration::from_millis(300));
         let waits = !running.is_finished();
         release();
+        stage("a batch's end, after it made way");
         assert!(running.join().expect("the batch") == FIXTURE.expected[..many()]);
         if waits {
             eprintln!("the devices were free after {waited:.3?}");
@@ -115,6 +165,7 @@ fn makes_way_for_a_process() {
         let mut lines = lines.borrow_mut();
         lines.find_map(|line| line.split_once(start).map(|(_, rest)| rest.to_owned()))
     };
+    stage("the other process's start");
     line("ready").expect("a child that is ready");
     let order = |what: &str| writeln!(orders.borrow_mut(), "{what}").expect("child");
     let take = || {
@@ -123,6 +174,7 @@ fn makes_way_for_a_process() {
     };
     makes_way(take, || order("release"));
     drop(orders);
+    stage("the other process's end");
     assert!(child.wait().expect("child").success());
 }
 
@@ -148,11 +200,13 @@ fn low_priority_waits_for_high() {
         return;
     }
     let priority = hold(priority_lock());
+    stage("a proof of low priority, which waits");
     let waiting = spawn(|| batch(1, false));
-    std::thread::sleep(Duration::from_millis(300));
+    sleep(Duration::from_millis(300));
     assert!(!waiting.is_finished());
     assert!(!taken(gpu_lock()), "a proof of low priority has the devices");
     drop(priority);
+    stage("a proof of low priority, which may go on");
     assert!(waiting.join().expect("the proof") == FIXTURE.expected[..1]);
 }
 
@@ -163,10 +217,12 @@ fn high_priority_shows_its_lock() {
         return;
     }
     let gpu = hold(gpu_lock());
+    stage("the priority lock");
     let waiting = spawn(|| batch(1, true));
     until("the priority lock is not taken", || taken(priority_lock()));
     assert!(!waiting.is_finished());
     drop(gpu);
+    stage("a proof of high priority, which has the devices");
     assert!(waiting.join().expect("the proof") == FIXTURE.expected[..1]);
     assert!(!taken(priority_lock()) && !taken(gpu_lock()));
 }
@@ -177,6 +233,7 @@ fn threads_and_workers() {
     use rayon::prelude::*;
     let _turn = turn();
     let expected = &FIXTURE.expected;
+    stage("proofs of threads and of workers");
     std::thread::scope(|scope| {
         for priority in [false, true, false] {
             scope.spawn(move || assert!(batch(3, priority) == expected[..3]));

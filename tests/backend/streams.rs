@@ -1,0 +1,113 @@
+//! Streams: their ends, their times, waiting and aborts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use proofwarp::Error;
+use proofwarp::backend::Device;
+
+use crate::{MIB, OVER_A_SLOT, devices, downloaded, drivers, pattern, uploaded};
+
+#[test]
+fn a_device_ends_with_its_last_user() {
+    for driver in drivers() {
+        let device = Device::new(driver, None);
+        let stream = device.stream().unwrap();
+        let buffer = stream.allocate(100).unwrap();
+        let watch = Arc::downgrade(&device);
+        drop(device);
+        drop(stream);
+        drop(buffer);
+        assert!(watch.upgrade().is_none(), "idle streams keep the device alive");
+    }
+}
+
+#[test]
+fn streams_of_many_threads_do_not_disturb_each_other() {
+    for device in devices() {
+        std::thread::scope(|scope| {
+            for thread in 0..4_u8 {
+                let device = &device;
+                scope.spawn(move || {
+                    for round in 0..8 {
+                        let mut stream = device.stream().unwrap();
+                        let bytes: Vec<u8> = pattern(100_000).iter().map(|byte| byte ^ (thread * 8 + round)).collect();
+                        let buffer = uploaded(&mut stream, &bytes);
+                        let copy = stream.allocate(bytes.len()).unwrap();
+                        stream.copy((&copy, 0), (&buffer, 0), bytes.len()).unwrap();
+                        assert!(downloaded(&mut stream, &copy) == bytes);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn time_between_marks_is_counted() {
+    for device in devices() {
+        let mut stream = device.stream().unwrap();
+        let buffer = uploaded(&mut stream, &pattern(OVER_A_SLOT));
+        stream.wait(None).unwrap();
+        assert_eq!(stream.traffic().kernels, Duration::ZERO, "no mark was set");
+        stream.mark_start().unwrap();
+        for _ in 0..8 {
+            stream.zero(&buffer).unwrap();
+        }
+        stream.mark_end().unwrap();
+        stream.wait(None).unwrap();
+        let time = stream.traffic().kernels;
+        assert!(time > Duration::ZERO && time < Duration::from_secs(10), "{time:?}");
+    }
+}
+
+#[test]
+fn an_abort_is_reported_and_leaves_the_stream_usable() {
+    for device in devices() {
+        let mut stream = device.stream().unwrap();
+        let bytes = pattern(OVER_A_SLOT);
+        let buffer = uploaded(&mut stream, &bytes);
+        let asked = AtomicU32::new(0);
+        let hook = |answer: bool| {
+            let asked = &asked;
+            move || {
+                asked.fetch_add(1, Ordering::Relaxed);
+                answer
+            }
+        };
+        assert!(matches!(stream.wait(Some(&hook(true))), Err(Error::Aborted)));
+        assert!(asked.load(Ordering::Relaxed) > 0);
+        stream.wait(Some(&hook(false))).unwrap();
+        assert!(downloaded(&mut stream, &buffer) == bytes);
+    }
+}
+
+#[test]
+fn a_stream_waits_for_a_mark_on_another() {
+    for driver in drivers() {
+        let pinned = driver.pinned_allocate(MIB).unwrap();
+        let (first, second) = (driver.stream_create().unwrap(), driver.stream_create().unwrap());
+        let memory = driver.memory_allocate(MIB).unwrap();
+        // SAFETY: handles are live, ranges are whole, and the pinned memory is read after its stream has
+        // passed the copy.
+        unsafe {
+            pinned.pointer.write_bytes(0xaa, MIB);
+            driver.copy_in(first, memory, 0, pinned.pointer, MIB).unwrap();
+            driver.zero(first, memory, MIB / 2, MIB / 2).unwrap();
+            let mark = driver.event_record(first).unwrap();
+            driver.stream_wait(second, mark).unwrap();
+            driver.copy_out(second, pinned.pointer, memory, 0, MIB).unwrap();
+            driver.stream_synchronize(second).unwrap();
+            assert!(driver.event_passed(mark).unwrap());
+            driver.event_free(mark);
+            let bytes = std::slice::from_raw_parts(pinned.pointer, MIB);
+            assert!(bytes[..MIB / 2].iter().all(|byte| *byte == 0xaa));
+            assert!(bytes[MIB / 2..].iter().all(|byte| *byte == 0));
+            driver.memory_free(memory);
+            driver.stream_free(first);
+            driver.stream_free(second);
+            driver.pinned_free(pinned);
+        }
+    }
+}
