@@ -1,6 +1,6 @@
 //! Bit-sliced elements of 128 bits: a word holds the same bit of 32 elements.
 //!
-//! Memory is in tiles of 1024 elements, [tile][bit][lane]: lane l of a tile has the tile's elements 32·l to 32·l + 31, bit k of
+//! Memory is in tiles of 1024 elements, `[tile][bit][lane]`: lane l of a tile has the tile's elements 32·l to 32·l + 31, bit k of
 //! its words the element 32·l + k. So 32 neighbours read a bit's words side by side. A last tile that is not full is filled
 //! with zeros.
 //!

@@ -70,7 +70,7 @@ fn roots() -> Vec<Ghash> {
     let span = Span::of(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
     let next = |last: Ghash| {
         let z = span.solve(last.invert().unwrap_or(Ghash::ZERO).square().0)?;
-        Some([z, z ^ 1].map(|z| last * Ghash(z)).into_iter().min_by_key(|root| root.0)?)
+        [z, z ^ 1].map(|z| last * Ghash(z)).into_iter().min_by_key(|root| root.0)
     };
     std::iter::successors(next(Ghash::ONE), |last| next(*last)).take(LEVELS as usize).collect()
 }

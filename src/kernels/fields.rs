@@ -37,7 +37,7 @@ impl FieldDescription {
         Self { name, modulus, one, r2, binary: false }
     }
 
-    /// GF(2)[x]/(x^128 + x^7 + x^2 + x + 1).
+    /// `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
     pub fn ghash(name: &'static str) -> Self {
         let one = vec![1, 0, 0, 0];
         Self { name, modulus: vec![0x87, 0, 0, 0], r2: one.clone(), one, binary: true }

@@ -305,7 +305,8 @@ impl Module {
             Family::Csr => text.push_str(CSR),
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
-                [SUMCHECK, SUMCHECK_CONVERT].iter().for_each(|part| text.push_str(part));
+                text.push_str(SUMCHECK);
+                text.push_str(SUMCHECK_CONVERT);
             }
             Family::Sumcheck => [SUMCHECK_PRIME, SUMCHECK].iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),

@@ -97,10 +97,10 @@ impl<F: SumcheckField> Batch<F> {
     ///
     /// # Errors
     /// As [`super::prove`], or there is no claim, or not as many columns as claims.
-    pub fn prove<'a>(
+    pub fn prove(
         &self,
         accelerator: &Accelerator,
-        columns: Vec<Columns<'a, F>>,
+        columns: Vec<Columns<'_, F>>,
         transcript: &mut impl Transcript<F>,
         abort: Abort<'_>,
     ) -> Result<BatchProof<F>> {
@@ -116,7 +116,9 @@ impl<F: SumcheckField> Batch<F> {
             let messages = (0..self.rounds()).map(|number| self.round(&mut all, number, transcript, abort));
             let messages = messages.collect::<Result<_>>()?;
             let finals = all.iter_mut().map(|one| one.prover.finals(abort)).collect::<Result<Vec<_>>>()?;
-            finals.iter().for_each(|finals| transcript.observe("finals", finals));
+            for finals in &finals {
+                transcript.observe("finals", finals);
+            }
             Ok(BatchProof { messages, finals })
         })
     }
@@ -155,7 +157,8 @@ impl<F: SumcheckField> Batch<F> {
         Ok(message)
     }
 
-    /// Verifies a proof as [`super::verify`] does. The point of a claim of n variables are the last n coordinates of what comes back; finals by
+    /// Verifies a proof as [`super::verify`] does. The point of a claim of n variables are the last n coordinates of what comes
+    /// back; finals by
     /// claims.
     ///
     /// # Errors

@@ -195,7 +195,9 @@ fn sum_of_term<'a, W: WorkField>(
         [a, b] => W::sum_of_products(a, b),
         [first, between @ .., last] => {
             product.copy_from_slice(first);
-            between.iter().for_each(|factor| W::multiply(product, factor));
+            for factor in between {
+                W::multiply(product, factor);
+            }
             W::sum_of_products(product, last)
         }
     }

@@ -41,13 +41,13 @@ pub trait SumcheckField: Element {
 
 /// A field that rounds are computed in, block by block.
 pub trait WorkField: SumcheckField<Work = Self> {
-    /// a[i] = a[i]·b[i].
+    /// `a[i] = a[i]·b[i]`.
     fn multiply(a: &mut [Self], b: &[Self]);
 
-    /// Σ a[i]·b[i].
+    /// `Σ a[i]·b[i]`.
     fn sum_of_products(a: &[Self], b: &[Self]) -> Self;
 
-    /// low[i] += factor·(high[i] − low[i]).
+    /// `low[i] += factor·(high[i] − low[i])`.
     fn fold(low: &mut [Self], high: &[Self], factor: Self);
 }
 

@@ -68,7 +68,9 @@ impl HashTranscript {
 impl<F: SumcheckField> Transcript<F> for HashTranscript {
     fn observe(&mut self, label: &str, elements: &[F]) {
         let mut bytes = Vec::with_capacity(elements.len() * F::BYTES);
-        elements.iter().for_each(|element| element.write(&mut bytes));
+        for element in elements {
+            element.write(&mut bytes);
+        }
         self.state = self.hash(OBSERVED, label, &bytes);
     }
 

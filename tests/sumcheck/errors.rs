@@ -19,7 +19,7 @@ fn refused(accelerator: &Accelerator, claim: &Claim<Ghash>, columns: &[&[Ghash]]
 
 #[test]
 fn what_does_not_fit() {
-    let rows = vec![Ghash::ONE; 8];
+    let rows = [Ghash::ONE; 8];
     let (a, short) = (&rows[..], &rows[..7]);
     for accelerator in accelerators_and_cpu() {
         let refused = |claim: Claim<Ghash>, columns: &[&[Ghash]], message: &str| {

@@ -53,7 +53,7 @@ fn flipped_bits<F: SumcheckField>(claim: &Claim<F>, proof: &Proof<F>, columns: u
         flipped[bit / 8] ^= 1 << (bit % 8);
         if let Ok(proof) = Proof::from_bytes(claim, columns, &flipped) {
             let mut transcript = transcript();
-            assert!(verify(claim, &proof, &mut transcript).is_err(), "bit {bit} of {:?}", claim);
+            assert!(verify(claim, &proof, &mut transcript).is_err(), "bit {bit} of {claim:?}");
         }
     }
     for bytes in [&bytes[1..], &[&bytes[..], &[0]].concat()] {

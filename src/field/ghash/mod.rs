@@ -1,4 +1,4 @@
-//! GF(2)[x]/(x¹²⁸ + x⁷ + x² + x + 1), the field of GHASH (NIST SP 800-38D), bit i being the coefficient of xⁱ.
+//! `GF(2)[x]/(x¹²⁸ + x⁷ + x² + x + 1)`, the field of GHASH (NIST SP 800-38D), bit i being the coefficient of xⁱ.
 //!
 //! Products are chosen at run time ([`Multiplier`]): carry-less multiplication of 64 bits, one element or several at a time, or
 //! portable code without branches.
@@ -48,7 +48,7 @@ impl Ghash {
     /// a·x.
     #[must_use]
     pub const fn times_x(self) -> Self {
-        Self(self.0 << 1 ^ (self.0 >> 127) * 0x87)
+        Self((self.0 << 1) ^ ((self.0 >> 127) * 0x87))
     }
 
     fn times(self, other: Self) -> Self {

@@ -72,7 +72,7 @@ impl Multiplier {
         product[0]
     }
 
-    /// a[i] = a[i]·b[i], as far as both reach.
+    /// `a[i] = a[i]·b[i]`, as far as both reach.
     pub fn multiply(self, a: &mut [u128], b: &[u128]) {
         match self {
             Self::Portable => portable::multiply(a, b),
@@ -88,7 +88,7 @@ impl Multiplier {
         }
     }
 
-    /// Σ a[i]·b[i], as far as both reach; reduced once.
+    /// `Σ a[i]·b[i]`, as far as both reach; reduced once.
     pub fn sum_of_products(self, a: &[u128], b: &[u128]) -> u128 {
         match self {
             Self::Portable => portable::sum_of_products(a, b),
@@ -104,7 +104,7 @@ impl Multiplier {
         }
     }
 
-    /// low[i] += factor·(high[i] − low[i]), as far as both reach.
+    /// `low[i] += factor·(high[i] − low[i])`, as far as both reach.
     pub fn fold(self, low: &mut [u128], high: &[u128], factor: u128) {
         match self {
             Self::Portable => portable::fold(low, high, factor),
