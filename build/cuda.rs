@@ -47,12 +47,14 @@ struct Built {
     fatbins: Vec<Fatbin>,
     /// What the fatbins hold code for, such as `80`; the last one's PTX too.
     architectures: Vec<String>,
+    /// nvcc's version, such as (13, 0).
+    compiler: Option<(u32, u32)>,
     /// Why there are no fatbins.
     note: String,
 }
 
 /// The Rust source of the table.
-fn table(Built { fatbins, architectures, note }: &Built) -> String {
+fn table(Built { fatbins, architectures, compiler, note }: &Built) -> String {
     // A letter may follow the number, as in 90a.
     let number = |name: &String| name.trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
     let architectures: Vec<u32> = architectures.iter().filter_map(number).collect();
@@ -60,8 +62,9 @@ fn table(Built { fatbins, architectures, note }: &Built) -> String {
         "/// Why no kernels were built in; empty if they were.\npub const BUILD_NOTE: &str = {note:?};\n\
          /// The compute capabilities that kernels were compiled for, such as 80 for 8.0; the last as PTX too.\n\
          pub(super) const ARCHITECTURES: &[u32] = &{architectures:?};\n\
+         /// The CUDA version of the compiler.\npub(super) const COMPILER: Option<(u32, u32)> = {compiler:?};\n\
          /// The kernels that `STARTS_EARLY` declares, in order.\nstatic STARTING_EARLY: &[&str] = &{:?};\n\
-         /// Modules and their fatbins.\nstatic FATBINS: &[(&str, &[u8])] = &[\n",
+         /// Modules and their fatbins.\npub(super) static FATBINS: &[(&str, &[u8])] = &[\n",
         starting_early()
     );
     for (module, path) in fatbins {
@@ -98,7 +101,7 @@ fn compile_all(out: &Path) -> Result<Built, String> {
     });
     let done = done.into_inner().map_err(|error| error.to_string())?;
     let fatbins = done.into_iter().collect::<Result<_, _>>()?;
-    Ok(Built { fatbins, architectures, note: String::new() })
+    Ok(Built { fatbins, architectures, compiler: nvcc.release(), note: String::new() })
 }
 
 fn pop(queue: &Mutex<Vec<Module>>) -> Option<Module> {

@@ -31,6 +31,13 @@ impl Nvcc {
         output.status.success().then(|| Self { program: program.to_owned(), version })
     }
 
+    /// The CUDA version that it names, such as (13, 0).
+    pub fn release(&self) -> Option<(u32, u32)> {
+        let (_, rest) = self.version.split_once("release ")?;
+        let (major, minor) = rest.split(',').next()?.split_once('.')?;
+        Some((major.trim().parse().ok()?, minor.trim().parse().ok()?))
+    }
+
     /// Those of the architectures that it compiles for; Ampere and Hopper where it does not tell.
     pub fn known_of(&self, architectures: &[&str]) -> Vec<String> {
         let output = Command::new(&self.program).arg("--list-gpu-code").output();
