@@ -47,6 +47,8 @@ struct Built {
     fatbins: Vec<Fatbin>,
     /// What the fatbins hold code for, such as `80`; the last one's PTX too.
     architectures: Vec<String>,
+    /// nvcc's version, such as (13, 0).
+    compiler: Option<(u32, u32)>,
     /// Why there are no fatbins.
     note: String,
     /// Why there are none with carry-less multiply-add.
@@ -54,7 +56,7 @@ struct Built {
 }
 
 /// The Rust source of the table.
-fn table(Built { fatbins, architectures, note, clmad_note }: &Built) -> String {
+fn table(Built { fatbins, architectures, compiler, note, clmad_note }: &Built) -> String {
     // A letter may follow the number, as in 90a.
     let number = |name: &String| name.trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
     let architectures: Vec<u32> = architectures.iter().filter_map(number).collect();
@@ -63,8 +65,9 @@ fn table(Built { fatbins, architectures, note, clmad_note }: &Built) -> String {
          /// Why no kernels with carry-less multiply-add were built in; empty if they were.\npub const CLMAD_NOTE: &str = {clmad_note:?};\n\
          /// The compute capabilities that kernels were compiled for, such as 80 for 8.0; the last as PTX too.\n\
          pub(super) const ARCHITECTURES: &[u32] = &{architectures:?};\n\
+         /// The CUDA version of the compiler.\npub(super) const COMPILER: Option<(u32, u32)> = {compiler:?};\n\
          /// The kernels that `STARTS_EARLY` declares, in order.\nstatic STARTING_EARLY: &[&str] = &{:?};\n\
-         /// Modules and their fatbins.\nstatic FATBINS: &[(&str, &[u8])] = &[\n",
+         /// Modules and their fatbins.\npub(super) static FATBINS: &[(&str, &[u8])] = &[\n",
         starting_early()
     );
     for (module, path) in fatbins {
@@ -106,7 +109,7 @@ fn compile_all(out: &Path) -> Result<Built, String> {
     let done = done.into_inner().map_err(|error| error.to_string())?;
     let mut fatbins = done.into_iter().collect::<Result<Vec<_>, _>>()?;
     fatbins.extend(with_clmad);
-    Ok(Built { fatbins, architectures, note: String::new(), clmad_note })
+    Ok(Built { fatbins, architectures, compiler: nvcc.release(), note: String::new(), clmad_note })
 }
 
 /// Modules with carry-less multiply-add, by a compiler that has it. Drivers may be older, and do not take its PTX, but they take

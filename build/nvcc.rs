@@ -49,10 +49,14 @@ impl Nvcc {
     }
 
     fn knows_clmad(&self) -> bool {
-        let release = self.version.split("release ").nth(1).and_then(|rest| rest.split(',').next());
-        let numbers = release.and_then(|release| release.split_once('.'));
-        let parsed = numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        parsed.is_some_and(|release: (u32, u32)| release >= (13, 3))
+        self.release().is_some_and(|release| release >= (13, 3))
+    }
+
+    /// The CUDA version that it names, such as (13, 0).
+    pub fn release(&self) -> Option<(u32, u32)> {
+        let (_, rest) = self.version.split_once("release ")?;
+        let (major, minor) = rest.split(',').next()?.split_once('.')?;
+        Some((major.trim().parse().ok()?, minor.trim().parse().ok()?))
     }
 
     /// Those of the architectures that it compiles for; Ampere and Hopper where it does not tell.

@@ -1,14 +1,30 @@
 //! Which devices run an operation, and what happens when one cannot.
+//!
+//! ```
+//! use proofwarp::{Accelerator, BackendKind};
+//!
+//! let accelerator = Accelerator::from_env()?; // CUDA, then OpenCL, then the CPU, or what PROOFWARP_BACKEND forces
+//! for device in accelerator.devices() {
+//!     println!("{} on {}: {} bytes free", device.info().name, device.info().backend, device.free_memory()?);
+//! }
+//! accelerator.absent().iter().for_each(|reason| println!("{reason}")); // why a better backend is not used
+//!
+//! let host = Accelerator::with_backend(BackendKind::Cpu)?; // one backend, without fallback
+//! assert!(host.devices().is_empty());
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::backend::{BackendKind, Device, Traffic};
-use crate::report::{Call, Report};
+use crate::report::{Call, Report, operation};
 use crate::settings::Settings;
 use crate::{Error, Result};
 
-/// The devices of this process and the policy for choosing among them.
+/// The devices of this process and the policy for choosing among them: see the [module](self)'s example.
+///
+/// A clone shares devices. Algorithms take it by reference, or keep a clone.
 #[derive(Debug, Clone)]
 pub struct Accelerator {
     devices: Vec<Arc<Device>>,
@@ -99,6 +115,7 @@ impl Accelerator {
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
         let start = Instant::now();
+        let _span = operation(&call.operation, call.elements);
         let mut fallbacks = self.absent.clone();
         if let Some(device) = self.devices.first() {
             match gpu(&self.devices) {

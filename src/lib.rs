@@ -1,9 +1,9 @@
-//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices, polynomial expressions and sumcheck on CUDA,
-//! OpenCL and the CPU.
+//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices, polynomial expressions, sumcheck and whole proofs
+//! for zero-knowledge provers, on CUDA, OpenCL and the CPU.
 //!
 //! ```
 //! use ff::Field;
-//! use proofwarp::{Accelerator, ntt::NttDomain};
+//! use proofwarp::prelude::*;
 //!
 //! let accelerator = Accelerator::from_env()?; // PROOFWARP_BACKEND=cuda|opencl|cpu forces one
 //! let domain = NttDomain::<blstrs::Scalar>::new(&accelerator, 4)?;
@@ -13,19 +13,65 @@
 //! println!("{report}");
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
+//!
+//! | what | module | an example |
+//! |---|---|---|
+//! | which devices run an operation, and what if one cannot | [`accelerator`] | [`Accelerator`] |
+//! | multi-scalar multiplication | [`mod@msm`] | [`msm::msm`], [`msm::Msm`] |
+//! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
+//! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
+//! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
+//! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
+//! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |
+//! | what ran where, and how long | [`report`] | [`report::observe`] |
+//! | environment variables | [`settings`] | [`settings::Settings`] |
+//! | what this build and this machine have | [`inspect`] | [`mod@inspect`] |
+//!
+//! # Backends
+//!
+//! CUDA, then OpenCL, then the CPU; the first that has a device is used, and [`Report`] and the log say which, and why another
+//! was not. `PROOFWARP_BACKEND` forces one, and then failing is an error. [`settings::table::VARIABLES`] lists all variables.
+//!
+//! # Features
+//!
+//! | feature | on unless turned off | what it does |
+//! |---|---|---|
+//! | `opencl` | yes | OpenCL devices, through the library that is found at run time |
+//! | `cuda` | no | CUDA kernels, compiled by nvcc at build time; the driver is found at run time |
+//! | `halo2` | no | the types of halo2curves-axiom too |
+//! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
+//!
+//! # Curves and fields
+//!
+//! | curve | points | scalars, for transforms and matrices too |
+//! |---|---|---|
+//! | BLS12-381 G1, G2 | `blstrs::{G1Affine, G2Affine}` | `blstrs::Scalar` |
+//! | BN254 G1, G2 | `halo2curves::bn256::{G1Affine, G2Affine}` | `halo2curves::bn256::Fr` |
+//! | Pallas, Vesta | `pasta_curves::{EpAffine, EqAffine}` | `pasta_curves::{Fq, Fp}` |
+//!
+//! # Adapters
+//!
+//! `ec-gpu-gen` and `supraseal-c2` are drop-ins for unmodified bellperson, `halo2-axiom-gpu` for unmodified halo2-base and
+//! snark-verifier; `proofwarp-bellperson` and `proofwarp-halo2` prove on those frameworks' types. The project's `docs` have a page for
+//! each.
 
 pub mod accelerator;
+#[doc(hidden)]
 pub mod backend;
 pub mod curve;
 mod error;
 pub mod expression;
 pub mod field;
 pub mod groth16;
+pub mod inspect;
+#[doc(hidden)]
 pub mod kernels;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;
 pub mod plonk;
+pub mod prelude;
+#[doc(hidden)]
 pub mod program;
 pub mod report;
 pub mod settings;
@@ -34,6 +80,17 @@ pub mod sumcheck;
 pub mod waiting;
 
 pub use accelerator::Accelerator;
-pub use backend::BackendKind;
+pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, HostBuffer, Mark, Stream, Traffic};
 pub use error::{Error, Result};
 pub use report::Report;
+
+/// Pages whose Rust is compiled, and run, as doc tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/bellperson.md")]
+    struct Bellperson;
+    #[doc = include_str!("../docs/library.md")]
+    struct Library;
+}

@@ -6,7 +6,26 @@ use std::sync::{Mutex, PoisonError};
 use super::lock;
 use crate::{Error, Result};
 
-/// The caller's question "stop now?", asked at least every few milliseconds.
+/// The caller's question "stop now?", asked at least every few milliseconds, from any thread. `None` is nobody.
+///
+/// Where it answers yes the call ends with [`Error::Aborted`], and its inputs are as they were. A call that has a hook queues at most
+/// some 50 ms of work on a device, so that it ends soon.
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use proofwarp::{Abort, Accelerator, Error, ntt::{Direction, NttDomain}};
+///
+/// let stop = AtomicBool::new(true); // another thread may set it
+/// let ask = || stop.load(Ordering::Relaxed);
+/// let abort: Abort<'_> = Some(&ask);
+/// let domain = NttDomain::<blstrs::Scalar>::new(&Accelerator::from_env()?, 12)?;
+/// let mut values = vec![blstrs::Scalar::from(7); 1 << 12];
+/// let result = domain.run(Direction::Forward, &mut [&mut values], abort);
+/// assert!(matches!(result, Err(Error::Aborted)));
+/// assert_eq!(values, vec![blstrs::Scalar::from(7); 1 << 12]);
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
 pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
 
 /// An error if the hook says stop.

@@ -13,6 +13,7 @@ mod core;
 pub mod cuda;
 mod device;
 mod driver;
+mod found;
 mod host;
 mod host_uploads;
 mod info;
@@ -39,6 +40,7 @@ pub use device::Device;
 pub use driver::{
     Arg, Code, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
 };
+pub use found::{CudaCard, CudaKernels};
 pub use host::HostBuffer;
 pub use info::DeviceInfo;
 pub use kind::BackendKind;

@@ -27,7 +27,7 @@ pub struct Batch<'a, E: Engine> {
 }
 
 impl<'a, E: Engine> Batch<'a, E> {
-    /// A batch of which no proof is made yet, with r and s for each witness.
+    /// A batch of which no proof is made yet, with r and s for each witness, which must be fresh: see [`super::prove()`].
     ///
     /// # Errors
     /// Lengths of the key, the circuit, the witnesses and the randomness do not match, or there are neither

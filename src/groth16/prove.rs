@@ -5,7 +5,14 @@ use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::{Report, Result};
 
-/// A proof for each witness, with its r and s of the zero-knowledge blinding (both zero for a proof without).
+/// A proof for each witness, with its r and s of the zero-knowledge blinding.
+///
+/// **r and s must be fresh**: drawn for each proof alone, uniformly, from a generator fit for cryptography, and told to nobody. A
+/// proof whose r and s are zero, known, or those of another proof is valid all the same, but not zero-knowledge: it may give
+/// the witness away.
+///
+/// `abort` is asked whether to stop, every few milliseconds; with `None` nobody may ([`Abort`]). [`Batch`] keeps what was
+/// done until then.
 ///
 /// The circuits of a batch are spread over the devices. Where fewer circuits are left than devices, the sums of each circuit
 /// are spread. Each device has some circuits under way at once. Where a device fails and no backend is forced, the proofs that

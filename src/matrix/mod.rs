@@ -81,7 +81,7 @@ impl<F: NttField> SparseMatrix<F> {
     /// As [`Self::new`], with some things settled by the caller.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// A forced backend has too little memory, or failed.
     pub fn with_options(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>, options: Options) -> Result<Self> {
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let matrix = Placed::new(csr.into(), accelerator.devices().len());
@@ -122,7 +122,8 @@ impl<F: NttField> SparseMatrix<F> {
     /// y = A·x for several vectors, all of them or none.
     ///
     /// # Errors
-    /// As [`Self::multiply`], or numbers of vectors differ.
+    /// Numbers of vectors differ, an x has not as many elements as A has columns, or a y not as many as it has rows, the hook
+    /// aborted, or a forced backend failed; then every y is as it was.
     pub fn multiply_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         self.run("csr", &self.matrix, x, y, abort)
     }
@@ -130,7 +131,8 @@ impl<F: NttField> SparseMatrix<F> {
     /// y = Aᵀ·x. The transpose is made and uploaded at the first call.
     ///
     /// # Errors
-    /// As [`Self::multiply`] of the transpose.
+    /// x has not as many elements as A has rows, or y not as many as it has columns, the hook aborted, or a forced backend
+    /// failed; then y is as it was.
     pub fn multiply_transposed(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         self.multiply_transposed_many(&[x], &mut [y], abort)
     }
@@ -138,7 +140,8 @@ impl<F: NttField> SparseMatrix<F> {
     /// y = Aᵀ·x for several vectors, all of them or none.
     ///
     /// # Errors
-    /// As [`Self::multiply_many`] of the transpose.
+    /// Numbers of vectors differ, an x has not as many elements as A has rows, or a y not as many as it has columns, the hook
+    /// aborted, or a forced backend failed; then every y is as it was.
     pub fn multiply_transposed_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         self.run("csr transposed", self.transpose(), x, y, abort)
     }
@@ -154,7 +157,7 @@ impl<F: NttField> SparseMatrix<F> {
     /// As [`Self::on_device`], the transpose.
     ///
     /// # Errors
-    /// As [`Self::on_device`].
+    /// There is no such device, or it has too little memory, or failed.
     pub fn transposed_on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         self.place(self.transpose(), number)
     }

@@ -1,5 +1,21 @@
 //! Multi-scalar multiplication Σ scalarᵢ · baseᵢ over the curves of [`crate::curve`].
 //!
+//! ```
+//! use group::{Curve, Group};
+//! use proofwarp::{Accelerator, msm::Msm};
+//!
+//! let accelerator = Accelerator::from_env()?;
+//! let g = blstrs::G1Projective::generator();
+//! let bases = [g.to_affine(), g.double().to_affine()];
+//! let msm = Msm::new(&accelerator, &bases)?; // the bases stay on the devices
+//! for (scalars, expected) in [([3, 4], 11), ([5, 0], 5)] {
+//!     let (sum, report) = msm.run(&scalars.map(blstrs::Scalar::from), None)?;
+//!     assert_eq!(sum, g * blstrs::Scalar::from(expected));
+//!     println!("{report}");
+//! }
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+//!
 //! [`msm()`] and [`msm_with_options`] take host slices. [`Msm`] holds bases on the devices for many calls; its scalars lie
 //! on the host or on the devices, in any [`Form`], and its calls come in batches or do not wait.
 //!

@@ -25,6 +25,19 @@ use crate::{Accelerator, Error, Report, Result};
 ///
 /// Where they do not fit on the devices (and no backend is forced), they stay on the host and are streamed
 /// by every call, with a warning in the log.
+///
+/// ```
+/// use group::{Curve, Group};
+/// use proofwarp::{Accelerator, msm::{Msm, Scalars}};
+///
+/// let g = blstrs::G1Projective::generator();
+/// let bases = [g.to_affine(), g.double().to_affine()];
+/// let msm = Msm::new(&Accelerator::from_env()?, &bases)?;
+/// let [a, b] = [[3, 4], [5, 0]].map(|scalars| scalars.map(blstrs::Scalar::from));
+/// let (sums, _) = msm.run_batch(&[Scalars::elements(&a), Scalars::elements(&b)], None)?;
+/// assert_eq!(sums, [11, 5].map(|n| g * blstrs::Scalar::from(n)));
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Msm<'a, C> {
     accelerator: Accelerator,
@@ -41,7 +54,7 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// the host only once they are needed there.
     ///
     /// # Errors
-    /// As [`Self::with_options`], or an encoded point is not what is expected.
+    /// An option is out of its range, an encoded point is not what is expected, or a forced backend has too little memory, or failed.
     pub fn shared(accelerator: &Accelerator, bases: impl Into<Points<C>>, options: Options) -> Result<Self> {
         Self::shared_unless(accelerator, bases.into(), options, None)
     }
@@ -87,7 +100,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// multiplications in the field for each bit that the copies span, once.
     ///
     /// # Errors
-    /// As [`Self::new`], or an option is out of its range.
+    /// An option is out of its range, or a forced backend has too little memory, or failed.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
         Self::upload(accelerator, Held::Borrowed(bases), options, None)
     }
@@ -124,8 +137,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// Pallas and Vesta, and some 70 (BLS12-381 G2), 145 (BLS12-381 G1) or 200 (BN254 G2) point operations else.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] names the first base that is no such point, and why; else as
-    /// [`Self::with_options`].
+    /// [`crate::Error::Invalid`] names the first base that is no such point, and why; an option is out of its range, or a forced
+    /// backend has too little memory, or failed.
     pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
         check(accelerator, bases)?;
         Self::with_options(accelerator, bases, options)
@@ -148,6 +161,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
 
     /// Σ scalarᵢ · baseᵢ.
     ///
+    /// `abort` is asked whether to stop, every few milliseconds; with `None` nobody may ([`Abort`]).
+    ///
     /// # Errors
     /// There are not as many scalars as bases, one is longer than promised ([`Scalars::with_bit_length`]), scalars on devices
     /// are shared otherwise than the bases, the hook aborted, or a forced backend failed.
@@ -161,7 +176,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// is faster ([`field@Options::joined`]); some vectors, or matrices, are under way at once.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Of a vector there are not as many scalars as bases, one is longer than promised ([`Scalars::with_bit_length`]), scalars on
+    /// devices are shared otherwise than the bases, the hook aborted, or a forced backend failed.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();

@@ -93,9 +93,27 @@ impl<'a> From<&'a [[u8; 32]]> for Scalars<'a> {
     }
 }
 
-impl<'a> From<&'a Vec<[u8; 32]>> for Scalars<'a> {
-    fn from(scalars: &'a Vec<[u8; 32]>) -> Self {
-        Self::canonical(scalars)
+impl<'a, F: NttField> From<&'a [F]> for Scalars<'a> {
+    fn from(scalars: &'a [F]) -> Self {
+        Self::elements(scalars)
+    }
+}
+
+impl<'a, T, const N: usize> From<&'a [T; N]> for Scalars<'a>
+where
+    &'a [T]: Into<Self>,
+{
+    fn from(scalars: &'a [T; N]) -> Self {
+        scalars.as_slice().into()
+    }
+}
+
+impl<'a, T> From<&'a Vec<T>> for Scalars<'a>
+where
+    &'a [T]: Into<Self>,
+{
+    fn from(scalars: &'a Vec<T>) -> Self {
+        scalars.as_slice().into()
     }
 }
 

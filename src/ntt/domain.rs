@@ -61,6 +61,17 @@ impl<F> Default for Options<F> {
 /// over all of them; what is queued on a stream runs on the stream's.
 ///
 /// Tables stay on the devices between calls: see [`TableSize`].
+///
+/// ```
+/// use ff::Field;
+/// use proofwarp::{Accelerator, ntt::NttDomain};
+///
+/// let domain = NttDomain::<halo2curves::bn256::Fr>::new(&Accelerator::from_env()?, 3)?;
+/// let mut values = vec![domain.omega(); 8]; // a constant, by its values on the subgroup
+/// domain.inverse(&mut values)?;
+/// assert_eq!((values[0], values[1]), (domain.omega(), Field::ZERO));
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct NttDomain<F> {
     accelerator: Accelerator,
@@ -88,7 +99,7 @@ impl<F: NttField> NttDomain<F> {
     /// As [`Self::new`], with some things settled by the caller.
     ///
     /// # Errors
-    /// `log_n` is above the field's two-adicity, or the coset's generator is zero.
+    /// `log_n` is above the field's two-adicity, the coset's generator is zero, or `max_radix_log` is out of its range.
     pub fn with_options(accelerator: &Accelerator, log_n: u32, options: Options<F>) -> Result<Self> {
         const PLACE: &str = "NttDomain";
         if log_n > F::S {
@@ -157,7 +168,7 @@ impl<F: NttField> NttDomain<F> {
     /// Values on the subgroup to coefficients, in place.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
     pub fn inverse(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::Inverse, &mut [values], None)
     }
@@ -165,7 +176,7 @@ impl<F: NttField> NttDomain<F> {
     /// Coefficients to values on the coset, in place.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
     pub fn coset_forward(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::CosetForward, &mut [values], None)
     }
@@ -173,15 +184,17 @@ impl<F: NttField> NttDomain<F> {
     /// Values on the coset to coefficients, in place.
     ///
     /// # Errors
-    /// As [`Self::forward`].
+    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
     pub fn coset_inverse(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::CosetInverse, &mut [values], None)
     }
 
     /// Transforms vectors in host memory in place, all or none of them, spread over the devices.
     ///
+    /// `abort` is asked whether to stop, every few milliseconds; with `None` nobody may ([`Abort`]).
+    ///
     /// # Errors
-    /// As [`Self::forward`], or the hook aborted.
+    /// A slice is not `2^log_n` long, the hook aborted, or a forced backend failed; all slices are then as they were.
     pub fn run(&self, direction: Direction, vectors: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         transform_many(&self.accelerator, vectors, &vec![self.transform(direction); vectors.len()], abort)
     }

@@ -1,4 +1,23 @@
 //! Number-theoretic transforms over the fields of [`crate::field`].
+//!
+//! ```
+//! use ff::Field;
+//! use proofwarp::{Accelerator, ntt::NttDomain};
+//!
+//! let domain = NttDomain::<blstrs::Scalar>::new(&Accelerator::from_env()?, 4)?;
+//! let mut values = vec![blstrs::Scalar::ZERO; 16];
+//! values[1] = blstrs::Scalar::ONE; // the polynomial x, by its coefficients
+//! domain.forward(&mut values)?; // its values at 1, ω, ω² …
+//! assert_eq!(values[2], domain.omega().square());
+//! let report = domain.inverse(&mut values)?;
+//! assert_eq!(values[1], blstrs::Scalar::ONE);
+//! println!("{report}");
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+//!
+//! [`NttDomain`] transforms vectors in host memory and, queued on a stream, vectors that stay on a device. [`ExtendedDomain`]
+//! goes to a larger coset without zeros, [`PeerVector`] is one vector over several devices, [`transform_many`] takes any
+//! sums Σ aᵢ·ω^(ij).
 
 mod cpu;
 mod domain;

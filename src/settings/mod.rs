@@ -117,8 +117,8 @@ fn warn_of_unknown(names: impl Iterator<Item = OsString>) {
     }
 }
 
-/// Names that look like the project's and are not in the table.
-fn unknown(names: impl Iterator<Item = OsString>) -> Vec<String> {
+/// Names that look like the project's and are not in the table, such as misspelt ones.
+pub fn unknown(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(PREFIX));
     ours.filter(|name| VARIABLES.iter().all(|variable| variable.name != name)).collect()
 }

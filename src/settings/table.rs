@@ -90,7 +90,7 @@ pub(super) const REPORT: Variable = engine(
     "PROOFWARP_REPORT",
     Form::Path,
     "none",
-    "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks",
+    "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks; of JSON if its name ends in `.jsonl`",
 );
 pub(super) const CACHE_DIR: Variable =
     engine("PROOFWARP_CACHE_DIR", Form::Path, "the user's cache folder", "where compiled OpenCL programs are kept");

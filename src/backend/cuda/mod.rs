@@ -15,13 +15,13 @@ use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::sys as cu;
 
 use super::{
-    Arg, BackendKind, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned,
-    StreamHandle,
+    Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape,
+    MemoryHandle, Pinned, StreamHandle,
 };
 use crate::{Error, Result};
 use context::{Current, Primary, reason, status};
 use launch::Launch;
-use modules::{ARCHITECTURES, Modules, function_of};
+use modules::{ARCHITECTURES, COMPILER, FATBINS, Modules, function_of};
 
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
@@ -54,6 +54,35 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
         (true, true) => Err(unavailable("the driver lists no device")),
         (true, false) => Err(unavailable(format!("{}: expected {}", refused.join(", "), served(ARCHITECTURES)))),
     }
+}
+
+/// What the build made.
+pub(crate) fn kernels() -> CudaKernels {
+    CudaKernels { note: BUILD_NOTE, architectures: ARCHITECTURES, compiler: COMPILER, modules: FATBINS.len() }
+}
+
+/// The CUDA version that the driver knows, if there is a driver.
+pub(crate) fn driver_version() -> Option<(u32, u32)> {
+    proofwarp_cuda_driver::link();
+    // Finds the driver's functions; whether it finds a device too does not matter here.
+    let _ = cust::init(cust::CudaFlags::empty());
+    let mut version = 0;
+    // SAFETY: the pointer is to a live variable.
+    status(unsafe { cu::cuDriverGetVersion(&raw mut version) }).ok()?;
+    let version = u32::try_from(version).ok()?;
+    Some((version / 1000, version % 1000 / 10))
+}
+
+/// The cards that the driver lists, those without kernels too.
+pub(crate) fn cards() -> Vec<CudaCard> {
+    proofwarp_cuda_driver::link();
+    let devices = cust::init(cust::CudaFlags::empty()).and_then(|()| CudaDevice::devices());
+    devices.into_iter().flatten().flatten().filter_map(|device| card(device).ok()).collect()
+}
+
+fn card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
+    let (name, capability) = (device.name()?, compute_capability(device)?);
+    Ok(CudaCard { name, capability, is_served: is_served(10 * capability.0 + capability.1, ARCHITECTURES) })
 }
 
 /// The vendor's number on the PCI bus.

@@ -42,6 +42,11 @@ impl Cache {
         Self { folder: named.or_else(usual), said: SAID.clone() }
     }
 
+    /// Where it is, if anywhere.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// In a folder, which is made when something is stored.
     pub(super) fn at(folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), said: Arc::default() }

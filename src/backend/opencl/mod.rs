@@ -11,7 +11,7 @@ mod target;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,6 +41,16 @@ pub fn drivers() -> Result<Vec<OpenClDriver>> {
     let settings = Settings::get()?;
     let targets = target::find(settings.opencl_cpu)?.into_iter();
     targets.map(|target| OpenClDriver::new(target, Cache::from_settings(settings))).collect()
+}
+
+/// Whether OpenCL's library could be loaded.
+pub(crate) fn has_library() -> bool {
+    target::has_library()
+}
+
+/// The folder in which compiled programs are kept, if there is one.
+pub(crate) fn cache_folder() -> Result<Option<PathBuf>> {
+    Ok(Cache::from_settings(Settings::get()?).folder().map(Path::to_owned))
 }
 
 /// Parts of a block by their offsets and bytes.

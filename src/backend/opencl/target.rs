@@ -46,6 +46,12 @@ impl Target {
     }
 }
 
+/// Whether OpenCL's library could be loaded.
+pub(super) fn has_library() -> bool {
+    let missing = [DLOPEN_RUNTIME_LOAD_FAILED, DLOPEN_FUNCTION_NOT_AVAILABLE];
+    !platform::get_platform_ids().is_err_and(|code| missing.contains(&code))
+}
+
 /// Every usable device, processors last and only if `cpu` is set.
 pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     let mut found: Vec<Target> = Vec::new();

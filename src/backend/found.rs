@@ -1,0 +1,25 @@
+//! What is found of CUDA, in this build and on this machine.
+
+/// The CUDA kernels of this build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CudaKernels {
+    /// Why none were built in; empty if they were.
+    pub note: &'static str,
+    /// What they are compiled for, such as 80 for compute capability 8.0; the last as PTX too.
+    pub architectures: &'static [u32],
+    /// The CUDA version of the compiler, such as (13, 0): a driver of an earlier major version does not load its code.
+    pub compiler: Option<(u32, u32)>,
+    /// Number of modules.
+    pub modules: usize,
+}
+
+/// A card that the CUDA driver lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CudaCard {
+    /// Its name.
+    pub name: String,
+    /// Its compute capability, such as (9, 0).
+    pub capability: (u32, u32),
+    /// Whether there are kernels for it.
+    pub is_served: bool,
+}

@@ -1,0 +1,79 @@
+//! What this build and this machine have, for programs that say why a device is not used. Operations need nothing of it.
+//!
+//! ```
+//! use proofwarp::inspect;
+//!
+//! match inspect::cuda_kernels() {
+//!     None => println!("built without the feature cuda"),
+//!     Some(kernels) if !kernels.note.is_empty() => println!("no CUDA kernels: {}", kernels.note),
+//!     Some(kernels) => println!("{} modules for {:?}", kernels.modules, kernels.architectures),
+//! }
+//! println!("the CUDA driver: {:?}; OpenCL's library: {:?}", inspect::cuda_driver(), inspect::opencl_library());
+//! ```
+
+use std::path::PathBuf;
+
+pub use crate::backend::{CudaCard, CudaKernels};
+
+/// The kernels; `None` without the feature `cuda`.
+pub fn cuda_kernels() -> Option<CudaKernels> {
+    #[cfg(feature = "cuda")]
+    {
+        Some(crate::backend::cuda::kernels())
+    }
+    #[cfg(not(feature = "cuda"))]
+    {
+        None
+    }
+}
+
+/// The CUDA version that the driver knows, such as (13, 0); `None` without a driver, or without the feature `cuda`.
+pub fn cuda_driver() -> Option<(u32, u32)> {
+    #[cfg(feature = "cuda")]
+    {
+        crate::backend::cuda::driver_version()
+    }
+    #[cfg(not(feature = "cuda"))]
+    {
+        None
+    }
+}
+
+/// The cards that the driver lists; none without a driver, or without the feature `cuda`.
+pub fn cuda_cards() -> Vec<CudaCard> {
+    #[cfg(feature = "cuda")]
+    {
+        crate::backend::cuda::cards()
+    }
+    #[cfg(not(feature = "cuda"))]
+    {
+        Vec::new()
+    }
+}
+
+/// Whether OpenCL's library was found; `None` without the feature `opencl`.
+pub fn opencl_library() -> Option<bool> {
+    #[cfg(feature = "opencl")]
+    {
+        Some(crate::backend::opencl::has_library())
+    }
+    #[cfg(not(feature = "opencl"))]
+    {
+        None
+    }
+}
+
+/// The folder in which compiled OpenCL programs are kept; `None` if there is none, or without the feature `opencl`.
+///
+/// # Errors
+/// A setting of the environment is malformed.
+pub fn opencl_cache() -> crate::Result<Option<PathBuf>> {
+    #[cfg(feature = "opencl")]
+    {
+        crate::backend::opencl::cache_folder()
+    }
+    #[cfg(not(feature = "opencl"))]
+    {
+        Ok(None)
+    }
+}

@@ -1,0 +1,49 @@
+//! What an operation ran on.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::backend::{BackendKind, Traffic};
+
+/// What an operation ran on, how long it took and what it moved.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The operation, such as `msm bls12_381_g1`.
+    pub operation: String,
+    /// Elements worked on.
+    pub elements: usize,
+    /// The backend that gave the result.
+    pub backend: BackendKind,
+    /// The device's name.
+    pub device: String,
+    /// Wall time of the whole call.
+    pub total: Duration,
+    /// Transfers and kernels; zero on the CPU.
+    pub traffic: Traffic,
+    /// Why backends tried before did not give the result.
+    pub fallbacks: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let t = &self.traffic;
+        write!(
+            f,
+            "{} of {} on {} ({}): {:.3?}, upload {:.3?} ({} B), kernels {:.3?}, download {:.3?} ({} B)",
+            self.operation,
+            self.elements,
+            self.backend,
+            self.device,
+            self.total,
+            t.upload,
+            t.bytes_up,
+            t.kernels,
+            t.download,
+            t.bytes_down
+        )?;
+        if !t.compile.is_zero() {
+            write!(f, ", compilation {:.3?}", t.compile)?;
+        }
+        self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
+    }
+}

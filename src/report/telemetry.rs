@@ -1,0 +1,67 @@
+//! Spans and events of `tracing`, so that a prover's own telemetry shows the engine's operations.
+//!
+//! Without the feature `tracing` nothing of it is compiled.
+
+#[cfg(feature = "tracing")]
+pub use on::{failed, finished, operation};
+
+#[cfg(not(feature = "tracing"))]
+pub use off::{failed, finished, operation};
+
+#[cfg(feature = "tracing")]
+mod on {
+    use crate::Error;
+    use crate::backend::DeviceInfo;
+    use crate::report::finished::Report;
+
+    /// An operation's span, which ends when this is dropped.
+    pub type Span = tracing::span::EnteredSpan;
+
+    /// Enters the span of an operation.
+    pub fn operation(name: &str, elements: usize) -> Span {
+        tracing::info_span!(target: "proofwarp", "operation", name, elements).entered()
+    }
+
+    /// An operation gave a result.
+    pub fn finished(report: &Report) {
+        let Report { operation, elements, backend, device, total, traffic, fallbacks } = report;
+        tracing::info!(
+            target: "proofwarp",
+            operation,
+            elements,
+            %backend,
+            device,
+            seconds = total.as_secs_f64(),
+            upload_seconds = traffic.upload.as_secs_f64(),
+            kernels_seconds = traffic.kernels.as_secs_f64(),
+            download_seconds = traffic.download.as_secs_f64(),
+            bytes_up = traffic.bytes_up,
+            bytes_down = traffic.bytes_down,
+            fallbacks = fallbacks.len(),
+            "finished"
+        );
+    }
+
+    /// A device gave none.
+    pub fn failed(device: &DeviceInfo, error: &Error) {
+        tracing::warn!(target: "proofwarp", backend = %device.backend, device = device.name, %error, "failed");
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+mod off {
+    use crate::Error;
+    use crate::backend::DeviceInfo;
+    use crate::report::finished::Report;
+
+    /// Nothing.
+    pub struct Span;
+
+    pub fn operation(_: &str, _: usize) -> Span {
+        Span
+    }
+
+    pub fn finished(_: &Report) {}
+
+    pub fn failed(_: &DeviceInfo, _: &Error) {}
+}
