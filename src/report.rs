@@ -104,6 +104,14 @@ pub fn own_kernel(
     Ok(())
 }
 
+/// Does work of a caller's own on the host, and tells everyone, as of an operation of this crate.
+pub fn own_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
+    let (call, start) = (Call { operation: name.to_owned(), elements }, Instant::now());
+    let value = work();
+    call.done(BackendKind::Cpu, "host", start, Traffic::default(), Vec::new());
+    value
+}
+
 type Observer = Box<dyn Fn(&Report) + Send + Sync>;
 
 static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());

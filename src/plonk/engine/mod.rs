@@ -5,6 +5,7 @@
 //! and the next step tries the device again.
 
 mod arguments;
+mod host;
 mod key;
 mod openings;
 mod place;
@@ -18,7 +19,7 @@ pub(super) use arguments::PermutedLookup;
 pub use key::KeyOnDevice;
 pub(super) use transforms::Cosets;
 
-use super::column::{Column, Place, Resident, View, Viewed};
+use super::column::{Column, Resident, View, Viewed};
 use super::curve::ProofCurve;
 use crate::backend::{Device, Stream};
 use crate::field::{NttField, SecretVec};
@@ -122,17 +123,6 @@ impl<C: ProofCurve> Engine<C> {
         let there = self.run("upload", views.len(), upload, || Ok(None))?;
         let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
         Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
-    }
-
-    /// A column's elements in host memory, no more cleared: for columns that are no secret.
-    ///
-    /// # Errors
-    /// The device failed.
-    pub fn into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
-        match column.0 {
-            Place::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
-            Place::Device(_) => Ok(std::mem::take(&mut self.fetch(column.view())?.into_copy().0)),
-        }
     }
 
     /// Σ columnᵢ·baseᵢ of each column, in their order.

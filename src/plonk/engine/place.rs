@@ -39,14 +39,18 @@ impl<F: NttField> OnHost<'_, F> {
 /// Copies a column from the device.
 pub(super) fn download<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Result<SecretVec<F>> {
     let mut elements = SecretVec(vec![F::ZERO; column.len]);
-    if column.first == 0 && column.vector.len() == column.len {
-        column.vector.download(stream, &mut elements)?;
-    } else {
-        let alone = DeviceVector::allocate(stream, column.len)?;
-        copy(stream, &alone, 0, View(Viewed::Device(column)))?;
-        alone.download(stream, &mut elements)?;
-    }
+    download_to(stream, column, &mut elements)?;
     Ok(elements)
+}
+
+/// Copies a column from the device to as many elements.
+pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &Resident<F>, elements: &mut [F]) -> Result<()> {
+    if column.first == 0 && column.vector.len() == column.len {
+        return column.vector.download(stream, elements);
+    }
+    let alone = DeviceVector::allocate(stream, column.len)?;
+    copy(stream, &alone, 0, View(Viewed::Device(column)))?;
+    alone.download(stream, elements)
 }
 
 /// Queues a column into a vector from an element on.
