@@ -22,22 +22,49 @@ use crate::kept::Kept;
 const POINT: usize = 64;
 
 /// Setups that are kept: a proof, its aggregation and that one's have one each.
-static SETUPS: Kept<Identity, Srs<G1Affine>> = Kept::new(4);
+static SETUPS: Kept<SetupIdentity, Srs<G1Affine>> = Kept::new(4);
 /// Keys that are kept: a large one takes gigabytes.
-static KEYS: Kept<Fr, KeyOnDevice<Fr>> = Kept::new(2);
+static KEYS: Kept<KeyIdentity, KeyOnDevice<Fr>> = Kept::new(2);
 
-/// What tells setups from each other: the secret's power in G2 and the size settle all points.
+/// What tells setups from each other.
+///
+/// Bases are s^i·G, so that the first two settle s, and with the size all others; halo2-axiom makes Lagrange bases of the
+/// same. The rest is beyond need: it tells some files apart that are no setups.
 #[derive(PartialEq)]
-struct Identity {
+struct SetupIdentity {
     k: u32,
+    bases: [Option<G1Affine>; 3],
     secret: G2Affine,
-    ends: Option<(G1Affine, G1Affine)>,
 }
 
-impl Identity {
+impl SetupIdentity {
     fn of(params: &ParamsKZG<Bn256>) -> Self {
         let bases = params.get_g();
-        Self { k: params.k(), secret: params.s_g2(), ends: bases.get(1).copied().zip(bases.last().copied()) }
+        let bases = [bases.first(), bases.get(1), bases.last()].map(Option::<&_>::copied);
+        Self { k: params.k(), bases, secret: params.s_g2() }
+    }
+}
+
+/// What tells keys from each other.
+///
+/// The digest is a hash of all that verifiers know of a key: its size, constraints, and commitments to its fixed columns and
+/// σ. A commitment settles its column, unless somebody knows the setup's secret, and columns are all that is kept. But
+/// `keygen_pk` believes that it is given a verifying key of its circuit. Where that was another's, columns are not those
+/// of the digest, and some of their elements tell: a coefficient depends on all rows.
+#[derive(PartialEq)]
+struct KeyIdentity {
+    digest: Fr,
+    samples: Vec<Fr>,
+}
+
+impl KeyIdentity {
+    fn of(pk: &ProvingKey<G1Affine>) -> Self {
+        let permutation = pk.permutation();
+        let values = pk.fixed_values().iter().chain(permutation.permutations()).map(|column| column.values());
+        let coefficients = pk.fixed_polys().iter().chain(permutation.polys()).map(|column| column.values());
+        let samples = |column: &[Fr]| [0, 1, 2].map(|part| column.get(part * column.len() / 3).copied());
+        let samples = values.chain(coefficients).flat_map(samples).flatten().collect();
+        Self { digest: pk.get_vk().transcript_repr(), samples }
     }
 }
 
@@ -50,9 +77,7 @@ pub fn engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
 /// A key's columns on the engine's device, which are uploaded unless they are kept from an earlier call; `None` where
 /// there is no device, or no room.
 pub fn key(engine: &Engine<G1Affine>, pk: &ProvingKey<G1Affine>) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
-    // It is the hash of all that verifiers know of a key, commitments to its columns among it.
-    let identity = pk.get_vk().transcript_repr();
-    KEYS.find(identity, || engine.keep(&constraints::key(pk))).map_err(outer)
+    KEYS.find(KeyIdentity::of(pk), || engine.keep(&constraints::key(pk))).map_err(outer)
 }
 
 /// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
@@ -65,7 +90,7 @@ pub fn clear_setups() {
 
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
     let new = || Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(outer);
-    let srs = SETUPS.find(Identity::of(params), || new().map(Some))?;
+    let srs = SETUPS.find(SetupIdentity::of(params), || new().map(Some))?;
     srs.ok_or(Error::Synthesis)
 }
 

@@ -2,6 +2,7 @@
 
 mod backends;
 mod described;
+mod kept;
 mod keygen;
 mod proofs;
 mod random;
