@@ -36,35 +36,25 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     /// A column has not been committed to, or a forced backend failed.
     pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
         self.check()?;
-        let challenges = self.challenges.len();
-        let sums = self
-            .setting
-            .circuit
-            .lookups
-            .iter()
-            .map(|lookup| [&lookup.inputs, &lookup.tables].map(|terms| Sum::new(terms.clone(), challenges)));
-        let sums: Vec<_> = sums.collect();
         let circuits = 0..self.circuits.len();
-        let lookups: Vec<_> =
-            circuits.map(|circuit| self.permuted(circuit, &sums, theta, random)).collect::<Result<_>>()?;
+        let lookups: Vec<_> = circuits.map(|circuit| self.permuted(circuit, theta, random)).collect::<Result<_>>()?;
         let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
         let points = self.setting.engine.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
         Ok((Permuted { start: self, theta, lookups }, points))
     }
 
-    fn permuted(
-        &self,
-        circuit: usize,
-        sums: &[[Sum<C::Scalar>; 2]],
-        theta: C::Scalar,
-        random: Random<'_, C::Scalar>,
-    ) -> Result<Vec<Columns<C>>> {
+    fn permuted(&self, circuit: usize, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<Vec<Columns<C>>> {
         let engine = self.setting.engine;
         let values = self.circuits[circuit].values(self.setting.key);
         let compressed = |sum: &Sum<C::Scalar>| {
             engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta), C::Scalar::ONE)
         };
-        let compressed = sums.iter().map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
+        let compressed = self
+            .setting
+            .circuit
+            .compressed
+            .iter()
+            .map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
         let compressed = compressed.collect::<Result<Vec<[Column<C::Scalar>; 2]>>>()?;
         let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();
         let permuted = engine.permute(&pairs, self.setting.circuit.usable(), random)?;

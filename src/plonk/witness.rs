@@ -6,6 +6,7 @@ use super::curve::ProofCurve;
 use super::engine::{Basis, Engine};
 use super::key::Key;
 use super::layout::{Layout, Name};
+use super::lowered::Lowered;
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -18,7 +19,7 @@ pub struct Setting<'a, C: ProofCurve> {
     /// What does the work.
     pub engine: &'a Engine<C>,
     /// The constraint system.
-    pub circuit: &'a Circuit<C::Scalar>,
+    pub circuit: &'a Lowered<C::Scalar>,
     /// The columns that are the same in every proof.
     pub key: &'a Key<'a, C::Scalar>,
 }
@@ -54,7 +55,6 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     /// than usable rows.
     pub fn new(setting: Setting<'a, C>, instances: &[&[&[C::Scalar]]]) -> Result<Self> {
         let circuit = setting.circuit;
-        circuit.check()?;
         setting.key.check(&circuit.layout, circuit.rows())?;
         if instances.is_empty() {
             return Err(Error::invalid("plonk", "circuits", "at least 1", 0));

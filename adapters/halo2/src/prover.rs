@@ -111,7 +111,7 @@ where
     R: RngCore,
     T: TranscriptWrite<G1Affine, E>,
 {
-    let circuit = constraints::circuit(pk);
+    let circuit = setup::circuit(pk)?;
     check_instances(&circuit, instances)?;
     check_rows(params.k(), circuit.log_n)?;
     let engine: Engine<G1Affine> = engine(params)?;

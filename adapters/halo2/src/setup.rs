@@ -10,7 +10,7 @@ use halo2_axiom::plonk::{Error, ProvingKey};
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp::plonk::{Engine, KeyOnDevice, Srs};
+use proofwarp::plonk::{Engine, KeyOnDevice, Lowered, Srs};
 use rayon::prelude::*;
 
 use crate::arena::clear_arenas;
@@ -25,6 +25,9 @@ const POINT: usize = 64;
 static SETUPS: Kept<SetupIdentity, Srs<G1Affine>> = Kept::new(4);
 /// Keys that are kept: a large one takes gigabytes.
 static KEYS: Kept<KeyIdentity, KeyOnDevice<Fr>> = Kept::new(2);
+
+/// Constraint systems that are kept: they are small.
+static CIRCUITS: Kept<CircuitIdentity, Lowered<Fr>> = Kept::new(16);
 
 /// What tells setups from each other.
 ///
@@ -68,6 +71,24 @@ impl KeyIdentity {
     }
 }
 
+/// What tells constraint systems from each other: a key's digest, and what that says nothing of. The degree depends on the
+/// environment in which a key was made, and phases are left out where there is no challenge. Names of lookups, for warnings,
+/// are not told apart.
+#[derive(PartialEq)]
+struct CircuitIdentity {
+    digest: Fr,
+    degree: usize,
+    phases: Vec<u8>,
+}
+
+impl CircuitIdentity {
+    fn of(pk: &ProvingKey<G1Affine>) -> Self {
+        let key = pk.get_vk();
+        let (degree, phases) = (key.get_domain().get_quotient_poly_degree(), key.cs().advice_column_phase());
+        Self { digest: key.transcript_repr(), degree, phases }
+    }
+}
+
 /// An engine over a setup's bases, which are uploaded unless they are kept from an earlier call.
 pub fn engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     let accelerator = Accelerator::global().map_err(outer)?;
@@ -80,11 +101,18 @@ pub fn key(engine: &Engine<G1Affine>, pk: &ProvingKey<G1Affine>) -> Result<Optio
     KEYS.find(KeyIdentity::of(pk), || engine.keep(&constraints::key(pk))).map_err(outer)
 }
 
+/// A key's constraint system, lowered unless it is kept from an earlier call.
+pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<Lowered<Fr>>, Error> {
+    let made = || Lowered::new(constraints::circuit(pk)).map(Some);
+    CIRCUITS.find(CircuitIdentity::of(pk), made).map_err(outer)?.ok_or(Error::Synthesis)
+}
+
 /// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
 /// for witnesses.
 pub fn clear_setups() {
     clear_arenas();
     KEYS.clear();
+    CIRCUITS.clear();
     SETUPS.clear();
 }
 
