@@ -88,10 +88,7 @@ fn off_the_pool<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&Pending)) ->
 }
 
 /// Does two things at the same time, the first on another thread; with its panic if it did.
-pub(crate) fn beside<A: Send, B>(
-    theirs: impl FnOnce() -> A + Send,
-    mine: impl FnOnce() -> B,
-) -> (thread::Result<A>, B) {
+pub fn beside<A: Send, B>(theirs: impl FnOnce() -> A + Send, mine: impl FnOnce() -> B) -> (thread::Result<A>, B) {
     two(theirs, mine, Pending::wait_at_work)
 }
 

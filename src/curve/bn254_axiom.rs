@@ -13,6 +13,7 @@ use halo2curves_axiom::serde::SerdeObject;
 use rayon::prelude::*;
 
 use super::{MIN_PIECE, MsmCurve, scalar_from_bytes};
+use crate::field::SecretVec;
 use crate::kernels::name;
 
 /// Bytes of a coordinate.
@@ -68,7 +69,7 @@ impl MsmCurve for G1Affine {
         let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
         let (scalars, points): (Vec<_>, Vec<_>) =
             adding.map(|(point, scalar)| (scalar_from_bytes::<Fr>(scalar), *point)).unzip();
-        msm_best(&scalars, &points)
+        msm_best(&SecretVec(scalars), &points)
     }
 
     fn lies_on_curve(&self) -> bool {

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
-use ff::PrimeField;
+use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
 use rayon::prelude::*;
@@ -60,13 +60,24 @@ pub trait MsmCurve: PrimeCurveAffine {
 fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
     let pairs = points.par_iter().zip(scalars);
     let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
-    let (scalars, points): (Vec<_>, Vec<_>) =
+    let (mut scalars, points): (Vec<_>, Vec<_>) =
         adding.map(|(point, scalar)| (scalar_from_bytes::<C::Scalar>(scalar), *point)).unzip();
-    halo2curves::msm::msm_best(&scalars, &points)
+    let sum = halo2curves::msm::msm_best(&scalars, &points);
+    scalars.fill(C::Scalar::ZERO);
+    // Nobody reads them any more, but they are to be stored.
+    std::hint::black_box(&scalars);
+    sum
 }
 
 /// The field element of a little-endian number.
 pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
+    let mut repr = F::Repr::default();
+    repr.as_mut().copy_from_slice(bytes);
+    // One product where the number is below the order.
+    Option::from(F::from_repr(repr)).unwrap_or_else(|| reduced(bytes))
+}
+
+fn reduced<F: PrimeField>(bytes: &[u8; 32]) -> F {
     let shift = F::from(1 << 32).square();
     bytes.rchunks_exact(8).fold(F::ZERO, |sum, limb| {
         let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));

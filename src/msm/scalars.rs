@@ -1,14 +1,13 @@
 //! Scalars of a multiplication, on the host or on the devices.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use ff::PrimeField;
 use rayon::prelude::*;
 
 use super::plan::Grid;
-use crate::backend::{Buffer, Device, Mark};
+use crate::backend::{Buffer, Device, Mark, clear_all_past_cache};
 use crate::curve::{scalar_from_bytes, scalar_to_bytes};
 use crate::field::{NttField, as_bytes};
 use crate::{Accelerator, Error, Result};
@@ -214,18 +213,46 @@ impl DeviceScalars {
         self.count == 0
     }
 
-    fn download(&self) -> Result<Vec<[u8; 32]>> {
-        let mut scalars = vec![[0; 32]; self.count];
+    fn download(&self) -> Result<Copied> {
+        let mut scalars = Copied(vec![[0; 32]; self.count]);
         // One device of each piece.
         let shards = self.shards.iter().step_by(self.grid.groups);
-        for ((device, buffer), scalars) in shards.zip(scalars.chunks_mut(self.grid.piece())) {
+        for ((device, buffer), scalars) in shards.zip(scalars.0.chunks_mut(self.grid.piece())) {
             let mut stream = device.stream()?;
             self.ready.iter().try_for_each(|ready| stream.wait_for(ready))?;
-            let mut all = vec![[0; 32]; self.first + scalars.len()];
-            stream.download(all.as_flattened_mut(), buffer)?;
-            scalars.copy_from_slice(&all[self.first..]);
+            let mut all = Copied(vec![[0; 32]; self.first + scalars.len()]);
+            stream.download(all.0.as_flattened_mut(), buffer)?;
+            scalars.copy_from_slice(&all.0[self.first..]);
         }
         Ok(scalars)
+    }
+}
+
+/// Scalars in memory of this module's, cleared when dropped.
+pub(super) struct Copied(Vec<[u8; 32]>);
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        clear_all_past_cache(vec![self.0.as_flattened_mut()]);
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
+    }
+}
+
+/// Scalars in host memory, somebody's or a copy.
+pub(super) enum OnHost<'a> {
+    Lent(&'a [[u8; 32]]),
+    Copy(Copied),
+}
+
+impl Deref for OnHost<'_> {
+    type Target = [[u8; 32]];
+
+    fn deref(&self) -> &[[u8; 32]] {
+        match self {
+            Self::Lent(scalars) => scalars,
+            Self::Copy(scalars) => &scalars.0,
+        }
     }
 }
 
@@ -233,16 +260,15 @@ impl DeviceScalars {
 ///
 /// # Errors
 /// A scalar is longer than promised, or a device failed.
-pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<Cow<'a, [[u8; 32]]>> {
+pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<OnHost<'a>> {
     let mut host = match scalars.place {
-        Place::Host(scalars) => Cow::Borrowed(scalars),
-        Place::Devices(scalars) => Cow::Owned(scalars.download()?),
+        Place::Host(scalars) => OnHost::Lent(scalars),
+        Place::Devices(scalars) => OnHost::Copy(scalars.download()?),
     };
     if scalars.form == Form::Montgomery {
         let inverse = F::from(2).pow_vartime([256]).invert().unwrap_or(F::ZERO);
-        host.to_mut().par_iter_mut().for_each(|scalar| {
-            *scalar = scalar_to_bytes(scalar_from_bytes::<F>(scalar) * inverse);
-        });
+        let canonical = |scalar: &[u8; 32]| scalar_to_bytes(scalar_from_bytes::<F>(scalar) * inverse);
+        host = OnHost::Copy(Copied(host.par_iter().map(canonical).collect()));
     }
     match scalars.bit_length {
         Some(bits) if host.par_iter().any(|scalar| is_longer::<F>(scalar, bits)) => Err(too_long(bits)),

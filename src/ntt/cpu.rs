@@ -12,13 +12,15 @@
 //! cost no pass of their own (see [`evaluate`]). Columns and rows are handled in tiles that fit the
 //! cache, read in runs of [`TILE`] elements, and written by one core each.
 
+use std::ops::{Deref, DerefMut};
+
 use rayon::prelude::*;
 
 use super::limbs::{Limbs, Modulus, limbs_of, limbs_of_mut};
 use super::{Order, Transform};
 use crate::Result;
-use crate::backend::{Abort, check_abort};
-use crate::field::NttField;
+use crate::backend::{Abort, check_abort, clear_all_past_cache};
+use crate::field::{NttField, SecretVec};
 use crate::waiting::spread;
 
 /// Columns or rows of a tile: runs of 8 elements are 4 cache lines.
@@ -40,7 +42,7 @@ pub(super) fn transform_many<F: NttField>(
         let plan = Plan::new(transform)?;
         let result = match transform.input {
             Order::Natural => plan.run(values, abort)?,
-            Order::BitReversed => plan.run(&permuted(values), abort)?,
+            Order::BitReversed => plan.run(&SecretVec(permuted(values)), abort)?,
         };
         if abort.is_some() {
             done.push((plan, result));
@@ -102,7 +104,7 @@ impl<F: NttField> Plan<F> {
     }
 
     /// The result as rows k₁ with j₁ = reversed k₁; [`Self::store`] puts it in order.
-    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Vec<Limbs>> {
+    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Work> {
         let values = limbs_of(values);
         let mut result = copy(values);
         if self.rows == 1 {
@@ -198,8 +200,33 @@ impl<F: NttField> Output<F> {
 }
 
 /// A copy whose pages are first touched by all cores.
-fn copy(values: &[Limbs]) -> Vec<Limbs> {
-    values.par_iter().with_min_len(MIN_PIECE).copied().collect()
+fn copy(values: &[Limbs]) -> Work {
+    Work(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
+}
+
+/// Elements on their way, which may be secret: cleared when dropped.
+struct Work(Vec<Limbs>);
+
+impl Deref for Work {
+    type Target = [Limbs];
+
+    fn deref(&self) -> &[Limbs] {
+        &self.0
+    }
+}
+
+impl DerefMut for Work {
+    fn deref_mut(&mut self) -> &mut [Limbs] {
+        &mut self.0
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        clear_all_past_cache(vec![bytemuck::cast_slice_mut(&mut self.0)]);
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
+    }
 }
 
 /// Copies columns `first`… of a matrix with rows of `width` into rows of `height`, as many as `to` holds.

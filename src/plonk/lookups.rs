@@ -7,7 +7,6 @@ use super::steps::permute::Missing;
 use super::sums::Sum;
 use super::witness::{Random, Witnesses};
 use crate::Result;
-use crate::expression::Expression;
 
 /// A lookup's columns in values.
 #[derive(Debug)]
@@ -35,31 +34,20 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     /// A column has not been committed to, or a forced backend failed.
     pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
         self.check()?;
-        let challenges = self.challenges.len();
-        let at_once = self.setting.engine.plan().at_once;
-        let sum = |terms: &Vec<Expression<C::Scalar>>| Sum::new(terms.clone(), challenges, at_once);
-        let lookups = &self.setting.circuit.lookups;
-        let sums: Vec<_> = lookups.iter().map(|lookup| [&lookup.inputs, &lookup.tables].map(sum)).collect();
         let circuits = 0..self.circuits.len();
-        let lookups: Vec<_> =
-            circuits.map(|circuit| self.permuted(circuit, &sums, theta, random)).collect::<Result<_>>()?;
+        let lookups: Vec<_> = circuits.map(|circuit| self.permuted(circuit, theta, random)).collect::<Result<_>>()?;
         let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
         let points = self.setting.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
         Ok((Permuted { start: self, theta, lookups }, points))
     }
 
-    fn permuted(
-        &self,
-        circuit: usize,
-        sums: &[[Sum<C::Scalar>; 2]],
-        theta: C::Scalar,
-        random: Random<'_, C::Scalar>,
-    ) -> Result<Vec<Columns<C>>> {
+    fn permuted(&self, circuit: usize, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<Vec<Columns<C>>> {
         let engine = self.setting.engine;
         let values = self.circuits[circuit].values(self.setting.key);
         let compressed =
             |sum: &Sum<C::Scalar>| engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta));
-        let compressed = sums.iter().map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
+        let sums = self.setting.circuit.compressed.iter();
+        let compressed = sums.map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
         let compressed = compressed.collect::<Result<Vec<[Column<C::Scalar>; 2]>>>()?;
         let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();
         let permuted = engine.permute(&pairs, self.setting.circuit.usable(), random)?;

@@ -4,10 +4,7 @@ use super::column::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, Constraints};
 use super::evaluations::Quotient;
-use super::memory::FOR_COSET;
 use super::products::Products;
-use super::sums::Sum;
-use super::terms::Terms;
 use crate::{Error, Result};
 
 /// A proof after its random polynomial.
@@ -44,10 +41,10 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
         let (engine, own) = (setting.engine, products.into_coefficients()?);
         let pieces = setting.circuit.pieces();
         let cosets = engine.cosets(pieces)?;
-        let sum = Sum::new(Terms::of(setting.circuit), challenges.len(), engine.plan().at_once / FOR_COSET);
+        let sum = &setting.circuit.quotient;
         let (challenges, shared) = (sum.challenges(&challenges, y), setting.key.coefficients());
         let constraints =
-            Constraints { sum: &sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own, pieces };
+            Constraints { sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own, pieces };
         let parts = setting.on_cosets(&cosets, &constraints)?;
         let pieces = engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
         let points = setting.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;

@@ -3,11 +3,11 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::circuit::Circuit;
 use super::column::{Column, View};
 use super::curve::ProofCurve;
 use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::key::Key;
+use super::lowered::Lowered;
 use crate::{Error, Result};
 
 /// What all steps of a proof look at.
@@ -15,8 +15,8 @@ use crate::{Error, Result};
 pub struct Setting<'a, C: ProofCurve> {
     /// What does the work.
     pub engine: &'a Engine<C>,
-    /// The constraint system.
-    pub circuit: &'a Circuit<C::Scalar>,
+    /// The constraint system, lowered within the engine's plan.
+    pub circuit: &'a Lowered<C::Scalar>,
     /// The columns that are the same in every proof.
     pub key: &'a Key<'a, C::Scalar>,
     /// Other devices that take shares of commitments and of the quotient; mostly none.

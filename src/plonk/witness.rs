@@ -44,7 +44,6 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
     /// than usable rows.
     pub fn new(setting: Setting<'a, C>, instances: &[&[&[C::Scalar]]]) -> Result<Self> {
         let circuit = setting.circuit;
-        circuit.check()?;
         setting.key.check(&circuit.layout, circuit.rows())?;
         if instances.is_empty() {
             return Err(Error::invalid("plonk", "circuits", "at least 1", 0));

@@ -79,3 +79,11 @@ pub fn complain(line: &str) {
     log::error!("{line}");
     file::append(&Entry::Complaint(line));
 }
+
+/// Does work of a caller's own on the host, and tells everyone, as of an operation of this crate.
+pub fn own_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
+    let (call, start) = (Call { operation: name.to_owned(), elements }, Instant::now());
+    let value = work();
+    call.done(BackendKind::Cpu, "host", start, Traffic::default(), Vec::new());
+    value
+}

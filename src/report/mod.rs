@@ -24,6 +24,6 @@ mod finished;
 mod telemetry;
 
 pub(crate) use call::Call;
-pub use call::{complain, observe, own_kernel};
+pub use call::{complain, observe, own_kernel, own_work};
 pub use finished::Report;
 pub(crate) use telemetry::operation;

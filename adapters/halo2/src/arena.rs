@@ -8,6 +8,8 @@ use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::Assigned;
 use rayon::prelude::*;
 
+use crate::memory::filled;
+
 /// Arenas whose memory is kept: to touch new memory takes longer than a proof on a device.
 const KEPT: usize = 2;
 /// Cells that are cleared while they are in a core's cache.
@@ -20,27 +22,12 @@ pub struct Cells(Vec<Vec<Assigned<Fr>>>);
 
 impl Cells {
     pub fn new(columns: usize, rows: usize) -> Self {
-        Self(vec![vec![Assigned::Zero; rows]; columns])
+        Self((0..columns).map(|_| filled(Assigned::Zero, rows)).collect())
     }
 
     /// A cell, if there is one.
     pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.get_mut(column)?.get_mut(row)
-    }
-
-    /// The cells of a column, if there is one.
-    pub fn column(&mut self, column: usize) -> Option<&mut [Assigned<Fr>]> {
-        self.0.get_mut(column).map(Vec::as_mut_slice)
-    }
-
-    /// Values of all columns.
-    pub fn values(&self) -> Vec<Vec<Fr>> {
-        let column = |cells: &Vec<_>| {
-            let mut column = Vec::new();
-            write_values(cells, &mut column);
-            column
-        };
-        self.0.par_iter().map(column).collect()
     }
 }
 

@@ -80,6 +80,7 @@ mod constraints;
 mod error;
 mod kept;
 mod keygen;
+mod memory;
 mod opening;
 mod options;
 mod prover;

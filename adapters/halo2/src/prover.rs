@@ -15,6 +15,7 @@ use crate::error::{check_rows, outer};
 use crate::opening::{Kind, Opening, Scheme};
 use crate::options::Options;
 use crate::random::elements;
+use crate::setup;
 use crate::synthesis::{Pen, Phases, Synthesis};
 use crate::workers::Workers;
 
@@ -163,10 +164,11 @@ where
     R: RngCore,
     T: TranscriptWrite<G1Affine, E>,
 {
-    let circuit = constraints::circuit(pk);
+    let circuit = setup::circuit(pk)?;
     check_instances(&circuit, instances)?;
     check_rows(params.k(), circuit.log_n)?;
     let workers = Workers::new(options, (params, pk), &Memory::of(&circuit, instances.len()))?;
+    let circuit = workers.lowered(circuit)?;
     let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(pk)).collect();
     let mut peers: Vec<_> =
         workers.all.iter().zip(&keys).map(|(worker, key)| Peer { engine: &worker.engine, key }).collect();

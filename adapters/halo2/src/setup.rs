@@ -11,7 +11,7 @@ use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
 use proofwarp::backend::BackendKind;
-use proofwarp::plonk::{Engine, KeyOnDevice, Memory, Plan, Srs};
+use proofwarp::plonk::{Engine, KeyOnDevice, Lowered, Memory, Plan, Srs};
 use rayon::prelude::*;
 
 use crate::arena::clear_arenas;
@@ -23,27 +23,76 @@ use crate::kept::Kept;
 const POINT: usize = 64;
 
 /// Setups that are kept: a proof, its aggregation and that one's have one each.
-static SETUPS: Kept<Identity, Srs<G1Affine>> = Kept::new(4);
+static SETUPS: Kept<SetupIdentity, Srs<G1Affine>> = Kept::new(4);
 /// Keys that are kept: a large one takes gigabytes.
-static KEYS: Kept<(Fr, Place), KeyOnDevice<Fr>> = Kept::new(2);
+static KEYS: Kept<KeyIdentity, KeyOnDevice<Fr>> = Kept::new(2);
 
 /// Which device it is, by its address, and whether its backend is forced. What is kept holds the device, so that no other
 /// comes to have that address.
 type Place = (Option<usize>, Option<BackendKind>);
 
-/// What tells setups from each other: the secret's power in G2 and the size settle all points.
+/// Constraint systems that are kept: they are small.
+static CIRCUITS: Kept<CircuitIdentity, Lowered<Fr>> = Kept::new(16);
+
+/// What tells setups from each other.
+///
+/// Bases are s^i·G, so that the first two settle s, and with the size all others; halo2-axiom makes Lagrange bases of the
+/// same. The rest is beyond need: it tells some files apart that are no setups.
 #[derive(PartialEq)]
-struct Identity {
+struct SetupIdentity {
     place: Place,
     k: u32,
+    bases: [Option<G1Affine>; 3],
     secret: G2Affine,
-    ends: Option<(G1Affine, G1Affine)>,
 }
 
-impl Identity {
+impl SetupIdentity {
     fn of(params: &ParamsKZG<Bn256>, place: Place) -> Self {
         let bases = params.get_g();
-        Self { place, k: params.k(), secret: params.s_g2(), ends: bases.get(1).copied().zip(bases.last().copied()) }
+        let bases = [bases.first(), bases.get(1), bases.last()].map(Option::<&_>::copied);
+        Self { place, k: params.k(), bases, secret: params.s_g2() }
+    }
+}
+
+/// What tells keys from each other.
+///
+/// The digest is a hash of all that verifiers know of a key: its size, constraints, and commitments to its fixed columns and
+/// σ. A commitment settles its column, unless somebody knows the setup's secret, and columns are all that is kept. But
+/// `keygen_pk` believes that it is given a verifying key of its circuit. Where that was another's, columns are not those
+/// of the digest, and some of their elements tell: a coefficient depends on all rows.
+#[derive(PartialEq)]
+struct KeyIdentity {
+    place: Place,
+    digest: Fr,
+    samples: Vec<Fr>,
+}
+
+impl KeyIdentity {
+    fn of(pk: &ProvingKey<G1Affine>, place: Place) -> Self {
+        let permutation = pk.permutation();
+        let values = pk.fixed_values().iter().chain(permutation.permutations()).map(|column| column.values());
+        let coefficients = pk.fixed_polys().iter().chain(permutation.polys()).map(|column| column.values());
+        let samples = |column: &[Fr]| [0, 1, 2].map(|part| column.get(part * column.len() / 3).copied());
+        let samples = values.chain(coefficients).flat_map(samples).flatten().collect();
+        Self { place, digest: pk.get_vk().transcript_repr(), samples }
+    }
+}
+
+/// What tells constraint systems from each other: a key's digest, and what that says nothing of. The degree depends on the
+/// environment in which a key was made, and phases are left out where there is no challenge. Names of lookups, for warnings,
+/// are not told apart.
+#[derive(PartialEq)]
+struct CircuitIdentity {
+    digest: Fr,
+    degree: usize,
+    phases: Vec<u8>,
+}
+
+impl CircuitIdentity {
+    fn of(pk: &ProvingKey<G1Affine>) -> Self {
+        let key = pk.get_vk();
+        let (degree, phases) = (key.get_domain().get_quotient_poly_degree(), key.cs().advice_column_phase());
+        Self { digest: key.transcript_repr(), degree, phases }
     }
 }
 
@@ -74,8 +123,6 @@ pub fn key(
     pk: &ProvingKey<G1Affine>,
     memory: &Memory,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
-    // The hash of all that verifiers know of a key, commitments to its columns among it.
-    let identity = (pk.get_vk().transcript_repr(), place(accelerator));
     let upload = || {
         if !has_room(engine, memory)? {
             // Other keys make room.
@@ -87,11 +134,17 @@ pub fn key(
         }
         engine.keep(&constraints::key(pk))
     };
-    KEYS.find(identity, upload).map_err(outer)
+    KEYS.find(KeyIdentity::of(pk, place(accelerator)), upload).map_err(outer)
 }
 
 fn has_room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<bool> {
     Ok(engine.free_memory()?.is_some_and(|free| memory.has_room_for_key(free)))
+}
+
+/// A key's constraint system, lowered unless it is kept from an earlier call.
+pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<Lowered<Fr>>, Error> {
+    let made = || Lowered::new(constraints::circuit(pk), Plan::ALL).map(Some);
+    CIRCUITS.find(CircuitIdentity::of(pk), made).map_err(outer)?.ok_or(Error::Synthesis)
 }
 
 /// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
@@ -99,12 +152,13 @@ fn has_room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<boo
 pub fn clear_setups() {
     clear_arenas();
     KEYS.clear();
+    CIRCUITS.clear();
     SETUPS.clear();
 }
 
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
     let new = || Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(outer);
-    let srs = SETUPS.find(Identity::of(params, place(accelerator)), || new().map(Some))?;
+    let srs = SETUPS.find(SetupIdentity::of(params, place(accelerator)), || new().map(Some))?;
     srs.ok_or(Error::Synthesis)
 }
 

@@ -6,7 +6,7 @@ use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{Error, ProvingKey};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp::plonk::{Engine, Key, KeyOnDevice, Memory, Plan};
+use proofwarp::plonk::{Circuit, Engine, Key, KeyOnDevice, Lowered, Memory, Plan};
 
 use crate::constraints;
 use crate::error::outer;
@@ -55,6 +55,14 @@ impl Workers {
             all.truncate(1);
         }
         Ok(Self { all, _turn: turn })
+    }
+
+    /// The circuit, lowered for the plan of the proof's own worker.
+    pub fn lowered(&self, circuit: Arc<Lowered<Fr>>) -> Result<Arc<Lowered<Fr>>, Error> {
+        match self.all[0].plan {
+            Plan::ALL => Ok(circuit),
+            plan => Lowered::new(Circuit::clone(&circuit), plan).map(Arc::new).map_err(outer),
+        }
     }
 }
 

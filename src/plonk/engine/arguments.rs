@@ -134,7 +134,7 @@ impl<C: ProofCurve> Engine<C> {
             |_| {
                 let columns = self.fetch_all(&views)?;
                 let (sets, lookups) = shaped(sets, lookups, &mut columns.iter().map(|column| &**column));
-                let factors = factors::on_cpu(rows_used, challenges, &sets, &lookups)?;
+                let factors = factors::on_cpu(rows_used, challenges, &sets, &lookups)?.map(SecretVec);
                 let mut products = SecretVec(products::on_cpu(rows_used, &factors, chains)?);
                 rows::on_cpu(n, &mut products, place, usable + 1..n, &blinding)?;
                 Ok(self.cut(&products))

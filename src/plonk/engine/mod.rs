@@ -10,6 +10,7 @@
 mod arguments;
 mod groups;
 mod hook;
+mod host;
 mod key;
 mod openings;
 mod place;
@@ -107,10 +108,6 @@ impl<C: ProofCurve> Engine<C> {
         Self { plan, ..self }
     }
 
-    pub(super) fn plan(&self) -> Plan {
-        self.plan
-    }
-
     /// The same with a question that steps ask before they start, and the longer ones while they run: the answer "stop" ends
     /// a proof with [`Error::Aborted`], and no step falls back to the host after it.
     #[must_use]
@@ -191,17 +188,6 @@ impl<C: ProofCurve> Engine<C> {
             },
             |_| Err(Error::lost("plonk")),
         )
-    }
-
-    /// A column's elements in host memory, no more cleared: for columns that are no secret.
-    ///
-    /// # Errors
-    /// The device failed.
-    pub fn into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
-        match column.0 {
-            Place::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
-            Place::Device(_) => Ok(std::mem::take(&mut self.fetch(column.view())?.into_copy().0)),
-        }
     }
 
     /// Σ columnᵢ·baseᵢ of each column, in their order.

@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::backend::{Mark, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec, as_bytes};
 use crate::plonk::column::{Resident, View, Viewed};
@@ -44,15 +46,24 @@ impl<F: NttField> OnHost<'_, F> {
 
 /// Copies a column from the device.
 pub(super) fn download<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Result<SecretVec<F>> {
-    let mut elements = SecretVec(vec![F::ZERO; column.len]);
-    if column.first == 0 && column.vector.len() == column.len {
-        column.vector.download(stream, &mut elements)?;
-    } else {
-        let alone = DeviceVector::allocate(stream, column.len)?;
-        copy(stream, &alone, 0, View(Viewed::Device(column)))?;
-        alone.download(stream, &mut elements)?;
-    }
+    let mut elements = SecretVec(zeros(column.len));
+    download_to(stream, column, &mut elements)?;
     Ok(elements)
+}
+
+/// Copies a column from the device to as many elements.
+pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &Resident<F>, elements: &mut [F]) -> Result<()> {
+    if column.first == 0 && column.vector.len() == column.len {
+        return column.vector.download(stream, elements);
+    }
+    let alone = DeviceVector::allocate(stream, column.len)?;
+    copy(stream, &alone, 0, View(Viewed::Device(column)))?;
+    alone.download(stream, elements)
+}
+
+/// Zeros, in memory whose pages all cores touch first: the system takes longer to give them than the link to fill them.
+pub(super) fn zeros<F: NttField>(count: usize) -> Vec<F> {
+    rayon::iter::repeat_n(F::ZERO, count).collect()
 }
 
 /// Queues a column into a vector from an element on.

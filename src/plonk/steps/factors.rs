@@ -58,6 +58,13 @@ pub struct Factors<V> {
     pub denominators: V,
 }
 
+impl<V> Factors<V> {
+    /// Both, in another form.
+    pub(in crate::plonk) fn map<T>(self, form: impl Fn(V) -> T) -> Factors<T> {
+        Factors { numerators: form(self.numerators), denominators: form(self.denominators) }
+    }
+}
+
 /// β·δ^j of each column of a set.
 fn shifts<C, F: NttField>(set: &Set<C>, beta: F) -> impl Iterator<Item = F> {
     let first = beta * F::DELTA.pow_vartime([set.first]);

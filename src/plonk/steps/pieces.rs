@@ -5,12 +5,14 @@ use rayon::prelude::*;
 use super::columns::{Place, apart, check_length, equal};
 use super::launch::{GROUP, launch, upload};
 use crate::backend::{Arg, Stream};
-use crate::field::{DeviceVector, NttField};
+use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::ntt::Powers;
 use crate::program::mem;
 use crate::{Error, Result};
 
 const STEP: &str = "pieces";
+/// Rows of a task of a core.
+const BLOCK: usize = 1 << 10;
 /// Most cosets, and the kernels by how many they take.
 const KERNELS: [(usize, &str); 3] = [(4, "plonk_pieces_4"), (8, "plonk_pieces_8"), (16, "plonk_pieces_16")];
 
@@ -110,16 +112,23 @@ impl<F: NttField> Cosets<F> {
             scale_by_powers(part, shift);
             shift *= self.omega_inverse;
         }
-        let rows: Vec<Vec<F>> = (0..self.n()).into_par_iter().map(|row| self.row(parts, row)).collect();
-        for (j, part) in parts.iter_mut().enumerate() {
-            part.par_iter_mut().zip(&rows).for_each(|(value, row)| *value = row[j]);
+        let mut blocks: Vec<Vec<&mut [F]>> = (0..self.n().div_ceil(BLOCK)).map(|_| Vec::new()).collect();
+        for part in parts {
+            blocks.iter_mut().zip(part.chunks_mut(BLOCK)).for_each(|(block, rows)| block.push(rows));
         }
+        blocks.par_iter_mut().for_each(|block| self.multiply(block));
         Ok(())
     }
 
-    fn row(&self, parts: &[&mut [F]], row: usize) -> Vec<F> {
-        let product = |line: &[F]| line.iter().zip(parts).map(|(factor, part)| part[row] * factor).sum();
-        self.matrix.chunks(self.q).map(product).collect()
+    /// Multiplies the rows of a block by the matrix.
+    fn multiply(&self, block: &mut [&mut [F]]) {
+        let mut values = SecretVec(vec![F::ZERO; self.q]);
+        for row in 0..block[0].len() {
+            values.iter_mut().zip(&*block).for_each(|(value, part)| *value = part[row]);
+            for (line, part) in self.matrix.chunks(self.q).zip(&mut *block) {
+                part[row] = line.iter().zip(values.iter()).map(|(factor, value)| *value * factor).sum();
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Grand products: `z[0] = 1` and `z[i + 1] = z[i]·numerator[i]/denominator[i]`, for all columns at once.
 
+use std::ops::Deref;
+
 use ff::BatchInverter;
 use rayon::prelude::*;
 
@@ -7,7 +9,7 @@ use super::columns::{Rows, equal};
 use super::factors::Factors;
 use super::launch::launch;
 use crate::backend::{Arg, Buffer, Stream};
-use crate::field::{DeviceVector, NttField};
+use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::program::mem;
 use crate::{Error, Result};
 
@@ -89,7 +91,11 @@ fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
 ///
 /// # Errors
 /// The rows are wrong, or lengths are not those of the chains.
-pub fn on_cpu<F: NttField>(rows: Rows, factors: &Factors<Vec<F>>, chains: &[usize]) -> Result<Vec<F>> {
+pub fn on_cpu<F: NttField>(
+    rows: Rows,
+    factors: &Factors<impl Deref<Target = [F]>>,
+    chains: &[usize],
+) -> Result<Vec<F>> {
     let Factors { numerators, denominators } = factors;
     let columns = check::<F>(rows, [numerators.len(), denominators.len()], chains)?;
     let (n, usable) = (rows.n(), rows.usable);
@@ -107,7 +113,7 @@ pub fn on_cpu<F: NttField>(rows: Rows, factors: &Factors<Vec<F>>, chains: &[usiz
 fn quotients_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut [F], &[F]), &[F])) {
     let length = quotients.len();
     quotients.copy_from_slice(&denominators[..length]);
-    BatchInverter::invert_with_external_scratch(quotients, &mut vec![F::ZERO; length]);
+    BatchInverter::invert_with_external_scratch(quotients, &mut SecretVec(vec![F::ZERO; length]));
     quotients.iter_mut().zip(numerators).for_each(|(quotient, numerator)| *quotient *= numerator);
 }
 

@@ -1,7 +1,7 @@
 //! What is timed.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use halo2_axiom::halo2curves::bn256::G1Affine;
@@ -24,10 +24,13 @@ const STEPS: [(&str, Option<usize>); 6] = [
     ("openings", None),
 ];
 
-/// A step of a proof.
+/// How reports of key generation begin.
+const KEYGEN: &str = "halo2 keygen: ";
+
+/// A step of a proof, or of a key.
 #[derive(Debug, Clone, Serialize)]
 pub struct Step {
-    pub name: &'static str,
+    pub name: String,
     pub ms: f64,
 }
 
@@ -41,6 +44,9 @@ pub struct Outcome {
     pub key: String,
     pub keygen_vk_ms: f64,
     pub keygen_pk_ms: f64,
+    /// Of proofwarp's, in the order in which they end: some run beside others.
+    pub keygen_vk_steps: Vec<Step>,
+    pub keygen_pk_steps: Vec<Step>,
     /// The first proof, which brings the setup to the device.
     pub first_ms: f64,
     /// The median of the proofs after it.
@@ -69,24 +75,27 @@ struct Run {
 /// # Errors
 /// A step failed, or a proof does not verify.
 pub fn measure(prover: Prover, task: &Task<'_>, proofs: u32) -> Result<Outcome, Failure> {
-    let places = (prover == Prover::Ours).then(places);
+    let seen = (prover == Prover::Ours).then(watch);
+    let steps = || seen.as_ref().map_or_else(Vec::new, |seen| std::mem::take(&mut lock(seen).steps));
     let name = name(prover);
     let (vk, keygen_vk) = timed(&format!("{name}: keygen_vk"), || task.keygen_vk(prover))?;
-    let key = format!("{:?}", vk.transcript_repr());
+    let (key, keygen_vk_steps) = (format!("{:?}", vk.transcript_repr()), steps());
     let (pk, keygen_pk) = timed(&format!("{name}: keygen_pk"), || task.keygen_pk(prover, vk))?;
+    let keygen_pk_steps = steps();
     let (first, _) = timed(&format!("{name}: first proof"), || run(prover, task, &pk))?;
     let again = |_| Ok(timed(&format!("{name}: proof"), || run(prover, task, &pk))?.0);
     let mut runs = (0..proofs).map(again).collect::<Result<Vec<_>, Failure>>()?;
     let runs_ms: Vec<_> = runs.iter().map(|run| ms(run.time)).collect();
     runs.sort_by_key(|run| run.time);
     let median = runs.swap_remove(runs.len() / 2);
-    let places = places.map(|places| places.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect());
     Ok(Outcome {
         prover,
-        ran_on: places.unwrap_or_default(),
+        ran_on: seen.map_or_else(Vec::new, |seen| lock(&seen).places.iter().cloned().collect()),
         key,
         keygen_vk_ms: ms(keygen_vk),
         keygen_pk_ms: ms(keygen_pk),
+        keygen_vk_steps,
+        keygen_pk_steps,
         first_ms: ms(first.time),
         proof_ms: ms(median.time),
         steps: median.steps,
@@ -97,15 +106,32 @@ pub fn measure(prover: Prover, task: &Task<'_>, proofs: u32) -> Result<Outcome, 
     })
 }
 
-/// Where proofwarp's operations run from now on.
-fn places() -> Arc<Mutex<BTreeSet<String>>> {
-    let places: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-    let seen = places.clone();
+/// What proofwarp reports.
+#[derive(Default)]
+struct Seen {
+    /// Where its operations run.
+    places: BTreeSet<String>,
+    /// Of keys.
+    steps: Vec<Step>,
+}
+
+/// What proofwarp reports from now on.
+fn watch() -> Arc<Mutex<Seen>> {
+    let seen: Arc<Mutex<Seen>> = Arc::default();
+    let all = seen.clone();
     proofwarp::report::observe(move |report| {
-        let place = format!("{} ({})", report.backend, report.device);
-        seen.lock().unwrap_or_else(PoisonError::into_inner).insert(place);
+        let mut seen = lock(&all);
+        if let Some(name) = report.operation.strip_prefix(KEYGEN) {
+            seen.steps.push(Step { name: name.to_owned(), ms: ms(report.total) });
+        } else {
+            seen.places.insert(format!("{} ({})", report.backend, report.device));
+        }
     });
-    places
+    seen
+}
+
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub fn name(prover: Prover) -> &'static str {
@@ -139,13 +165,13 @@ fn steps(start: Instant, marks: &[Instant], end: Instant, synthesis: Duration) -
         .iter()
         .map(|(name, mark)| {
             let to = mark.and_then(|mark| marks.get(mark)).copied().unwrap_or(end);
-            let step = Step { name, ms: ms(to - from) };
+            let step = Step { name: (*name).to_owned(), ms: ms(to - from) };
             from = to;
             step
         })
         .collect();
     steps[0].ms -= ms(synthesis);
-    steps.insert(0, Step { name: "synthesis", ms: ms(synthesis) });
+    steps.insert(0, Step { name: "synthesis".to_owned(), ms: ms(synthesis) });
     steps
 }
 
@@ -171,6 +197,10 @@ mod tests {
             let [ours, stock] = [Prover::Ours, Prover::Stock].map(|prover| measure(prover, &task, 2).expect("proofs"));
             assert_eq!((&ours.key, ours.proof_bytes), (&stock.key, stock.proof_bytes));
             assert!(!ours.ran_on.is_empty() && stock.ran_on.is_empty());
+            for steps in [&ours.keygen_vk_steps, &ours.keygen_pk_steps] {
+                assert!(steps.iter().any(|step| step.name == "synthesis") && steps.iter().all(|step| step.ms > 0.0));
+            }
+            assert!(stock.keygen_vk_steps.is_empty() && stock.keygen_pk_steps.is_empty());
             for outcome in [ours, stock] {
                 let sum: f64 = outcome.steps.iter().map(|step| step.ms).sum();
                 assert!((sum - outcome.proof_ms).abs() < 0.01 && outcome.steps.iter().all(|step| step.ms > 0.0));

@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
-use crate::measure::{Outcome, name};
+use crate::measure::{Outcome, Step, name};
 use crate::shape::Shape;
 
 /// What the circuit is like.
@@ -30,11 +30,12 @@ pub fn times(ours: &Outcome, stock: Option<&Outcome>) -> Table {
         header.extend([format!("{} (ms)", name(stock.prover)), "ratio".to_owned()]);
     }
     table.set_header(header.into_iter().map(Cell::new));
-    let stock_lines = stock.map(lines);
-    for (number, (step, time)) in lines(ours).into_iter().enumerate() {
-        let mut row = vec![step, format!("{time:.2}")];
+    let stock_lines = stock.map(|stock| lines(ours, stock));
+    for (number, (step, time)) in lines(ours, ours).into_iter().enumerate() {
+        let mut row = vec![step, text(time, |time| format!("{time:.2}"))];
         if let Some((_, other)) = stock_lines.as_ref().map(|lines| &lines[number]) {
-            row.extend([format!("{other:.2}"), format!("{:.2}×", other / time)]);
+            let ratio = other.zip(time).map(|(other, time)| other / time);
+            row.extend([text(*other, |time| format!("{time:.2}")), text(ratio, |ratio| format!("{ratio:.2}×"))]);
         }
         table.add_row(row);
     }
@@ -42,16 +43,26 @@ pub fn times(ours: &Outcome, stock: Option<&Outcome>) -> Table {
     table
 }
 
-fn lines(outcome: &Outcome) -> Vec<(String, f64)> {
-    let before = [
-        ("keygen_vk", outcome.keygen_vk_ms),
-        ("keygen_pk", outcome.keygen_pk_ms),
-        ("first proof", outcome.first_ms),
-        ("proof, median of the others", outcome.proof_ms),
-    ];
-    let steps = outcome.steps.iter().map(|step| (format!("  {}", step.name), step.ms));
-    let before = before.map(|(name, time)| (name.to_owned(), time));
-    before.into_iter().chain(steps).chain([("verification".to_owned(), outcome.verify_ms)]).collect()
+fn text(value: Option<f64>, format: impl FnOnce(f64) -> String) -> String {
+    value.map_or_else(String::new, format)
+}
+
+/// Lines of an outcome, as many as ours has: steps of keys are known of ours alone.
+fn lines(ours: &Outcome, outcome: &Outcome) -> Vec<(String, Option<f64>)> {
+    let whole = |name: &str, time| std::iter::once((name.to_owned(), Some(time)));
+    let steps = |all: &[Step], known: &[Step]| {
+        let step = |(number, step): (usize, &Step)| (format!("  {}", step.name), known.get(number).map(|step| step.ms));
+        all.iter().enumerate().map(step).collect::<Vec<_>>()
+    };
+    whole("keygen_vk", outcome.keygen_vk_ms)
+        .chain(steps(&ours.keygen_vk_steps, &outcome.keygen_vk_steps))
+        .chain(whole("keygen_pk", outcome.keygen_pk_ms))
+        .chain(steps(&ours.keygen_pk_steps, &outcome.keygen_pk_steps))
+        .chain(whole("first proof", outcome.first_ms))
+        .chain(whole("proof, median of the others", outcome.proof_ms))
+        .chain(steps(&ours.steps, &outcome.steps))
+        .chain(whole("verification", outcome.verify_ms))
+        .collect()
 }
 
 /// What was verified, and where it was proved.

@@ -7,11 +7,11 @@ use halo2_axiom::plonk::{
 };
 
 use super::cycles::Cycles;
-use crate::arena::Cells;
+use super::fixed::FixedColumns;
 
 /// What a key is made of.
 pub struct Assembly {
-    pub fixed: Cells,
+    pub fixed: FixedColumns,
     pub selectors: Vec<Vec<bool>>,
     pub cycles: Cycles,
     k: u32,
@@ -24,16 +24,13 @@ impl Assembly {
     /// Nothing assigned yet.
     ///
     /// # Errors
-    /// There are fewer rows than the circuit needs.
+    /// There are more cells in the permutation than can be numbered.
     pub fn new(system: &ConstraintSystem<Fr>, k: u32) -> Result<Self, Error> {
         let rows = 1 << k;
-        if rows < system.minimum_rows() {
-            return Err(Error::NotEnoughRowsAvailable { current_k: k });
-        }
         Ok(Self {
-            fixed: Cells::new(system.num_fixed_columns(), rows),
+            fixed: FixedColumns::new(system.num_fixed_columns(), rows),
             selectors: vec![vec![false; rows]; system.num_selectors()],
-            cycles: Cycles::new(&system.permutation().get_columns(), rows),
+            cycles: Cycles::new(&system.permutation().get_columns(), k)?,
             k,
             usable: rows - (system.blinding_factors() + 1),
             failed: None,
@@ -47,12 +44,6 @@ impl Assembly {
 
     fn check_row(&self, row: usize) -> Result<(), Error> {
         if row < self.usable { Ok(()) } else { Err(Error::NotEnoughRowsAvailable { current_k: self.k }) }
-    }
-
-    fn assign(&mut self, column: Column<Fixed>, row: usize, value: Assigned<Fr>) -> Result<(), Error> {
-        self.check_row(row)?;
-        *self.fixed.cell(column.index(), row).ok_or(Error::BoundsFailure)? = value;
-        Ok(())
     }
 
     fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
@@ -97,7 +88,7 @@ impl Assignment<Fr> for Assembly {
     }
 
     fn assign_fixed(&mut self, column: Column<Fixed>, row: usize, to: Assigned<Fr>) {
-        let result = self.assign(column, row, to);
+        let result = self.check_row(row).and_then(|()| self.fixed.assign(column.index(), row..row + 1, to));
         self.keep(result);
     }
 
@@ -108,11 +99,9 @@ impl Assignment<Fr> for Assembly {
 
     fn fill_from_row(&mut self, column: Column<Fixed>, row: usize, to: Value<Assigned<Fr>>) -> Result<(), Error> {
         self.check_row(row)?;
-        let (mut value, usable) = (None, self.usable);
+        let mut value = None;
         to.map(|to| value = Some(to));
-        let cells = self.fixed.column(column.index()).ok_or(Error::BoundsFailure)?;
-        cells[row..usable].fill(value.ok_or(Error::Synthesis)?);
-        Ok(())
+        self.fixed.assign(column.index(), row..self.usable, value.ok_or(Error::Synthesis)?)
     }
 
     fn get_challenge(&self, _: Challenge) -> Value<Fr> {

@@ -1,57 +1,82 @@
-//! A circuit's columns in values, and its constraint system without selectors.
+//! A circuit's columns, and its constraint system without selectors.
 
-use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
+use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::{Circuit, ConstraintSystem, Error, FloorPlanner};
-use halo2_axiom::poly::EvaluationDomain;
-use proofwarp::plonk::{Basis, Engine, View};
+use rayon::prelude::*;
 
 use super::assembly::Assembly;
+use super::cycles::Cycles;
+use super::steps::step;
 use crate::constraints::configure;
-use crate::error::outer;
+
+/// A circuit that has been configured, before its synthesis.
+pub struct Start<'c, C: Circuit<Fr>> {
+    circuit: &'c C,
+    system: ConstraintSystem<Fr>,
+    config: C::Config,
+    k: u32,
+}
 
 /// What both keys are made of.
 pub struct Columns {
-    pub domain: EvaluationDomain<Fr>,
     /// Selectors are fixed columns in it.
     pub system: ConstraintSystem<Fr>,
     pub fixed: Vec<Vec<Fr>>,
-    pub sigma: Vec<Vec<Fr>>,
+    pub cycles: Cycles,
     /// As they were, where they have been combined; keys need them then.
     pub selectors: Vec<Vec<bool>>,
 }
 
-impl Columns {
-    /// Configures and synthesizes a circuit.
+impl<'c, C: Circuit<Fr>> Start<'c, C> {
+    /// Configures a circuit.
     ///
     /// # Errors
-    /// The circuit's, or there are fewer rows than it needs.
-    pub fn of<C: Circuit<Fr>>(circuit: &C, k: u32, compress: bool) -> Result<Self, Error> {
+    /// There are fewer rows than it needs.
+    pub fn of(circuit: &'c C, k: u32) -> Result<Self, Error> {
         let (system, config) = configure(circuit);
-        // Before the domain, which takes long.
-        let mut assembly = Assembly::new(&system, k)?;
-        let domain = EvaluationDomain::new(system.degree() as u32, k);
-        let result = C::FloorPlanner::synthesize(&mut assembly, circuit, config, system.constants().clone());
+        match 1 << k < system.minimum_rows() {
+            true => Err(Error::NotEnoughRowsAvailable { current_k: k }),
+            false => Ok(Self { circuit, system, config, k }),
+        }
+    }
+
+    /// The greatest degree of a constraint.
+    pub fn degree(&self) -> usize {
+        self.system.degree()
+    }
+
+    /// Synthesizes the circuit.
+    ///
+    /// # Errors
+    /// The circuit's, or there are fewer rows than its synthesis takes.
+    pub fn synthesize(self, compress: bool) -> Result<Columns, Error> {
+        let Self { circuit, system, config, k } = self;
+        let mut assembly = step("memory", 1 << k, || Assembly::new(&system, k))?;
+        let constants = system.constants().clone();
+        let result =
+            step("synthesis", 1 << k, || C::FloorPlanner::synthesize(&mut assembly, circuit, config, constants));
         assembly.checked(result)?;
-        let mut fixed = assembly.fixed.values();
-        let sigma = assembly.cycles.sigma(domain.get_omega());
-        let mut selectors = assembly.selectors;
-        let (system, more) = match compress {
-            true => system.compress_selectors(selectors.clone()),
-            false => system.directly_convert_selectors_to_fixed(std::mem::take(&mut selectors)),
-        };
-        fixed.extend(more);
-        Ok(Self { domain, system, fixed, sigma, selectors })
+        Ok(step("fixed columns", 1 << k, || Columns::of(system, assembly, compress)))
     }
 }
 
-/// Commitments to columns of values.
-///
-/// # Errors
-/// A forced backend failed.
-pub fn commitments(engine: &Engine<G1Affine>, columns: &[Vec<Fr>]) -> Result<Vec<G1Affine>, Error> {
-    engine.commit(Basis::Lagrange, &views(columns)).map_err(outer)
+impl Columns {
+    fn of(system: ConstraintSystem<Fr>, assembly: Assembly, compress: bool) -> Self {
+        let Assembly { fixed, mut selectors, cycles, .. } = assembly;
+        let mut fixed = fixed.into_values();
+        let (system, more) = match compress {
+            true => system.compress_selectors(selectors.clone()),
+            false => directly(system, std::mem::take(&mut selectors)),
+        };
+        fixed.extend(more);
+        Self { system, fixed, cycles, selectors }
+    }
 }
 
-pub fn views(columns: &[Vec<Fr>]) -> Vec<View<'_, Fr>> {
-    columns.iter().map(|column| View::new(column)).collect()
+/// Every selector as a column.
+fn directly(system: ConstraintSystem<Fr>, selectors: Vec<Vec<bool>>) -> (ConstraintSystem<Fr>, Vec<Vec<Fr>>) {
+    // Rows make no difference to the system; halo2-axiom would make columns of them on one core.
+    let (system, _) = system.directly_convert_selectors_to_fixed(vec![Vec::new(); selectors.len()]);
+    let column = |rows: Vec<bool>| rows.into_par_iter().map(|on| Fr::from(u64::from(on))).collect::<Vec<_>>();
+    (system, selectors.into_iter().map(column).collect())
 }

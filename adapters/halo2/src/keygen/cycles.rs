@@ -1,88 +1,194 @@
 //! Which cells have to be equal, as cycles of a permutation.
 
-use std::collections::HashMap;
-
 use ff::{Field, PrimeField};
 use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::{Any, Column, Error};
 use rayon::prelude::*;
 
-/// A cell: its row and its column's place in the permutation. Cells of 2^32 rows would not fit memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cell {
-    column: u32,
-    row: u32,
+use crate::memory::filled;
+
+/// Powers that are made one from another.
+const PIECE: usize = 1 << 12;
+
+/// Cells are numbered column by column.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    /// The cell that this one goes to.
+    next: u32,
+    /// A cell of the same cycle with a smaller number, or this one, which then names the cycle.
+    toward: u32,
 }
 
 /// A permutation of the cells of some columns, made by joining cycles.
 pub struct Cycles {
-    columns: HashMap<Column<Any>, usize>,
-    /// Where each cell goes, by column and row.
-    next: Vec<Vec<Cell>>,
-    /// The cell that names a cell's cycle.
-    name: Vec<Vec<Cell>>,
-    /// Length of the cycle that a cell names.
-    length: Vec<Vec<u32>>,
+    places: Places,
+    links: Vec<Link>,
+    log_rows: u32,
 }
 
 impl Cycles {
     /// Every cell on its own.
-    pub fn new(columns: &[Column<Any>], rows: usize) -> Self {
-        let cells = |column| (0..rows as u32).map(|row| Cell { column, row }).collect();
-        let next: Vec<Vec<_>> = (0..columns.len() as u32).map(cells).collect();
-        let columns: HashMap<_, _> = columns.iter().enumerate().map(|(place, column)| (*column, place)).collect();
-        Self { length: vec![vec![1; rows]; columns.len()], columns, name: next.clone(), next }
+    ///
+    /// # Errors
+    /// There are more than 2^32 cells: their key would take 256 GiB.
+    pub fn new(columns: &[Column<Any>], log_rows: u32) -> Result<Self, Error> {
+        let cells = (columns.len() as u64) << log_rows;
+        if cells > 1 << u32::BITS {
+            log::error!("a permutation of at most 2^32 cells, not of {} columns of 2^{log_rows}", columns.len());
+            return Err(Error::BoundsFailure);
+        }
+        let alone = |cell: u64| Link { next: cell as u32, toward: cell as u32 };
+        let links = (0..cells as usize).into_par_iter().map(|cell| alone(cell as u64)).collect();
+        Ok(Self { places: Places::of(columns), links, log_rows })
     }
 
-    /// Makes two cells equal: their cycles become one. The shorter one takes the other's name, the second's at a tie, which
-    /// is halo2-axiom's order and settles the key's bytes.
+    /// Makes two cells equal: their cycles become one, in which each goes to where the other went.
     ///
     /// # Errors
     /// A column is not of the permutation, or has no such row.
     pub fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
         let (left, right) = (self.cell(left)?, self.cell(right)?);
-        let (mut longer, mut shorter) = (*at(&mut self.name, left), *at(&mut self.name, right));
-        if longer == shorter {
-            return Ok(());
+        let (one, other) = (self.name(left), self.name(right));
+        if one != other {
+            // By number, not by length: with paths that get shorter it takes O(log n) a join (Tarjan and van Leeuwen).
+            self.links[one.max(other) as usize].toward = one.min(other);
+            let next = self.links[left].next;
+            self.links[left].next = std::mem::replace(&mut self.links[right].next, next);
         }
-        let lengths = [longer, shorter].map(|cell| *at(&mut self.length, cell));
-        if lengths[0] < lengths[1] {
-            std::mem::swap(&mut longer, &mut shorter);
-        }
-        *at(&mut self.length, longer) = lengths[0] + lengths[1];
-        let mut cell = shorter;
-        loop {
-            *at(&mut self.name, cell) = longer;
-            cell = *at(&mut self.next, cell);
-            if cell == shorter {
-                break;
-            }
-        }
-        let (from_left, from_right) = (*at(&mut self.next, left), *at(&mut self.next, right));
-        (*at(&mut self.next, left), *at(&mut self.next, right)) = (from_right, from_left);
         Ok(())
+    }
+
+    /// The cell that names the cycle of a cell; halves the way to it.
+    fn name(&mut self, cell: usize) -> u32 {
+        let mut cell = cell as u32;
+        loop {
+            let toward = self.links[cell as usize].toward;
+            if toward == cell {
+                return cell;
+            }
+            let beyond = self.links[toward as usize].toward;
+            self.links[cell as usize].toward = beyond;
+            cell = beyond;
+        }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.links.len()
     }
 
     /// σ of each column: δ^c·ω^r in a cell that goes to row r of column c.
     pub fn sigma(&self, omega: Fr) -> Vec<Vec<Fr>> {
-        let rows = self.next.first().map_or(0, Vec::len);
-        let powers = |base: Fr, count| -> Vec<Fr> {
-            std::iter::successors(Some(Fr::ONE), |power| Some(*power * base)).take(count).collect()
+        let rows = 1 << self.log_rows;
+        let (deltas, omegas) = (powers(Fr::DELTA, self.links.len() / rows), powers(omega, rows));
+        let value = |link: &Link| {
+            let cell = link.next as usize;
+            deltas[cell >> self.log_rows] * omegas[cell & (rows - 1)]
         };
-        let (deltas, omegas) = (powers(Fr::DELTA, self.next.len()), powers(omega, rows));
-        let value = |cell: &Cell| deltas[cell.column as usize] * omegas[cell.row as usize];
-        self.next.par_iter().map(|column| column.iter().map(value).collect()).collect()
+        self.links.par_chunks(rows).map(|column| column.par_iter().map(value).collect()).collect()
     }
 
-    fn cell(&self, (column, row): (Column<Any>, usize)) -> Result<Cell, Error> {
-        let place = *self.columns.get(&column).ok_or(Error::ColumnNotInPermutation(column))?;
-        if row >= self.next[place].len() {
+    fn cell(&self, (column, row): (Column<Any>, usize)) -> Result<usize, Error> {
+        let place = self.places.get(column).ok_or(Error::ColumnNotInPermutation(column))?;
+        if row >> self.log_rows != 0 {
             return Err(Error::BoundsFailure);
         }
-        Ok(Cell { column: place as u32, row: row as u32 })
+        Ok((place << self.log_rows) + row)
     }
 }
 
-fn at<T>(table: &mut [Vec<T>], cell: Cell) -> &mut T {
-    &mut table[cell.column as usize][cell.row as usize]
+/// Places of columns in the permutation, by kind and index.
+struct Places([Vec<Option<u32>>; 3]);
+
+impl Places {
+    fn of(columns: &[Column<Any>]) -> Self {
+        let mut places: [Vec<_>; 3] = Default::default();
+        for (place, column) in columns.iter().enumerate() {
+            let kind: &mut Vec<_> = &mut places[kind(*column)];
+            kind.resize(kind.len().max(column.index() + 1), None);
+            kind[column.index()] = Some(place as u32);
+        }
+        Self(places)
+    }
+
+    fn get(&self, column: Column<Any>) -> Option<usize> {
+        self.0[kind(column)].get(column.index()).copied().flatten().map(|place| place as usize)
+    }
+}
+
+fn kind(column: Column<Any>) -> usize {
+    match column.column_type() {
+        Any::Advice(_) => 0,
+        Any::Fixed => 1,
+        Any::Instance => 2,
+    }
+}
+
+/// The first powers, from 1 on.
+fn powers(base: Fr, count: usize) -> Vec<Fr> {
+    let mut powers = filled(Fr::ONE, count);
+    powers.par_chunks_mut(PIECE).enumerate().for_each(|(number, piece)| {
+        let mut power = base.pow_vartime([(number * PIECE) as u64]);
+        for place in piece {
+            *place = power;
+            power *= base;
+        }
+    });
+    powers
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2_axiom::plonk::ConstraintSystem;
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::{RngCore, SeedableRng};
+
+    use super::*;
+
+    fn columns() -> Vec<Column<Any>> {
+        let mut system = ConstraintSystem::<Fr>::default();
+        let (advice, fixed, instance) = (system.advice_column(), system.fixed_column(), system.instance_column());
+        vec![instance.into(), advice.into(), fixed.into(), system.advice_column().into()]
+    }
+
+    /// Sets of cells that are equal, by joining them one by one.
+    #[test]
+    fn cycles_are_what_is_equal() {
+        let (columns, log_rows) = (columns(), 5);
+        let mut cycles = Cycles::new(&columns, log_rows).expect("few cells");
+        let mut class: Vec<_> = (0..columns.len() << log_rows).collect();
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        for _ in 0..60 {
+            let [left, right] = [(); 2].map(|()| rng.next_u32() as usize % class.len());
+            let place = |cell: usize| (columns[cell >> log_rows], cell & 31);
+            cycles.join(place(left), place(right)).expect("cells");
+            let (from, to) = (class[left], class[right]);
+            class.iter_mut().filter(|one| **one == from).for_each(|one| *one = to);
+        }
+        for start in 0..class.len() {
+            let mut cycle = vec![start];
+            while cycles.links[cycle[cycle.len() - 1]].next as usize != start {
+                cycle.push(cycles.links[cycle[cycle.len() - 1]].next as usize);
+                assert!(cycle.len() <= class.len(), "a path that leads into a cycle");
+            }
+            let equal = class.iter().filter(|one| **one == class[start]).count();
+            assert!(cycle.len() == equal && cycle.iter().all(|cell| class[*cell] == class[start]));
+        }
+    }
+
+    #[test]
+    fn cells_that_are_not_there() {
+        let all = columns();
+        let mut cycles = Cycles::new(&all[..3], 5).expect("few cells");
+        assert!(matches!(cycles.join((all[0], 0), (all[3], 0)), Err(Error::ColumnNotInPermutation(_))));
+        assert!(matches!(cycles.join((all[0], 32), (all[1], 0)), Err(Error::BoundsFailure)));
+        assert!(matches!(Cycles::new(&all, 31), Err(Error::BoundsFailure)));
+    }
+
+    #[test]
+    fn powers_of_several_pieces() {
+        let (base, count) = (Fr::from(3), 2 * PIECE + 5);
+        let expected: Vec<_> = std::iter::successors(Some(Fr::ONE), |power| Some(*power * base)).take(count).collect();
+        assert_eq!(powers(base, count), expected);
+    }
 }

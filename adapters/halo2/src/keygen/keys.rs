@@ -1,27 +1,41 @@
 //! Keys, put together.
 
-use ff::Field;
+use std::panic::resume_unwind;
+
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::permutation;
 use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::poly::commitment::Params;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
-use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial};
-use proofwarp::plonk::{Engine, View};
+use halo2_axiom::poly::{Coeff, EvaluationDomain, LagrangeCoeff, Polynomial};
+use proofwarp::plonk::{Basis, Engine, View};
+use proofwarp::waiting::beside;
+use rayon::prelude::*;
 
-use super::columns::{Columns, commitments, views};
+use super::columns::{Columns, Start};
+use super::cycles::Cycles;
+use super::steps::step;
 use crate::error::{check_rows, outer};
-use crate::setup::engine_for_keys;
+use crate::memory::drop_later;
+use crate::setup;
+
+type Values = Vec<Vec<Fr>>;
+type Coefficients = Vec<Polynomial<Fr, Coeff>>;
+
+/// What a verifying key leaves for a proving key.
+struct Rest {
+    engine: Engine<G1Affine>,
+    fixed: Values,
+    sigma: Values,
+}
 
 pub fn verifying<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     circuit: &C,
     compress: bool,
 ) -> Result<VerifyingKey<G1Affine>, Error> {
-    let columns = Columns::of(circuit, params.k(), compress)?;
-    let engine = engine_for_keys(params)?;
-    let (columns, _, key) = with_key(columns, &engine, compress)?;
-    drop(columns);
+    let (key, Rest { fixed, sigma, .. }) = with_rest(params, circuit, compress)?;
+    drop_later((fixed, sigma));
     Ok(key)
 }
 
@@ -31,57 +45,103 @@ pub fn proving<C: Circuit<Fr>>(
     circuit: &C,
     compress: bool,
 ) -> Result<ProvingKey<G1Affine>, Error> {
-    if let Some(key) = &key {
-        check_rows(params.k(), key.get_domain().k())?;
-    }
-    let columns = Columns::of(circuit, params.k(), compress)?;
-    let engine = engine_for_keys(params)?;
-    let (fixed, sigma, key) = match key {
-        Some(key) => (columns.fixed, columns.sigma, key),
-        None => with_key(columns, &engine, compress)?,
+    let Some(key) = key else {
+        let (key, rest) = with_rest(params, circuit, compress)?;
+        let coefficients = coefficients(&rest.engine, "fixed polynomials", &rest.fixed)?;
+        return finished(key, rest, coefficients);
     };
-    let [first, last, active] = row_columns(1 << params.k(), key.cs().blinding_factors());
-    let (fixed_polys, sigma_polys) = (coefficients(&engine, &fixed)?, coefficients(&engine, &sigma)?);
-    let [first, last, active] = three(coefficients(&engine, &[first, last, active])?)?;
-    let permutation = permutation::ProvingKey::from_parts(values(sigma), sigma_polys);
-    Ok(ProvingKey::from_parts(key, first, last, active, values(fixed), fixed_polys, permutation))
+    check_rows(params.k(), key.get_domain().k())?;
+    let (engine, Columns { fixed, cycles, .. }) = synthesized(params, Start::of(circuit, params.k())?, compress)?;
+    let of_fixed = || coefficients(&engine, "fixed polynomials", &fixed);
+    let (sigma, coefficients) = at_once(|| sigma(&cycles, &engine), of_fixed);
+    drop_later(cycles);
+    finished(key, Rest { engine, fixed, sigma }, coefficients?)
 }
 
-type Values = Vec<Vec<Fr>>;
-
-/// Fixed columns and σ, and the key of their commitments.
-fn with_key(
-    columns: Columns,
-    engine: &Engine<G1Affine>,
+fn with_rest<C: Circuit<Fr>>(
+    params: &ParamsKZG<Bn256>,
+    circuit: &C,
     compress: bool,
-) -> Result<(Values, Values, VerifyingKey<G1Affine>), Error> {
-    let Columns { domain, system, fixed, sigma, selectors } = columns;
-    let permutation = permutation::VerifyingKey::from_commitments(commitments(engine, &sigma)?);
-    let commitments = commitments(engine, &fixed)?;
-    let key = VerifyingKey::from_parts(domain, commitments, permutation, system, selectors, compress);
-    Ok((fixed, sigma, key))
+) -> Result<(VerifyingKey<G1Affine>, Rest), Error> {
+    let start = Start::of(circuit, params.k())?;
+    let (degree, k) = (start.degree() as u32, params.k());
+    let domain = || step("domain", 1 << k, || EvaluationDomain::new(degree, k));
+    let (domain, synthesized) = at_once(domain, || synthesized(params, start, compress));
+    let (engine, Columns { system, fixed, cycles, selectors }) = synthesized?;
+    let of_fixed = || commitments(&engine, "fixed commitments", &fixed);
+    let (sigma, of_fixed) = at_once(|| sigma(&cycles, &engine), of_fixed);
+    drop_later(cycles);
+    let of_sigma = commitments(&engine, "σ commitments", &sigma)?;
+    let permutation = permutation::VerifyingKey::from_commitments(of_sigma);
+    let key = VerifyingKey::from_parts(domain, of_fixed?, permutation, system, selectors, compress);
+    Ok((key, Rest { engine, fixed, sigma }))
+}
+
+/// The circuit's columns; the setup goes to the device meanwhile.
+fn synthesized<C: Circuit<Fr>>(
+    params: &ParamsKZG<Bn256>,
+    start: Start<'_, C>,
+    compress: bool,
+) -> Result<(Engine<G1Affine>, Columns), Error> {
+    let engine = || step("setup", 1 << params.k(), || setup::engine_for_keys(params));
+    let (engine, columns) = at_once(engine, || start.synthesize(compress));
+    let columns = columns?;
+    Ok((engine?, columns))
+}
+
+fn finished(
+    key: VerifyingKey<G1Affine>,
+    Rest { engine, fixed, sigma }: Rest,
+    of_fixed: Coefficients,
+) -> Result<ProvingKey<G1Affine>, Error> {
+    let of_sigma = coefficients(&engine, "σ polynomials", &sigma)?;
+    let rows = row_columns(1 << key.get_domain().k(), key.cs().blinding_factors());
+    let [first, last, active] = three(coefficients(&engine, "row polynomials", &rows)?)?;
+    let permutation = permutation::ProvingKey::from_parts(values(sigma), of_sigma);
+    Ok(ProvingKey::from_parts(key, first, last, active, values(fixed), of_fixed, permutation))
+}
+
+/// Does two things at once: the second on this thread, which a circuit cannot leave.
+fn at_once<A: Send, B>(elsewhere: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
+    let (there, here) = beside(elsewhere, here);
+    (there.unwrap_or_else(|panic| resume_unwind(panic)), here)
+}
+
+fn sigma(cycles: &Cycles, engine: &Engine<G1Affine>) -> Values {
+    step("σ", cycles.cells(), || cycles.sigma(engine.omega()))
 }
 
 /// Columns that are 1 in row 0, where products end, and in usable rows.
 fn row_columns(rows: usize, blinding: usize) -> [Vec<Fr>; 3] {
     let usable = rows - blinding - 1;
-    let ones = |is_one: &dyn Fn(usize) -> bool| {
-        (0..rows).map(|row| if is_one(row) { Fr::ONE } else { Fr::ZERO }).collect::<Vec<_>>()
+    let ones = |is_one: &(dyn Fn(usize) -> bool + Sync)| {
+        (0..rows).into_par_iter().map(|row| Fr::from(u64::from(is_one(row)))).collect::<Vec<_>>()
     };
     [ones(&|row| row == 0), ones(&|row| row == usable), ones(&|row| row < usable)]
 }
 
-fn coefficients(engine: &Engine<G1Affine>, columns: &[Vec<Fr>]) -> Result<Vec<Polynomial<Fr, Coeff>>, Error> {
-    let columns: Vec<View<'_, Fr>> = views(columns);
-    let polynomials = engine.interpolate(&columns).map_err(outer)?;
-    let on_host = |column| engine.into_host(column).map(Polynomial::new).map_err(outer);
-    polynomials.into_iter().map(on_host).collect()
+fn commitments(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Vec<G1Affine>, Error> {
+    step(name, elements(columns), || engine.commit(Basis::Lagrange, &views(columns)).map_err(outer))
+}
+
+fn coefficients(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Coefficients, Error> {
+    let on_host = || engine.into_host(engine.interpolate(&views(columns))?);
+    let coefficients = step(name, elements(columns), on_host).map_err(outer)?;
+    Ok(coefficients.into_iter().map(Polynomial::new).collect())
+}
+
+fn elements(columns: &[Vec<Fr>]) -> usize {
+    columns.iter().map(Vec::len).sum()
+}
+
+fn views(columns: &[Vec<Fr>]) -> Vec<View<'_, Fr>> {
+    columns.iter().map(|column| View::new(column)).collect()
 }
 
 fn values(columns: Vec<Vec<Fr>>) -> Vec<Polynomial<Fr, LagrangeCoeff>> {
     columns.into_iter().map(Polynomial::new).collect()
 }
 
-fn three(polynomials: Vec<Polynomial<Fr, Coeff>>) -> Result<[Polynomial<Fr, Coeff>; 3], Error> {
+fn three(polynomials: Coefficients) -> Result<[Polynomial<Fr, Coeff>; 3], Error> {
     polynomials.try_into().map_err(|_| Error::BoundsFailure)
 }

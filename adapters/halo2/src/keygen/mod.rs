@@ -3,7 +3,9 @@
 mod assembly;
 mod columns;
 mod cycles;
+mod fixed;
 mod keys;
+mod steps;
 
 use ff::FromUniformBytes;
 use halo2_axiom::halo2curves::CurveAffine;

@@ -5,6 +5,7 @@ mod backends;
 mod described;
 mod devices;
 mod faults;
+mod kept;
 mod keygen;
 mod limits;
 mod proofs;

@@ -59,6 +59,18 @@ fn two_phases() {
     }
 }
 
+/// The proof is about the key's columns, whatever fixed columns the circuit has that is proved.
+#[test]
+fn circuits_without_the_keys_constants() {
+    let shape = Shape::base();
+    let key = keys(&shape, K);
+    let circuit = Described::new(&Shape { no_constant: true, ..shape }, 1);
+    let (circuits, kind) = ([circuit], Kind::Shplonk);
+    let instances = instances_of(&circuits);
+    let proof = prove(kind, K, &key, &circuits, &instances, 7).expect("a proof");
+    assert!(verify(kind, K, key.get_vk(), &instances, &proof));
+}
+
 #[test]
 fn changed_bytes() {
     let (shape, k) = (Shape::base(), K);

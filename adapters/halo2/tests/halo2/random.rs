@@ -38,6 +38,7 @@ fn shape() -> impl Strategy<Value = Shape> {
             copied: 3 * copied,
             copies: if copied == 0 { Vec::new() } else { copies },
             instances,
+            no_constant: false,
             second_phase,
             says_phases,
             // halo2-axiom takes no degree above 5 unless it is asked for; that of these gates is up to 6.

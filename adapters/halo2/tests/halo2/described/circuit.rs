@@ -34,7 +34,7 @@ pub struct Config {
     gates: Vec<(Selector, Column<Advice>)>,
     lookups: Vec<LookupColumns>,
     copied: Vec<Column<Advice>>,
-    constant: Column<Fixed>,
+    constant: Option<Column<Fixed>>,
     instances: Vec<(Column<Instance>, Column<Advice>)>,
     second: Option<(Selector, Column<Advice>, Challenge)>,
 }
@@ -86,8 +86,8 @@ impl Circuit<Fr> for Described {
         for column in &copied {
             meta.enable_equality(*column);
         }
-        let constant = meta.fixed_column();
-        if !copied.is_empty() {
+        let constant = (!shape.no_constant).then(|| meta.fixed_column());
+        if let Some(constant) = constant.filter(|_| !copied.is_empty()) {
             meta.enable_equality(constant);
         }
         let instances = shape.instances.iter().map(|_| (meta.instance_column(), meta.advice_column())).collect();
@@ -274,8 +274,10 @@ impl Described {
                 region.assign_advice(config.copied[column], row, Value::known(value(class[&(column, row)])));
             cells.insert((column, row), assigned.cell());
         }
-        let fixed = region.assign_fixed(config.constant, 3, Fr::from(5));
-        region.constrain_equal(fixed, cells[&(0, 0)]);
+        if let Some(constant) = config.constant {
+            let fixed = region.assign_fixed(constant, 3, Fr::from(5));
+            region.constrain_equal(fixed, cells[&(0, 0)]);
+        }
         self.shape.copies.iter().for_each(|[left, right]| region.constrain_equal(cells[left], cells[right]));
     }
 

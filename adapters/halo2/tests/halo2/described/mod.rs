@@ -5,5 +5,5 @@ mod proofs;
 mod shape;
 
 pub use circuit::Described;
-pub use proofs::{instances_of, keys, prove, prove_with, setup, slices, verify};
+pub use proofs::{instances_of, keys, prove, prove_on, prove_with, setup, slices, verify, verify_on};
 pub use shape::{Gate, Lookup, Shape, TableKind, Term};

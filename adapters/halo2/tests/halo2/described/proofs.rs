@@ -54,6 +54,18 @@ pub fn prove(
     prove_with(&Options::default(), kind, k, key, circuits, instances, seed)
 }
 
+/// The same on a setup of the caller's.
+pub fn prove_on(
+    setup: &ParamsKZG<Bn256>,
+    kind: Kind,
+    key: &ProvingKey<G1Affine>,
+    circuits: &[Described],
+    instances: &[Vec<Vec<Fr>>],
+    seed: u64,
+) -> Result<Vec<u8>, Error> {
+    made((&Options::default(), setup), kind, key, circuits, instances, seed)
+}
+
 /// The same with options.
 pub fn prove_with(
     options: &Options,
@@ -64,14 +76,25 @@ pub fn prove_with(
     instances: &[Vec<Vec<Fr>>],
     seed: u64,
 ) -> Result<Vec<u8>, Error> {
-    let (setup, columns) = (setup(k), slices(instances));
+    made((options, &setup(k)), kind, key, circuits, instances, seed)
+}
+
+fn made(
+    (options, setup): (&Options, &ParamsKZG<Bn256>),
+    kind: Kind,
+    key: &ProvingKey<G1Affine>,
+    circuits: &[Described],
+    instances: &[Vec<Vec<Fr>>],
+    seed: u64,
+) -> Result<Vec<u8>, Error> {
+    let columns = slices(instances);
     let instances: Vec<_> = columns.iter().map(Vec::as_slice).collect();
     let rng = ChaCha20Rng::seed_from_u64(seed);
     let mut transcript = Blake2bWrite::<_, _, Challenge255<_>>::init(Vec::new());
     match kind {
         Kind::Shplonk => proofwarp_halo2::create_proof_with::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
             options,
-            &setup,
+            setup,
             key,
             circuits,
             &instances,
@@ -80,7 +103,7 @@ pub fn prove_with(
         ),
         Kind::Gwc => proofwarp_halo2::create_proof_with::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>(
             options,
-            &setup,
+            setup,
             key,
             circuits,
             &instances,
@@ -93,10 +116,21 @@ pub fn prove_with(
 
 /// Whether halo2-axiom's verifier accepts a proof.
 pub fn verify(kind: Kind, k: u32, key: &VerifyingKey<G1Affine>, instances: &[Vec<Vec<Fr>>], proof: &[u8]) -> bool {
-    let (setup, columns) = (setup(k), slices(instances));
+    verify_on(&setup(k), kind, key, instances, proof)
+}
+
+/// The same on a setup of the caller's.
+pub fn verify_on(
+    setup: &ParamsKZG<Bn256>,
+    kind: Kind,
+    key: &VerifyingKey<G1Affine>,
+    instances: &[Vec<Vec<Fr>>],
+    proof: &[u8],
+) -> bool {
+    let columns = slices(instances);
     let instances: Vec<_> = columns.iter().map(Vec::as_slice).collect();
     let mut transcript = Blake2bRead::<_, _, Challenge255<_>>::init(proof);
-    let (strategy, params) = (SingleStrategy::new(&setup), setup.verifier_params());
+    let (strategy, params) = (SingleStrategy::new(setup), setup.verifier_params());
     let result = match kind {
         Kind::Shplonk => {
             verify_proof::<Kzg, VerifierSHPLONK<'_, Bn256>, _, _, _>(params, key, strategy, &instances, &mut transcript)

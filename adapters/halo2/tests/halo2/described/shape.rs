@@ -43,6 +43,8 @@ pub struct Shape {
     pub copied: usize,
     /// Pairs of their cells (column, row) that are equal.
     pub copies: Vec<[(usize, usize); 2]>,
+    /// Leaves out the column of a constant that a cell is a copy of, as halo2-base does where a circuit is only proved.
+    pub no_constant: bool,
     /// Values of each instance column.
     pub instances: Vec<usize>,
     /// A column of a second phase, which depends on a challenge.

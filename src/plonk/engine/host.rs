@@ -1,0 +1,30 @@
+//! Columns that go back to host memory.
+
+use super::Engine;
+use super::place::{download_to, zeros};
+use crate::backend::lock;
+use crate::plonk::column::{Column, Place};
+use crate::plonk::curve::ProofCurve;
+use crate::{Error, Result};
+
+impl<C: ProofCurve> Engine<C> {
+    /// Columns' elements in host memory, no more cleared: for columns that are no secret.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn into_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
+        columns.into_iter().map(|column| self.one_into_host(column)).collect()
+    }
+
+    fn one_into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
+        match column.0 {
+            Place::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
+            Place::Device(resident) => {
+                let stream = self.stream.as_ref().ok_or_else(|| Error::lost("plonk"))?;
+                let mut elements = zeros(resident.len);
+                download_to(&mut lock(stream), &resident, &mut elements)?;
+                Ok(elements)
+            }
+        }
+    }
+}
