@@ -1,4 +1,4 @@
-//! The numbers of a run, as they are kept in `msm.json` and `ntt.json`.
+//! The numbers of a run, as they are kept in `msm.json` and the like.
 
 use std::path::Path;
 

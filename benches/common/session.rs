@@ -104,19 +104,33 @@ impl Session {
 
     /// Why a call is left out, going by the time at a smaller size.
     fn too_long(&self, contestant: &Contestant, request: &Request) -> Option<Outcome> {
-        let smaller = |there: &&Measurement| {
+        let of_contestant = |there: &&Measurement| {
             let key = (&there.implementation, there.place.as_str(), &there.distribution);
-            key == (&contestant.implementation, contestant.place, &request.distribution) && there.log_n < request.log_n
+            key == (&contestant.implementation, contestant.place, &request.distribution)
         };
-        let last = self.results.of(&request.operation).filter(smaller).max_by_key(|there| there.log_n)?;
+        self.over_limit(request.log_n, self.results.of(&request.operation).filter(of_contestant)).map(Outcome::Absent)
+    }
+
+    /// Whether a call is within the limit, going by the time at a smaller size.
+    ///
+    /// # Errors
+    /// It is not; the text is the reason.
+    pub fn in_time(&self, implementation: &str, place: &str, operation: &str, log_n: u32) -> Result<(), String> {
+        let same =
+            |there: &&Measurement| (there.implementation.as_str(), there.place.as_str()) == (implementation, place);
+        self.over_limit(log_n, self.results.of(operation).filter(same)).map_or(Ok(()), Err)
+    }
+
+    /// Why a call is over the limit, by the largest of those before it that are smaller.
+    fn over_limit<'a>(&self, log_n: u32, before: impl Iterator<Item = &'a Measurement>) -> Option<String> {
+        let last = before.filter(|there| there.log_n < log_n).max_by_key(|there| there.log_n)?;
         match &last.outcome {
             Outcome::Time { nanoseconds, .. } => {
                 let time = Duration::from_nanos(*nanoseconds);
-                let expected = time * 2u32.pow(request.log_n - last.log_n);
                 let reason = format!("2^{} took {time:.1?} and the limit is {:?}", last.log_n, self.limit);
-                (expected > self.limit).then_some(Outcome::Absent(reason))
+                (time * 2u32.pow(log_n - last.log_n) > self.limit).then_some(reason)
             }
-            Outcome::Absent(reason) => reason.contains("the limit is").then(|| last.outcome.clone()),
+            Outcome::Absent(reason) => reason.contains("the limit is").then(|| reason.clone()),
         }
     }
 
@@ -184,6 +198,11 @@ fn folder() -> PathBuf {
         return folder.into();
     }
     let target = std::env::var_os("CARGO_TARGET_DIR");
-    let target = target.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"), PathBuf::from);
-    target.join("bench")
+    target.map_or_else(|| workspace().join("target"), PathBuf::from).join("bench")
+}
+
+/// The folder with the lock file: a bench may be an adapter's.
+fn workspace() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(package)
 }

@@ -17,8 +17,13 @@ const NAMES: [&str; 8] = ["CIRCUITS", "DISTRIBUTIONS", "LIMIT", "LOG", "OUT", "P
 /// Peers whose programs can be built.
 const PEERS: [&str; 2] = ["stock", "sppark"];
 /// Programs that were built before.
-const PROGRAMS: [&str; 4] =
-    ["PROOFWARP_STOCK_KERNELS", "PROOFWARP_SPPARK_KERNELS", "PROOFWARP_STOCK_GROTH16", "PROOFWARP_SUPRASEAL_GROTH16"];
+const PROGRAMS: [&str; 5] = [
+    "PROOFWARP_STOCK_KERNELS",
+    "PROOFWARP_SPPARK_KERNELS",
+    "PROOFWARP_STOCK_GROTH16",
+    "PROOFWARP_SUPRASEAL_GROTH16",
+    "PROOFWARP_HALO2_AXIOM_GPU",
+];
 /// Binary logarithms of sizes that indices in kernels have room for.
 const LOGARITHMS: RangeInclusive<u32> = 0..=32;
 

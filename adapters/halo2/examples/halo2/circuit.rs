@@ -1,14 +1,11 @@
 //! The circuit that is proved: gates of degree 3 and 5, lookups and copies in all rows.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use halo2_axiom::circuit::{Cell, Layouter, Region, SimpleFloorPlanner, Value};
 use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::{Advice, Circuit, Column, ConstraintSystem, Error, Expression, Fixed};
 use halo2_axiom::poly::Rotation;
-use proofwarp_halo2::halo2_axiom;
 
 use crate::shape::Shape;
 use crate::witness::{CONSTANTS, Tables, operands, source};
@@ -18,8 +15,6 @@ use crate::witness::{CONSTANTS, Tables, operands, source};
 pub struct Filled {
     shape: Shape,
     tables: Arc<Tables>,
-    /// Nanoseconds of the last synthesis.
-    synthesis: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Clone)]
@@ -37,12 +32,7 @@ impl Filled {
         let mut system = ConstraintSystem::default();
         Config::new(&mut system, &shape);
         let usable = (1 << shape.k) - system.blinding_factors() - 1;
-        Self { shape, tables: Arc::new(Tables::new(&shape, usable)), synthesis: Arc::default() }
-    }
-
-    /// How long the last synthesis took.
-    pub fn synthesis(&self) -> Duration {
-        Duration::from_nanos(self.synthesis.load(Ordering::Relaxed))
+        Self { shape, tables: Arc::new(Tables::new(&shape, usable)) }
     }
 }
 
@@ -143,14 +133,11 @@ impl Circuit<Fr> for Filled {
     }
 
     fn synthesize(&self, config: Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
-        let start = Instant::now();
         let rows = |mut region: Region<'_, Fr>| {
             config.assign(&mut region, &self.shape, &self.tables);
             Ok(())
         };
-        layouter.assign_region(|| "all rows", rows)?;
-        self.synthesis.store(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        Ok(())
+        layouter.assign_region(|| "all rows", rows)
     }
 }
 
@@ -160,13 +147,12 @@ mod tests {
     use halo2_axiom::plonk::Gate;
 
     use super::*;
-    use crate::shape::Kind;
 
     #[test]
     fn has_the_columns_that_it_is_to_have() {
-        for (kind, expected) in [(Kind::Measured, [12, 14, 3, 13]), (Kind::Wide, [48, 50, 8, 49])] {
+        for (shape, expected) in [(Shape::measured(10), [12, 14, 3, 13]), (Shape::wide(10), [48, 50, 8, 49])] {
             let mut system = ConstraintSystem::default();
-            Config::new(&mut system, &Shape::new(kind, 10));
+            Config::new(&mut system, &shape);
             let columns = system.permutation().get_columns().len();
             let actual = [system.num_advice_columns(), system.num_fixed_columns(), system.lookups().len(), columns];
             assert_eq!((actual, system.degree()), (expected, 5));
@@ -180,8 +166,8 @@ mod tests {
 
     #[test]
     fn witnesses_hold_and_others_do_not() {
-        for kind in [Kind::Measured, Kind::Wide] {
-            let mut circuit = Filled::new(Shape::new(kind, 10));
+        for shape in [Shape::measured(10), Shape::wide(10)] {
+            let mut circuit = Filled::new(shape);
             let run = |circuit: &Filled| MockProver::run(10, circuit, Vec::new()).expect("a run").verify();
             assert_eq!(run(&circuit), Ok(()));
             let tables = Arc::get_mut(&mut circuit.tables).expect("one owner");

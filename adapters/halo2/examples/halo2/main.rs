@@ -1,4 +1,4 @@
-//! Proves a circuit of halo2-axiom's whose rows are all filled on proofwarp, and on halo2-axiom beside it.
+//! Proves a circuit of halo2-axiom's on proofwarp, and on halo2-axiom and halo2-axiom-gpu beside it.
 //!
 //! `cargo run --release -p proofwarp-halo2 --example halo2 -- --help`
 
@@ -8,30 +8,41 @@ mod cli;
 mod exit;
 mod marks;
 mod measure;
+mod options;
+mod outcome;
 #[path = "../../../../examples/groth16/output.rs"]
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
+mod peer;
 #[path = "../../../../examples/groth16/place.rs"]
 mod place;
+#[path = "../../../../examples/groth16/program.rs"]
+mod program;
 #[path = "../../../../examples/groth16/progress.rs"]
 mod progress;
 mod prove;
 mod shape;
 mod table;
+mod task;
+mod timed;
 mod witness;
 
 use std::process::ExitCode;
 
+use halo2_axiom::halo2curves::bn256::Fr;
+use halo2_axiom::plonk::Circuit;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp_halo2::halo2_axiom;
 use rand_core::OsRng;
 use serde::Serialize;
 
-use circuit::Filled;
 use cli::Options;
-use measure::Outcome;
-use prove::{Prover, Task};
+use measure::measure;
+use options::Kind;
+use outcome::Outcome;
+use prove::{Ours, Stock};
+use shape::Shape;
+use task::{Circuits, Task};
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -39,12 +50,9 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// What is written with `--json`.
 #[derive(Serialize)]
 struct Written<'a> {
-    circuit: String,
-    k: u32,
     opening: String,
     cores: usize,
-    ours: &'a Outcome,
-    stock: Option<&'a Outcome>,
+    outcomes: &'a [Outcome],
 }
 
 fn main() -> ExitCode {
@@ -60,40 +68,61 @@ fn run(options: &Options) -> Result<(), Failure> {
     let accelerator = Accelerator::global()?;
     println!("host: {} cores", rayon::current_num_threads());
     place::announce(accelerator, place::asked_for_cpu(accelerator));
-    let shape = options.shape();
-    println!("{}", table::shape(&shape));
-    let circuit = progress::step("making the witness", || Ok::<_, Failure>(Filled::new(shape)))?;
-    let setup = progress::step("making the setup", || Ok::<_, Failure>(ParamsKZG::setup(options.k, OsRng)))?;
-    let task = Task { setup: &setup, circuit: &circuit, opening: options.opening };
-    let ours = measure::measure(Prover::Ours, &task, options.proofs)?;
-    let stock = options.compare.then(|| measure::measure(Prover::Stock, &task, options.proofs)).transpose()?;
-    println!("{}", table::times(&ours, stock.as_ref()));
-    for outcome in std::iter::once(&ours).chain(&stock) {
-        println!("{}", table::verified(outcome));
+    let k = options.work.k;
+    match options.work.circuit {
+        Kind::Measured => prove(options, &made(|| Circuits::filled(Shape::measured(k)))?),
+        Kind::Wide => prove(options, &made(|| Circuits::filled(Shape::wide(k)))?),
     }
-    same_keys(&ours, stock.as_ref())?;
-    write_json(options, &ours, stock.as_ref())
 }
 
-/// Keys of both are to be the same.
-fn same_keys(ours: &Outcome, stock: Option<&Outcome>) -> Result<(), Failure> {
-    match stock.map(|stock| &stock.key) {
-        Some(key) if *key != ours.key => {
-            Err(format!("the keys differ: ours is {}, the stock one {key}", ours.key).into())
+fn made<C>(circuits: impl FnOnce() -> Circuits<C>) -> Result<Circuits<C>, Failure> {
+    progress::step("making the witness", || Ok(circuits()))
+}
+
+fn prove<C: Circuit<Fr>>(options: &Options, circuits: &Circuits<C>) -> Result<(), Failure> {
+    let work = &options.work;
+    println!("{}", table::shape(&circuits.for_keys, work.k));
+    let setup = progress::step("making the setup", || Ok::<_, Failure>(ParamsKZG::setup(work.k, OsRng)))?;
+    let task = Task { setup: &setup, circuits, work };
+    let mut outcomes = vec![measure(&Ours::new(&setup, work.opening), &task)?];
+    if options.compare {
+        outcomes.push(measure(&Stock { setup: &setup, opening: work.opening }, &task)?);
+        outcomes.extend(peer(options, &setup)?);
+    }
+    println!("{}", table::times(&outcomes));
+    for outcome in &outcomes {
+        println!("{}", table::verified(outcome));
+    }
+    same_keys(&outcomes)?;
+    write_json(options, &outcomes)
+}
+
+/// The peer's outcome. What was not named may be absent.
+fn peer(options: &Options, setup: &task::Setup) -> Result<Option<Outcome>, Failure> {
+    // It takes memory on the device too.
+    proofwarp_halo2::clear_setups();
+    let found = peer::find(options.peer.as_deref()).and_then(|program| peer::run(&program, &options.work, setup));
+    match found {
+        Err(error) if options.peer.is_none() => {
+            println!("left out: {}: {error}", peer::NAME);
+            Ok(None)
+        }
+        found => found.map(Some),
+    }
+}
+
+/// All keys are to be the same.
+fn same_keys(outcomes: &[Outcome]) -> Result<(), Failure> {
+    match outcomes.windows(2).find(|pair| pair[0].key != pair[1].key) {
+        Some([one, other]) => {
+            Err(format!("the keys differ: {} has {}, {} has {}", one.prover, one.key, other.prover, other.key).into())
         }
         _ => Ok(()),
     }
 }
 
-fn write_json(options: &Options, ours: &Outcome, stock: Option<&Outcome>) -> Result<(), Failure> {
+fn write_json(options: &Options, outcomes: &[Outcome]) -> Result<(), Failure> {
     let Some(path) = &options.json else { return Ok(()) };
-    let written = Written {
-        circuit: cli::name(&options.circuit),
-        k: options.k,
-        opening: cli::name(&options.opening),
-        cores: rayon::current_num_threads(),
-        ours,
-        stock,
-    };
-    Ok(output::write_json(path, &written)?)
+    let (opening, cores) = (options::name(&options.work.opening), rayon::current_num_threads());
+    Ok(output::write_json(path, &Written { opening, cores, outcomes })?)
 }

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use halo2_axiom::halo2curves::CurveAffine;
 use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptWrite};
-use proofwarp_halo2::halo2_axiom;
 
 /// A transcript, and when it gave challenges.
 pub struct Marked<T> {

@@ -1,18 +1,7 @@
 //! How many columns and rows circuits have.
 
-use clap::ValueEnum;
-
 /// Binary logarithm of the values in the table.
 const TABLE: u32 = 12;
-
-/// Which circuit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation
-    Measured,
-    /// 48 advice, 50 fixed columns, 8 lookups, 49 columns in the permutation
-    Wide,
-}
 
 /// A circuit's columns: the first advice columns are looked up in one table, each other one is what a gate gives. All advice
 /// columns and one fixed column are in the permutation.
@@ -26,11 +15,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn new(kind: Kind, k: u32) -> Self {
-        match kind {
-            Kind::Measured => Self { advice: 12, fixed: 14, lookups: 3, k },
-            Kind::Wide => Self { advice: 48, fixed: 50, lookups: 8, k },
-        }
+    /// 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation.
+    pub fn measured(k: u32) -> Self {
+        Self { advice: 12, fixed: 14, lookups: 3, k }
+    }
+
+    /// 48 advice, 50 fixed columns, 8 lookups, 49 columns in the permutation.
+    pub fn wide(k: u32) -> Self {
+        Self { advice: 48, fixed: 50, lookups: 8, k }
     }
 
     /// Gates, each of which has a fixed column that turns it on.
@@ -56,6 +48,6 @@ impl Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self::new(Kind::Measured, TABLE)
+        Self::measured(TABLE)
     }
 }

@@ -1,41 +1,46 @@
 //! Results as tables.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use halo2_axiom::halo2curves::bn256::Fr;
+use halo2_axiom::plonk::{Circuit, ConstraintSystem};
 
-use crate::measure::{Outcome, Step, name};
-use crate::shape::Shape;
+use crate::outcome::{Outcome, Step};
 
-/// What the circuit is like.
-pub fn shape(shape: &Shape) -> String {
-    let high = (0..shape.gates()).filter(|gate| Shape::is_high(*gate)).count();
+/// What a circuit is like.
+pub fn shape<C: Circuit<Fr>>(circuit: &C, k: u32) -> String {
+    let mut system = ConstraintSystem::default();
+    C::configure_with_params(&mut system, circuit.params());
     format!(
-        "2^{} rows, {} advice and {} fixed columns, {} in the permutation, {} lookups into a table of {}, {} gates of degree 3 \
-         and {high} of degree 5",
-        shape.k,
-        shape.advice,
-        shape.fixed,
-        shape.advice + 1,
-        shape.lookups,
-        shape.table(),
-        shape.gates() - high,
+        "2^{k} rows; {} advice, {} fixed and {} instance columns, {} selectors; {} columns in the permutation, {} lookups, {} \
+         gates, degree {}",
+        system.num_advice_columns(),
+        system.num_fixed_columns(),
+        system.num_instance_columns(),
+        system.num_selectors(),
+        system.permutation().get_columns().len(),
+        system.lookups().len(),
+        system.gates().len(),
+        system.degree(),
     )
 }
 
-/// A line for each step, a column for each prover.
-pub fn times(ours: &Outcome, stock: Option<&Outcome>) -> Table {
+/// A line for each step, a column for each prover, and ratios to the first.
+pub fn times(outcomes: &[Outcome]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    let mut header = vec!["step".to_owned(), format!("{} (ms)", name(ours.prover))];
-    if let Some(stock) = stock {
-        header.extend([format!("{} (ms)", name(stock.prover)), "ratio".to_owned()]);
+    let mut header = vec!["step".to_owned()];
+    for (number, outcome) in outcomes.iter().enumerate() {
+        header.push(format!("{} (ms)", outcome.prover));
+        header.extend((number > 0).then(|| "ratio".to_owned()));
     }
     table.set_header(header.into_iter().map(Cell::new));
-    let stock_lines = stock.map(|stock| lines(ours, stock));
-    for (number, (step, time)) in lines(ours, ours).into_iter().enumerate() {
-        let mut row = vec![step, text(time, |time| format!("{time:.2}"))];
-        if let Some((_, other)) = stock_lines.as_ref().map(|lines| &lines[number]) {
-            let ratio = other.zip(time).map(|(other, time)| other / time);
-            row.extend([text(*other, |time| format!("{time:.2}")), text(ratio, |ratio| format!("{ratio:.2}×"))]);
+    let columns: Vec<_> = outcomes.iter().map(|outcome| lines(&outcomes[0], outcome)).collect();
+    for number in 0..columns.first().map_or(0, Vec::len) {
+        let (step, first) = &columns[0][number];
+        let mut row = vec![step.clone(), text(*first, |time| format!("{time:.2}"))];
+        for (_, time) in columns[1..].iter().map(|column| &column[number]) {
+            let ratio = time.zip(*first).map(|(time, first)| time / first);
+            row.extend([text(*time, |time| format!("{time:.2}")), text(ratio, |ratio| format!("{ratio:.2}×"))]);
         }
         table.add_row(row);
     }
@@ -47,27 +52,26 @@ fn text(value: Option<f64>, format: impl FnOnce(f64) -> String) -> String {
     value.map_or_else(String::new, format)
 }
 
-/// Lines of an outcome, as many as ours has: steps of keys are known of ours alone.
-fn lines(ours: &Outcome, outcome: &Outcome) -> Vec<(String, Option<f64>)> {
+/// Lines of an outcome, as many as the first one has: steps of keys are known of that alone.
+fn lines(first: &Outcome, outcome: &Outcome) -> Vec<(String, Option<f64>)> {
     let whole = |name: &str, time| std::iter::once((name.to_owned(), Some(time)));
     let steps = |all: &[Step], known: &[Step]| {
         let step = |(number, step): (usize, &Step)| (format!("  {}", step.name), known.get(number).map(|step| step.ms));
         all.iter().enumerate().map(step).collect::<Vec<_>>()
     };
     whole("keygen_vk", outcome.keygen_vk_ms)
-        .chain(steps(&ours.keygen_vk_steps, &outcome.keygen_vk_steps))
+        .chain(steps(&first.keygen_vk_steps, &outcome.keygen_vk_steps))
         .chain(whole("keygen_pk", outcome.keygen_pk_ms))
-        .chain(steps(&ours.keygen_pk_steps, &outcome.keygen_pk_steps))
+        .chain(steps(&first.keygen_pk_steps, &outcome.keygen_pk_steps))
         .chain(whole("first proof", outcome.first_ms))
         .chain(whole("proof, median of the others", outcome.proof_ms))
-        .chain(steps(&ours.steps, &outcome.steps))
+        .chain(steps(&first.steps, &outcome.steps))
         .chain(whole("verification", outcome.verify_ms))
         .collect()
 }
 
 /// What was verified, and where it was proved.
 pub fn verified(outcome: &Outcome) -> String {
-    let Outcome { verified, proof_bytes, ran_on, .. } = outcome;
-    let on = if ran_on.is_empty() { "the host's cores".to_owned() } else { ran_on.join(", ") };
-    format!("{}: {verified} proofs of {proof_bytes} bytes verified by halo2-axiom; made on {on}", name(outcome.prover))
+    let Outcome { prover, verified, proof_bytes, ran_on, .. } = outcome;
+    format!("{prover}: {verified} proofs of {proof_bytes} bytes verified by halo2-axiom; made on {}", ran_on.join(", "))
 }

@@ -2,7 +2,6 @@
 
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::Fr;
-use proofwarp_halo2::halo2_axiom;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;

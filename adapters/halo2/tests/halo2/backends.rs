@@ -29,7 +29,7 @@ fn same_bytes() {
 
 /// Proofs of several shapes and sizes, by both openings; the first two differ in randomness alone.
 fn proofs() -> Vec<Vec<u8>> {
-    let phases = Shape { second_phase: true, says_phases: true, ..Shape::base() };
+    let phases = Shape { later_phases: 1, says_phases: true, ..Shape::base() };
     let of = |shape: &Shape, k: u32, circuits: u64, kind: Kind, seed: u64| {
         let circuits: Vec<_> = (1..=circuits).map(|seed| Described::new(shape, seed)).collect();
         prove(kind, k, &keys(shape, k), &circuits, &instances_of(&circuits), seed).expect("a proof")

@@ -12,7 +12,7 @@ fn shapes() -> Vec<Shape> {
     vec![
         Shape::default(),
         Shape::base(),
-        Shape { second_phase: true, says_phases: true, ..Shape::base() },
+        Shape { later_phases: 1, says_phases: true, ..Shape::base() },
         Shape { minimum_degree: Some(8), gates: vec![Shape::gate(7), Shape::gate(3), Shape::gate(3)], ..Shape::base() },
         Shape { lookups: Vec::new(), ..Shape::base() },
     ]

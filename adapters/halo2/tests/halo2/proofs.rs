@@ -49,13 +49,12 @@ fn degrees() {
 }
 
 #[test]
-fn two_phases() {
-    for says_phases in [false, true] {
-        proves(&Shape { second_phase: true, says_phases, ..Shape::base() }, 1);
-    }
+fn several_phases() {
     // Of several circuits, each has to end its first phase before any starts its second.
-    for says_phases in [false, true] {
-        proves(&Shape { second_phase: true, says_phases, ..Shape::base() }, 2);
+    for (later_phases, says_phases, circuits) in
+        [(1, false, 1), (1, true, 1), (1, false, 2), (1, true, 2), (2, true, 1), (2, false, 2)]
+    {
+        proves(&Shape { later_phases, says_phases, ..Shape::base() }, circuits);
     }
 }
 

@@ -1,65 +1,110 @@
-//! Constraint systems that proptest makes: halo2-axiom's verifier accepts their proofs.
+//! Constraint systems that proptest makes: halo2-axiom's verifier accepts their proofs, and none with a changed byte.
 
+use std::env;
+use std::process::Command;
+
+use proofwarp::Accelerator;
 use proofwarp_halo2::Kind;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::described::{Described, Gate, Lookup, Shape, TableKind, Term, instances_of, keys, prove, verify};
 
-/// Columns that gates compute with: three inputs, two fixed ones.
-const COLUMNS: usize = 5;
+/// Free columns, and fixed ones that gates compute with.
+const COLUMNS: [usize; 2] = [3, 2];
 
-fn gate() -> impl Strategy<Value = Gate> {
-    let factors = vec((0..COLUMNS, -2..=2), 0..=5);
-    let term = (1..100u64, factors).prop_map(|(coefficient, factors)| Term { coefficient, factors });
-    vec(term, 1..=3).prop_map(|terms| Gate { terms })
+/// A product of so many cells.
+fn term(factors: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Term> {
+    let factors = vec((0..COLUMNS[0] + COLUMNS[1], -2..=2), factors);
+    (1..100u64, factors).prop_map(|(coefficient, factors)| Term { coefficient, factors })
 }
 
+/// A gate of any degree from 2 to 9, its selector included.
+fn gate() -> impl Strategy<Value = Gate> {
+    (1..=8usize).prop_flat_map(|highest| {
+        let terms = (term(highest), vec(term(0..=highest), 0..=2));
+        terms.prop_map(|(first, mut terms)| {
+            terms.push(first);
+            Gate { terms }
+        })
+    })
+}
+
+/// A shuffled table has all values of its inputs, and 0 in rows without any; a fixed one has duplicates, and 0 by default.
 fn lookup() -> impl Strategy<Value = Lookup> {
     let table = prop_oneof![Just(TableKind::Fixed), Just(TableKind::Shuffled)];
-    (1..=3usize, table, any::<bool>()).prop_map(|(columns, table, selected)| Lookup {
+    (1..=3usize, table, any::<bool>(), -2..=2).prop_map(|(columns, table, selected, rotation)| Lookup {
         columns,
         table,
-        // A shuffled table has all values of its inputs, and 0 in rows without any.
         selected,
+        rotation,
+    })
+}
+
+/// Columns, and pairs of their cells that are equal: cycles of any length over any of them.
+fn copies() -> impl Strategy<Value = (usize, Vec<[(usize, usize); 2]>)> {
+    (0..=6usize).prop_flat_map(|columns| {
+        let cell = (0..columns.max(1), 0..10usize);
+        let pairs = vec([cell.clone(), cell], if columns == 0 { 0..=0 } else { 0..=16 });
+        (Just(columns), pairs)
     })
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    let cell = (0..3usize, 0..10usize);
-    let copies = vec((cell.clone(), cell).prop_map(|(left, right)| [left, right]), 0..12);
-    let phases = (any::<bool>(), any::<bool>());
-    (vec(gate(), 0..=3), vec(lookup(), 0..=3), 0..=1usize, copies, vec(0..=4usize, 0..=3), phases, 6..=9usize).prop_map(
-        |(gates, lookups, copied, copies, instances, (second_phase, says_phases), degree)| Shape {
-            inputs: 3,
-            fixed: 2,
+    let parts = (vec(gate(), 0..=3), vec(lookup(), 0..=3), copies(), vec(0..=4usize, 0..=3), 0..=2usize, any::<bool>());
+    parts.prop_map(|(gates, lookups, (copied, copies), instances, later_phases, says_phases)| {
+        let degree = |gate: &Gate| 1 + gate.terms.iter().map(|term| term.factors.len()).max().unwrap_or(0);
+        // halo2-axiom takes no degree above 5 unless it is asked for.
+        let minimum_degree = gates.iter().map(degree).max().filter(|degree| *degree > 5);
+        let [inputs, fixed] = COLUMNS;
+        Shape {
+            inputs,
+            fixed,
             gates,
             lookups,
-            copied: 3 * copied,
-            copies: if copied == 0 { Vec::new() } else { copies },
+            copied,
+            copies,
             instances,
             no_constant: false,
-            second_phase,
+            later_phases,
             says_phases,
-            // halo2-axiom takes no degree above 5 unless it is asked for; that of these gates is up to 6.
-            minimum_degree: Some(degree),
-        },
-    )
+            minimum_degree,
+        }
+    })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn verifies(shape in shape(), circuits in 1..=3u64, k in 5..=7u32, gwc: bool, at: prop::sample::Index) {
+    fn verifies(
+        shape in shape(),
+        circuits in 1..=3u64,
+        k in 5..=8u32,
+        gwc: bool,
+        seed: u64,
+        (at, flipped) in (any::<prop::sample::Index>(), 1..=u8::MAX),
+    ) {
         let key = keys(&shape, k);
         let kind = if gwc { Kind::Gwc } else { Kind::Shplonk };
         let circuits: Vec<_> = (1..=circuits).map(|seed| Described::new(&shape, seed)).collect();
         let instances = instances_of(&circuits);
-        let mut proof = prove(kind, k, &key, &circuits, &instances, 3).expect("a proof");
+        let mut proof = prove(kind, k, &key, &circuits, &instances, seed).expect("a proof");
         prop_assert!(verify(kind, k, key.get_vk(), &instances, &proof));
         let at = at.index(proof.len());
-        proof[at] ^= 1;
-        prop_assert!(!verify(kind, k, key.get_vk(), &instances, &proof));
+        proof[at] ^= flipped;
+        prop_assert!(!verify(kind, k, key.get_vk(), &instances, &proof), "byte {at} of {}", proof.len());
     }
+}
+
+/// The same on the CPU, where it is a device above.
+#[test]
+fn verifies_on_the_cpu() {
+    if Accelerator::global().expect("an accelerator").devices().is_empty() {
+        return;
+    }
+    let mut child = Command::new(env::current_exe().expect("this program"));
+    let output = child.args(["--exact", "random::verifies"]).env("PROOFWARP_BACKEND", "cpu").output().expect("a child");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }

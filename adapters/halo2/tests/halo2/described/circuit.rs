@@ -7,7 +7,7 @@ use halo2_axiom::circuit::{AssignedCell, Cell, Layouter, Region, SimpleFloorPlan
 use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::{
     Advice, Challenge, Circuit, Column, ConstraintSystem, Error, Expression, FirstPhase, Fixed, Instance, SecondPhase,
-    Selector, VirtualCells,
+    Selector, ThirdPhase, VirtualCells,
 };
 use halo2_axiom::poly::Rotation;
 use rand_chacha::ChaCha20Rng;
@@ -36,7 +36,16 @@ pub struct Config {
     copied: Vec<Column<Advice>>,
     constant: Option<Column<Fixed>>,
     instances: Vec<(Column<Instance>, Column<Advice>)>,
-    second: Option<(Selector, Column<Advice>, Challenge)>,
+    later: Vec<Later>,
+}
+
+/// Of a later phase.
+#[derive(Debug, Clone)]
+struct Later {
+    selector: Selector,
+    column: Column<Advice>,
+    /// Known when the phase before is over.
+    challenge: Challenge,
 }
 
 #[derive(Debug, Clone)]
@@ -95,11 +104,12 @@ impl Circuit<Fr> for Described {
             meta.enable_equality(*instance);
             meta.enable_equality(*copy);
         }
-        let second = shape.second_phase.then(|| configure_second(meta, &inputs));
+        let mut later = Vec::new();
+        (0..shape.later_phases).for_each(|_| later.push(configure_later(meta, &inputs, &later)));
         if let Some(degree) = shape.minimum_degree {
             meta.set_minimum_degree(degree);
         }
-        Config { inputs, fixed, gates, lookups, copied, constant, instances, second }
+        Config { inputs, fixed, gates, lookups, copied, constant, instances, later }
     }
 
     fn synthesize(&self, config: Config, mut layouter: impl Layouter<Fr>) -> Result<(), Error> {
@@ -151,9 +161,9 @@ fn configure_lookup(meta: &mut ConstraintSystem<Fr>, lookup: &Lookup) -> LookupC
     }
     meta.lookup_any("values of the table", |meta| {
         let selected = meta.query_selector(selector);
-        let input = |meta: &mut VirtualCells<'_, Fr>, column| {
-            let value = meta.query_advice(column, Rotation::cur());
-            if lookup.selected { selected.clone() * value } else { value }
+        let input = |meta: &mut VirtualCells<'_, Fr>, column| match lookup.selected {
+            true => selected.clone() * meta.query_advice(column, Rotation(lookup.rotation)),
+            false => meta.query_advice(column, Rotation::cur()),
         };
         let pair = |i: usize| {
             let table = match lookup.table {
@@ -167,19 +177,21 @@ fn configure_lookup(meta: &mut ConstraintSystem<Fr>, lookup: &Lookup) -> LookupC
     LookupColumns { selector, inputs, fixed, shuffled }
 }
 
-/// selector·(x·challenge + 1 − column) = 0 for the first input x.
-fn configure_second(
-    meta: &mut ConstraintSystem<Fr>,
-    inputs: &[Column<Advice>],
-) -> (Selector, Column<Advice>, Challenge) {
-    let (selector, column) = (meta.selector(), meta.advice_column_in(SecondPhase));
-    let challenge = meta.challenge_usable_after(FirstPhase);
-    meta.create_gate("second phase", |meta| {
-        let [x, value] = [inputs[0], column].map(|column| meta.query_advice(column, Rotation::cur()));
-        let challenge = meta.query_challenge(challenge);
-        vec![meta.query_selector(selector) * (x * challenge + Expression::Constant(Fr::ONE) - value)]
+/// selector·(before·challenge + first challenge − column) = 0; before the first such column is the first input.
+fn configure_later(meta: &mut ConstraintSystem<Fr>, inputs: &[Column<Advice>], earlier: &[Later]) -> Later {
+    let selector = meta.selector();
+    let (column, challenge) = match earlier.len() {
+        0 => (meta.advice_column_in(SecondPhase), meta.challenge_usable_after(FirstPhase)),
+        _ => (meta.advice_column_in(ThirdPhase), meta.challenge_usable_after(SecondPhase)),
+    };
+    let before = earlier.last().map_or(inputs[0], |later| later.column);
+    let first = earlier.first().map_or(challenge, |later| later.challenge);
+    meta.create_gate("later phase", |meta| {
+        let [before, value] = [before, column].map(|column| meta.query_advice(column, Rotation::cur()));
+        let [challenge, first] = [challenge, first].map(|challenge| meta.query_challenge(challenge));
+        vec![meta.query_selector(selector) * (before * challenge + first - value)]
     });
-    (selector, column, challenge)
+    Later { selector, column, challenge }
 }
 
 type Public = Vec<(usize, usize, Cell)>;
@@ -201,7 +213,7 @@ impl Described {
         }
         self.assign_copies(config, region, &mut rng);
         let public = self.assign_public(config, region);
-        self.assign_second(config, region, &table)?;
+        self.assign_later(config, region, &table)?;
         Ok(public)
     }
 
@@ -292,15 +304,21 @@ impl Described {
         public
     }
 
-    fn assign_second(&self, config: &Config, region: &mut Region<'_, Fr>, table: &[Vec<Fr>]) -> Result<(), Error> {
-        let Some((selector, column, challenge)) = config.second else { return Ok(()) };
-        if self.shape.says_phases {
-            region.next_phase();
-        }
-        let challenge = region.get_challenge(challenge);
-        for row in active() {
-            selector.enable(region, row)?;
-            region.assign_advice(column, row, challenge.map(|challenge| table[0][row] * challenge + Fr::ONE));
+    fn assign_later(&self, config: &Config, region: &mut Region<'_, Fr>, table: &[Vec<Fr>]) -> Result<(), Error> {
+        let mut values: Vec<Value<Fr>> =
+            active().filter_map(|row| table.first().map(|x| Value::known(x[row]))).collect();
+        let mut first = None;
+        for Later { selector, column, challenge } in &config.later {
+            if self.shape.says_phases {
+                region.next_phase();
+            }
+            let challenge = region.get_challenge(*challenge);
+            let first = *first.get_or_insert(challenge);
+            values = values.into_iter().map(|before| before * challenge + first).collect();
+            for (row, value) in active().zip(&values) {
+                selector.enable(region, row)?;
+                region.assign_advice(*column, row, *value);
+            }
         }
         Ok(())
     }

@@ -27,6 +27,8 @@ pub struct Lookup {
     pub columns: usize,
     pub table: TableKind,
     pub selected: bool,
+    /// Of its inputs, where it is selected.
+    pub rotation: i32,
 }
 
 /// A circuit of one region.
@@ -47,9 +49,9 @@ pub struct Shape {
     pub no_constant: bool,
     /// Values of each instance column.
     pub instances: Vec<usize>,
-    /// A column of a second phase, which depends on a challenge.
-    pub second_phase: bool,
-    /// The circuit says where the first phase ends.
+    /// Phases after the first, up to two, each with a column that depends on challenges and on the one before.
+    pub later_phases: usize,
+    /// The circuit says where phases end.
     pub says_phases: bool,
     pub minimum_degree: Option<usize>,
 }
@@ -75,9 +77,9 @@ impl Shape {
             fixed: 1,
             gates: vec![Self::gate(3), Self::gate(4)],
             lookups: vec![
-                Lookup { columns: 1, table: TableKind::Fixed, selected: false },
-                Lookup { columns: 2, table: TableKind::Fixed, selected: true },
-                Lookup { columns: 2, table: TableKind::Shuffled, selected: false },
+                Lookup { columns: 1, table: TableKind::Fixed, selected: false, rotation: 0 },
+                Lookup { columns: 2, table: TableKind::Fixed, selected: true, rotation: 0 },
+                Lookup { columns: 2, table: TableKind::Shuffled, selected: false, rotation: 0 },
             ],
             copied: 4,
             copies: vec![[(0, 0), (1, 1)], [(1, 1), (2, 5)], [(2, 5), (0, 0)], [(3, 2), (3, 7)], [(0, 4), (3, 2)]],

@@ -1,0 +1,42 @@
+//! What was measured, as it is kept and as another program says it.
+
+use serde::{Deserialize, Serialize};
+
+/// A step of a proof, or of a key.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Step {
+    pub name: String,
+    pub ms: f64,
+}
+
+/// What one prover measured of one circuit, in milliseconds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Who proved.
+    pub prover: String,
+    pub circuit: String,
+    /// Binary logarithm of the rows.
+    pub k: u32,
+    /// Backends and devices, or the host's cores.
+    pub ran_on: Vec<String>,
+    /// The key's digest.
+    pub key: String,
+    pub keygen_vk_ms: f64,
+    pub keygen_pk_ms: f64,
+    /// Of proofwarp's, in the order in which they end: some run beside others.
+    pub keygen_vk_steps: Vec<Step>,
+    pub keygen_pk_steps: Vec<Step>,
+    /// The first proof, which brings the setup to the device.
+    pub first_ms: f64,
+    /// The median of the proofs after it.
+    pub proof_ms: f64,
+    /// Of the proof with the median, the synthesis first.
+    pub steps: Vec<Step>,
+    /// Of each proof after the first.
+    pub runs_ms: Vec<f64>,
+    /// halo2-axiom's verification, of the proof with the median.
+    pub verify_ms: f64,
+    pub proof_bytes: usize,
+    /// Proofs that halo2-axiom verified.
+    pub verified: usize,
+}
