@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::circuit::Circuit;
 use super::layout::Layout;
+use crate::expression::Expression;
 use crate::field::NttField;
 
 /// Columns that a transform has on the device for each that it is given: a copy, and a second one to go through.
@@ -162,7 +163,7 @@ impl fmt::Display for Memory {
 fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
     let gates = circuit.gates.iter().map(|gate| gate.columns().len());
     let lookups = circuit.lookups.iter().map(|lookup| {
-        let mut columns: Vec<_> = lookup.inputs.iter().chain(&lookup.tables).flat_map(|term| term.columns()).collect();
+        let mut columns: Vec<_> = lookup.inputs.iter().chain(&lookup.tables).flat_map(Expression::columns).collect();
         columns.sort_unstable();
         columns.dedup();
         // With A', S', the product and the active rows.
@@ -177,7 +178,6 @@ fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expression::Expression;
     use crate::plonk::circuit::Lookup;
     use crate::plonk::layout::Name;
     use halo2curves::bn256::Fr;

@@ -66,7 +66,7 @@ impl<C: ProofCurve> Products<'_, C> {
             let (inputs, tables): (Vec<_>, Vec<_>) =
                 lookups.into_iter().map(|columns| <(_, _)>::from(columns.permuted)).unzip();
             let all = [witness.advice, witness.instance, products.sets, products.lookups, inputs, tables];
-            engine.into_coefficients(all.into_iter().flatten().collect())
+            engine.interpolate_all(all.into_iter().flatten().collect())
         });
         interpolated.collect()
     }

@@ -51,7 +51,7 @@ impl<C: ProofCurve> Setting<'_, C> {
             let mut points = self.engine.commit(basis, own)?;
             for (share, columns) in others {
                 let theirs = share.join().unwrap_or_else(|panic| resume_unwind(panic));
-                points.extend(self.unless_done(theirs, || self.engine.commit(basis, columns))?);
+                points.extend(unless_done(theirs, || self.engine.commit(basis, columns))?);
             }
             Ok(points)
         })
@@ -80,24 +80,13 @@ impl<C: ProofCurve> Setting<'_, C> {
             .collect();
         let fetched = queued.into_iter().enumerate().map(|(number, (peer, part))| match peer {
             None if number % turns == 0 => part,
-            None => self.unless_done(part, || self.engine.on_coset(cosets, number, constraints)),
+            None => unless_done(part, || self.engine.on_coset(cosets, number, constraints)),
             Some(peer) => {
                 let part = part.and_then(|part| one(self.engine.copies_from(peer.engine, &[part.view()])?));
-                self.unless_done(part, || self.engine.on_coset(cosets, number, constraints))
+                unless_done(part, || self.engine.on_coset(cosets, number, constraints))
             }
         });
         fetched.collect()
-    }
-
-    /// A peer's result, or where it failed the engine's own.
-    fn unless_done<T>(&self, theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
-        match theirs {
-            Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {
-                log::warn!("plonk: the proof's own device does another one's share: {error}");
-                own()
-            }
-            theirs => theirs,
-        }
     }
 }
 
@@ -128,4 +117,15 @@ impl<C: ProofCurve> Peer<'_, C> {
 
 fn one<T>(all: Vec<T>) -> Result<T> {
     all.into_iter().next().ok_or_else(|| Error::lost("plonk"))
+}
+
+/// A peer's result, or where it failed the engine's own.
+fn unless_done<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
+    match theirs {
+        Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {
+            log::warn!("plonk: the proof's own device does another one's share: {error}");
+            own()
+        }
+        theirs => theirs,
+    }
 }

@@ -22,6 +22,9 @@ pub struct PermutedLookup<F: NttField> {
     pub missing: Option<Missing>,
 }
 
+/// Sets, lookups, and how many products each chain of them has.
+type Products<'a, 'v, F> = (&'a [Set<View<'v, F>>], &'a [Lookup<View<'v, F>>], &'a [usize]);
+
 impl<C: ProofCurve> Engine<C> {
     fn rows(&self, usable: usize) -> Rows {
         Rows { log_n: self.domain.log_n(), usable }
@@ -112,7 +115,7 @@ impl<C: ProofCurve> Engine<C> {
     fn products_group(
         &self,
         challenges: Challenges<C::Scalar>,
-        (sets, lookups, chains): (&[Set<View<'_, C::Scalar>>], &[Lookup<View<'_, C::Scalar>>], &[usize]),
+        (sets, lookups, chains): Products<'_, '_, C::Scalar>,
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<Column<C::Scalar>>> {

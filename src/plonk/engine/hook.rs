@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::backend::Abort;
-
 /// "Stop now?", asked by the thread that proves and by those that work for it.
 #[derive(Clone)]
 pub struct Hook(Arc<dyn Fn() -> bool + Send + Sync>);
@@ -15,8 +13,8 @@ impl Hook {
         Self(Arc::new(ask))
     }
 
-    pub(super) fn as_abort(&self) -> Abort<'_> {
-        Some(&*self.0)
+    pub(super) fn question(&self) -> &(dyn Fn() -> bool + Send + Sync) {
+        &*self.0
     }
 }
 

@@ -248,7 +248,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     fn abort(&self) -> Abort<'_> {
-        self.hook.as_ref().and_then(Hook::as_abort)
+        self.hook.as_ref().map(Hook::question)
     }
 
     /// A step's columns where they stay.

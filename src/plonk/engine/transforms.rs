@@ -28,10 +28,7 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// As [`Self::interpolate`].
-    pub(in crate::plonk) fn into_coefficients(
-        &self,
-        columns: Vec<Column<C::Scalar>>,
-    ) -> Result<Vec<Column<C::Scalar>>> {
+    pub(in crate::plonk) fn interpolate_all(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
         let mut coefficients = Vec::with_capacity(columns.len());
         let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.at_once);
         let mut columns = columns.into_iter();

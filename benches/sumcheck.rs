@@ -1,0 +1,179 @@
+//! Sumcheck of products of two, three and four columns: this crate by every path on every backend and on the CPU, by size, beside
+//! published numbers. `common/mod.rs` lists the variables.
+//!
+//! `PROOFWARP_BENCH_LOG=20..28 cargo bench --features cuda --bench sumcheck -- sumcheck_tower_d2`
+
+mod common;
+
+use std::process::ExitCode;
+
+use common::{
+    Answer, Contestant, Failure, HOST, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median,
+};
+use proofwarp::field::{DeviceVector, ghash::Ghash, tower::Tower};
+use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Path, SumcheckField, prove_with};
+use proofwarp::{Accelerator, BackendKind};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Columns that are multiplied.
+const DEGREES: [usize; 3] = [2, 3, 4];
+
+/// Milliseconds for 2^20, 2^24 and 2^28 rows, and where they come from.
+type Published = (&'static str, usize, &'static str, [Option<f64>; 3]);
+
+const PUBLISHED: [Published; 8] = [
+    ("tower", 2, "binius-gpu on an L4, published", [Some(26.3), Some(299.0), Some(4572.0)]),
+    ("tower", 3, "binius-gpu on an L4, published", [Some(46.1), Some(508.0), Some(7807.0)]),
+    ("tower", 4, "binius-gpu on an L4, published", [Some(74.2), Some(768.0), Some(11838.0)]),
+    ("tower", 2, "binius on 22 cores, published", [Some(68.6), Some(1026.0), Some(16204.0)]),
+    ("tower", 3, "binius on 22 cores, published", [Some(126.0), Some(1897.0), Some(30053.0)]),
+    ("tower", 4, "binius on 22 cores, published", [Some(198.0), Some(3001.0), Some(47646.0)]),
+    ("bls12_381_fr", 2, "zkDuel on an H100, published", [Some(2.43), Some(8.83), Some(109.0)]),
+    ("bls12_381_fr", 3, "zkDuel on an H100, published", [None, Some(15.7), None]),
+];
+
+fn main() -> ExitCode {
+    common::exit::code(run())
+}
+
+fn run() -> Result<(), Failure> {
+    let mut session = Session::new("sumcheck")?;
+    let contestants = contestants();
+    bench::<Tower>(&mut session, &contestants);
+    bench::<Ghash>(&mut session, &contestants);
+    bench::<blstrs::Scalar>(&mut session, &contestants);
+    bench::<halo2curves::bn256::Fr>(&mut session, &contestants);
+    session.finish()
+}
+
+/// Each backend by each path, from both places; a path that is not there is absent, with the reason.
+fn contestants() -> Vec<(Contestant, Options)> {
+    let mut all = Vec::new();
+    for (backend, name) in [(BackendKind::Cuda, "CUDA"), (BackendKind::OpenCl, "OpenCL")] {
+        let accelerator = Accelerator::with_backend(backend).map_err(|error| error.to_string());
+        for path in [Path::Clmad, Path::Portable] {
+            for place in [RESIDENT, HOST] {
+                let how = accelerator.clone().map_or_else(How::Absent, How::Ours);
+                let implementation = format!("proofwarp {name} {path}");
+                all.push((Contestant { implementation, place, how }, Options { path: Some(path), tail: None }));
+            }
+        }
+    }
+    all.push((cpu("proofwarp on the CPU"), Options::default()));
+    all
+}
+
+fn bench<F: SumcheckField>(session: &mut Session, contestants: &[(Contestant, Options)]) {
+    for degree in DEGREES {
+        let operation = format!("sumcheck_{}_d{degree}", F::NAME);
+        for (log_n, distribution) in session.cells(&[]) {
+            publish(session, F::NAME, degree, &operation, log_n);
+            if !contestants.iter().any(|(who, _)| session.wants(who, &operation)) {
+                continue;
+            }
+            let inputs = Inputs::<F>::new(log_n, degree);
+            let request = Request::new(&operation, distribution, log_n);
+            for (who, options) in contestants {
+                session.measure(who, &request, |how| time(how, who.place, options, &inputs));
+            }
+        }
+    }
+}
+
+/// Keeps what others published of the same.
+fn publish(session: &mut Session, field: &str, degree: usize, operation: &str, log_n: u32) {
+    let of_it = PUBLISHED.iter().filter(|published| (published.0, published.1) == (field, degree));
+    for (_, _, implementation, times) in of_it {
+        let number = [20, 24, 28].iter().position(|size| *size == log_n);
+        let Some(milliseconds) = number.and_then(|number| times[number]) else { continue };
+        if session.wants_name(&format!("{operation} {implementation}, {RESIDENT}")) {
+            session.record(Measurement {
+                operation: operation.to_owned(),
+                implementation: (*implementation).to_owned(),
+                place: RESIDENT.to_owned(),
+                distribution: inputs::RANDOM.to_owned(),
+                log_n,
+                outcome: Outcome::Time {
+                    nanoseconds: (milliseconds * 1e6) as u64,
+                    samples: 1,
+                    note: "published".to_owned(),
+                },
+            });
+        }
+    }
+}
+
+/// A claim that holds, and its columns.
+struct Inputs<F> {
+    claim: Claim<F>,
+    columns: Vec<Vec<F>>,
+}
+
+impl<F: SumcheckField> Inputs<F> {
+    fn new(log_n: u32, degree: usize) -> Self {
+        let columns: Vec<Vec<F>> = (0..degree).map(|number| random(1 << log_n, number as u64)).collect();
+        let product = |row: usize| columns.iter().map(|column| column[row].to_work()).product::<F::Work>();
+        let sum = (0..1usize << log_n).into_par_iter().map(product).reduce(|| F::ZERO.to_work(), |a, b| a + b);
+        let claim = Claim::product(log_n, &(0..degree).collect::<Vec<_>>()).sum(F::from_work(sum));
+        Self { claim, columns }
+    }
+}
+
+fn random<F: SumcheckField>(count: usize, seed: u64) -> Vec<F> {
+    let mut elements = vec![F::ZERO; count];
+    elements.par_chunks_mut(1 << 12).enumerate().for_each(|(number, part)| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(number as u64);
+        for element in part {
+            *element = F::random(&mut rng);
+        }
+    });
+    elements
+}
+
+/// The time of one proof. All calls of this crate's sumcheck are here.
+fn time<F: SumcheckField>(how: &How, place: &str, options: &Options, inputs: &Inputs<F>) -> Result<Outcome, Failure> {
+    match (how, place) {
+        (How::Ours(accelerator), RESIDENT) => resident(accelerator, options, inputs),
+        (How::Ours(accelerator), HOST) => from_host(accelerator, options, inputs),
+        (How::Cpu, _) => from_host(&Accelerator::with_backend(BackendKind::Cpu)?, options, inputs),
+        _ => Err(format!("not measured from {place}").into()),
+    }
+}
+
+fn from_host<F: SumcheckField>(
+    accelerator: &Accelerator,
+    options: &Options,
+    inputs: &Inputs<F>,
+) -> Result<Outcome, Failure> {
+    let slices: Vec<&[F]> = inputs.columns.iter().map(Vec::as_slice).collect();
+    median(|iterations| {
+        Ok(Answer::timed(iterations, || prove(accelerator, options, &inputs.claim, Columns::host(&slices)))?)
+    })
+}
+
+/// Of columns that lie on the device, and stay there.
+fn resident<F: SumcheckField>(
+    accelerator: &Accelerator,
+    options: &Options,
+    inputs: &Inputs<F>,
+) -> Result<Outcome, Failure> {
+    let device = accelerator.devices().first().ok_or("no device")?;
+    let mut stream = device.stream()?;
+    let vector = DeviceVector::upload(&mut stream, &inputs.columns.concat())?;
+    stream.wait(None)?;
+    median(|iterations| {
+        Ok(Answer::timed(iterations, || prove(accelerator, options, &inputs.claim, Columns::device(&vector)))?)
+    })
+}
+
+fn prove<F: SumcheckField>(
+    accelerator: &Accelerator,
+    options: &Options,
+    claim: &Claim<F>,
+    columns: Columns<'_, F>,
+) -> proofwarp::Result<()> {
+    prove_with(accelerator, claim, columns, &mut HashTranscript::new(b"bench"), options, None).map(drop)
+}

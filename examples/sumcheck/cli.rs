@@ -1,0 +1,138 @@
+//! The command line.
+
+#[path = "../groth16/backend.rs"]
+mod backend;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, ValueEnum};
+
+pub use backend::Backend;
+
+use crate::output;
+
+/// Proves that a product of random columns adds up to its sum, verifies the proof, and shows what ran where and for how long.
+///
+/// Needs no GPU: without one, the CPU does it all. CUDA needs the feature `cuda`, and nvcc when this is built; an OpenCL
+/// device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`.
+#[derive(Debug, Parser)]
+#[command(name = "sumcheck", after_help = EXAMPLES)]
+pub struct Options {
+    /// The field
+    #[arg(long, value_enum, default_value = "tower")]
+    pub field: Field,
+    /// Variables, the binary logarithm of the number of rows
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=30))]
+    pub vars: u32,
+    /// Columns that are multiplied
+    #[arg(long, value_name = "D", default_value_t = 3, value_parser = degree)]
+    pub degree: usize,
+    /// Multiplies by eq of a random point too
+    #[arg(long)]
+    pub eq: bool,
+    /// Where columns lie before a proof
+    #[arg(long, value_enum, default_value = "host")]
+    pub columns: Lying,
+    /// Timed proofs after the first one
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub proofs: u32,
+    /// Where to prove; any but `auto` is an error if it cannot do it all
+    #[arg(long, value_enum, default_value = "auto")]
+    pub backend: Backend,
+    /// Proves the same by every path that there is, and on the CPU
+    #[arg(long)]
+    pub compare: bool,
+    /// Writes the results to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// A field by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Field {
+    /// GF(2^128) as tower of Fan and Paar
+    Tower,
+    /// GF(2^128) in the basis of GHASH
+    Ghash,
+    /// Scalars of BN254
+    Bn254,
+    /// Scalars of BLS12-381
+    #[value(name = "bls12-381")]
+    Bls12381,
+    /// Scalars of Vesta
+    PastaFp,
+    /// Scalars of Pallas
+    PastaFq,
+}
+
+/// Where columns lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Lying {
+    /// In the host's memory
+    Host,
+    /// On the device, where they stay
+    Device,
+}
+
+const EXAMPLES: &str = "Examples:
+  sumcheck                                         2^20 rows of the tower, three columns
+  sumcheck --vars 24 --degree 2 --backend cuda     on NVIDIA GPUs or not at all
+  sumcheck --field bn254 --columns device          columns that are on the device before
+  sumcheck --compare --json out.json               all paths, and the CPU";
+
+fn degree(text: &str) -> Result<usize, String> {
+    let degree = text.parse().ok().filter(|degree| (1..=proofwarp::sumcheck::MOST_FACTORS).contains(degree));
+    degree.ok_or_else(|| format!("expected 1 to {}", proofwarp::sumcheck::MOST_FACTORS))
+}
+
+impl Options {
+    /// The options of a command line, checked before there is any work.
+    ///
+    /// # Errors
+    /// The line is malformed, or a file cannot be written.
+    pub fn checked(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
+        let options = Self::try_parse_from(line)?;
+        match options.json.as_deref().map(output::check) {
+            Some(Err(text)) => Err(Self::command().error(ErrorKind::ValueValidation, format!("--json: {text}"))),
+            _ => Ok(options),
+        }
+    }
+}
+
+/// A value as the command line takes it.
+pub fn name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_done_is_refused_before_any_work() {
+        for (line, expected) in [
+            ("--json /no/such/folder/results.json", "--json: /no/such/folder/results.json: "),
+            ("--vars 31", "31 is not in 0..=30"),
+            ("--degree 0", "expected 1 to 6"),
+            ("--degree 7", "expected 1 to 6"),
+            ("--proofs 0", "0 is not in 1.."),
+            ("--field gf3", "invalid value 'gf3'"),
+            ("--columns disk", "invalid value 'disk'"),
+            ("--backend metal", "invalid value 'metal'"),
+            ("proof", "unexpected argument 'proof'"),
+        ] {
+            let words = ["sumcheck"].into_iter().chain(line.split_whitespace());
+            let error = Options::checked(words).expect_err("refused");
+            assert!(error.exit_code() == 2 && error.to_string().contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_done_is_taken() {
+        let line = ["sumcheck", "--field=bls12-381", "--vars=0", "--degree=6", "--eq", "--columns=device", "--compare"];
+        let options = Options::checked(line).expect("a line");
+        assert_eq!((options.vars, options.degree, name(&options.field)), (0, 6, "bls12-381".to_owned()));
+    }
+}

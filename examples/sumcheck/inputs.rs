@@ -1,0 +1,53 @@
+//! Random columns, and a claim that holds for them.
+
+use ff::Field;
+use proofwarp::sumcheck::{Claim, SumcheckField};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Elements that one core makes from a seed.
+const PART: usize = 1 << 12;
+
+/// A claim and its columns.
+pub struct Inputs<F> {
+    pub claim: Claim<F>,
+    pub columns: Vec<Vec<F>>,
+}
+
+impl<F: SumcheckField> Inputs<F> {
+    /// On the product of so many columns. With eq, the sum is zero: the first column is zero then, as in a proof that a polynomial
+    /// vanishes.
+    pub fn new(variables: u32, degree: usize, eq: bool) -> Self {
+        let mut columns: Vec<Vec<F>> = (0..degree).map(|number| random(1 << variables, number as u64)).collect();
+        let claim = Claim::product(variables, &(0..degree).collect::<Vec<_>>());
+        if eq {
+            columns[0].fill(F::ZERO);
+            return Self { claim: claim.with_eq(random(variables as usize, 1 << 32)), columns };
+        }
+        let claim = claim.sum(sum(&columns));
+        Self { claim, columns }
+    }
+
+    pub fn slices(&self) -> Vec<&[F]> {
+        self.columns.iter().map(Vec::as_slice).collect()
+    }
+}
+
+fn random<F: SumcheckField>(count: usize, seed: u64) -> Vec<F> {
+    let mut elements = vec![F::ZERO; count];
+    elements.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(number as u64);
+        for element in part {
+            *element = F::random(&mut rng);
+        }
+    });
+    elements
+}
+
+fn sum<F: SumcheckField>(columns: &[Vec<F>]) -> F {
+    let product = |row: usize| columns.iter().map(|column| column[row].to_work()).product::<F::Work>();
+    let rows = (0..columns[0].len()).into_par_iter();
+    F::from_work(rows.map(product).reduce(|| F::Work::ZERO, |a, b| a + b))
+}

@@ -1,0 +1,134 @@
+//! Proofs by every way that is asked for, timed and verified.
+
+use std::time::Instant;
+
+use proofwarp::field::DeviceVector;
+use proofwarp::sumcheck::{
+    Columns, HashTranscript, Options as Choice, Path, Proof, Prover, SumcheckField, prove_with, verify,
+};
+use proofwarp::{Accelerator, BackendKind, Report};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::cli::{Lying, Options};
+use crate::inputs::Inputs;
+
+/// What was measured of one way.
+#[derive(Serialize)]
+pub struct Outcome {
+    pub way: String,
+    pub backend: String,
+    pub device: String,
+    pub explanation: String,
+    pub rounds: usize,
+    pub proof_bytes: usize,
+    pub first_ms: f64,
+    /// The median of the others.
+    pub proof_ms: f64,
+    pub verify_ms: f64,
+    pub fallbacks: Vec<String>,
+}
+
+/// Where, and by which path.
+struct Way {
+    name: String,
+    accelerator: Accelerator,
+    choice: Choice,
+}
+
+/// Proves by each way.
+///
+/// # Errors
+/// A proof does not verify, or is not that of the first way, or those of the engine.
+pub fn measure<F: SumcheckField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
+    let inputs = Inputs::<F>::new(options.vars, options.degree, options.eq);
+    let mut first: Option<Proof<F>> = None;
+    let mut outcomes = Vec::new();
+    for way in ways(accelerator, &inputs, options.compare)? {
+        let (proof, outcome) = way.measure(&inputs, options)?;
+        if first.as_ref().is_some_and(|first| *first != proof) {
+            return Err(format!("{}: another proof than {}'s", way.name, "the first way").into());
+        }
+        first.get_or_insert(proof);
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+/// The one that is chosen; to compare, also the other path, where there are two, and the CPU.
+fn ways<F: SumcheckField>(accelerator: &Accelerator, inputs: &Inputs<F>, compare: bool) -> Result<Vec<Way>, Failure> {
+    let way = |name: &str, accelerator: &Accelerator, path: Option<Path>| Way {
+        name: name.to_owned(),
+        accelerator: accelerator.clone(),
+        choice: Choice { path, tail: None },
+    };
+    let mut ways = vec![way("chosen", accelerator, None)];
+    if compare {
+        let prover = Prover::new(accelerator, &inputs.claim, Columns::host(&inputs.slices()))?;
+        if prover.explain().path == Some(Path::Clmad) {
+            ways.push(way("portable", accelerator, Some(Path::Portable)));
+        }
+        if !accelerator.devices().is_empty() {
+            ways.push(way("cpu", &Accelerator::with_backend(BackendKind::Cpu)?, None));
+        }
+    }
+    Ok(ways)
+}
+
+impl Way {
+    fn measure<F: SumcheckField>(&self, inputs: &Inputs<F>, options: &Options) -> Result<(Proof<F>, Outcome), Failure> {
+        let resident = match (options.columns, self.accelerator.devices().first()) {
+            (Lying::Device, Some(device)) => {
+                let mut stream = device.stream()?;
+                let vector = DeviceVector::upload(&mut stream, &inputs.columns.concat())?;
+                stream.wait(None)?;
+                Some(vector)
+            }
+            _ => None,
+        };
+        let slices = inputs.slices();
+        let columns = || resident.as_ref().map_or_else(|| Columns::host(&slices), Columns::device);
+        let explanation = Prover::with_options(&self.accelerator, &inputs.claim, columns(), &self.choice)?;
+        let explanation = explanation.explain().to_string();
+        let (proof, first_ms, _) = self.prove(inputs, columns())?;
+        let others = (0..options.proofs).map(|_| self.prove(inputs, columns())).collect::<Result<Vec<_>, _>>()?;
+        let mut times: Vec<f64> = others.iter().map(|(_, ms, _)| *ms).collect();
+        times.sort_by(f64::total_cmp);
+        let report = &others[0].2;
+        let start = Instant::now();
+        verify(&inputs.claim, &proof, &mut transcript())?;
+        let verify_ms = milliseconds(start);
+        let outcome = Outcome {
+            way: self.name.clone(),
+            backend: report.backend.to_string(),
+            device: report.device.clone(),
+            explanation,
+            rounds: proof.messages.len(),
+            proof_bytes: proof.to_bytes().len(),
+            first_ms,
+            proof_ms: times[times.len() / 2],
+            verify_ms,
+            fallbacks: report.fallbacks.clone(),
+        };
+        Ok((proof, outcome))
+    }
+
+    fn prove<F: SumcheckField>(
+        &self,
+        inputs: &Inputs<F>,
+        columns: Columns<'_, F>,
+    ) -> Result<(Proof<F>, f64, Report), Failure> {
+        let start = Instant::now();
+        let (proof, report) =
+            prove_with(&self.accelerator, &inputs.claim, columns, &mut transcript(), &self.choice, None)?;
+        Ok((proof, milliseconds(start), report))
+    }
+}
+
+fn transcript() -> HashTranscript {
+    HashTranscript::new(b"example sumcheck")
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
