@@ -7,6 +7,7 @@ use halo2_axiom::SerdeFormat;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine, G2Affine};
 use halo2_axiom::halo2curves::serde::SerdeObject;
 use halo2_axiom::plonk::{Error, ProvingKey};
+use halo2_axiom::poly::Polynomial;
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
@@ -70,8 +71,8 @@ struct KeyIdentity {
 impl KeyIdentity {
     fn of(pk: &ProvingKey<G1Affine>, place: Place) -> Self {
         let permutation = pk.permutation();
-        let values = pk.fixed_values().iter().chain(permutation.permutations()).map(|column| column.values());
-        let coefficients = pk.fixed_polys().iter().chain(permutation.polys()).map(|column| column.values());
+        let values = pk.fixed_values().iter().chain(permutation.permutations()).map(Polynomial::values);
+        let coefficients = pk.fixed_polys().iter().chain(permutation.polys()).map(Polynomial::values);
         let samples = |column: &[Fr]| [0, 1, 2].map(|part| column.get(part * column.len() / 3).copied());
         let samples = values.chain(coefficients).flat_map(samples).flatten().collect();
         Self { place, digest: pk.get_vk().transcript_repr(), samples }
