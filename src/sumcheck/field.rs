@@ -189,6 +189,8 @@ impl WorkField for Ghash {
 
 #[cfg(test)]
 mod tests {
+    use ff::Field as _;
+
     use super::*;
 
     fn encoding<F: SumcheckField>(modulus: Option<&[u8]>) {

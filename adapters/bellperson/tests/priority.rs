@@ -38,8 +38,8 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(12, M
 /// One test at a time: all of them look at the same locks.
 fn turn() -> Turn {
     static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     static WATCH: Once = Once::new();
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     WATCH.call_once(|| drop(spawn(watch)));
     stage_within(Duration::from_secs(300), "stock bellperson's proofs");
     LazyLock::force(&FIXTURE);

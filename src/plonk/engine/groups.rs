@@ -31,6 +31,7 @@ mod tests {
         assert_eq!(groups([1, 1, 1, 1, 1], 2), [0..2, 2..4, 4..5]);
         assert_eq!(groups([9, 1, 1, 9], 2), [0..1, 1..3, 3..4]);
         assert_eq!(groups([0, 0, 2, 0], 1), [0..2, 2..3, 3..4]);
-        assert_eq!(groups([1, 2, 3], usize::MAX), [0..3]);
+        let all = groups([1, 2, 3], usize::MAX);
+        assert!(all.len() == 1 && all[0] == (0..3));
     }
 }

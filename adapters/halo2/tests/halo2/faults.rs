@@ -64,7 +64,9 @@ fn two_devices() {
     let prove = || {
         let (both_run, once) = (both_run.clone(), Once::new());
         let waits = move || {
-            once.call_once(|| drop(both_run.wait()));
+            once.call_once(|| {
+                both_run.wait();
+            });
             false
         };
         let accelerator = Some(accelerator.clone());
