@@ -8,6 +8,8 @@
     reason = "the example and the other benches use more of what they share"
 )]
 
+#[path = "../examples/halo2/base.rs"]
+mod base;
 #[path = "../examples/halo2/circuit.rs"]
 mod circuit;
 #[path = "../../../benches/common/mod.rs"]
@@ -61,8 +63,8 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 const HELP: &str = "Times halo2 proofs by proofwarp, halo2-axiom and halo2-axiom-gpu; halo2-axiom verifies them.
 
 Variables:
-  PROOFWARP_BENCH_CIRCUITS=measured:16,wide:18   circuits (measured, wide) and binary logarithms of their rows;
-                                                 measured:12,wide:12 without it
+  PROOFWARP_BENCH_CIRCUITS=measured:16,wide:18   circuits (measured, wide, base) and binary logarithms of their rows;
+                                                 measured:12,wide:12,base:12 without it
   PROOFWARP_BENCH_PROOFS=5                       timed proofs of each, of which the median counts; 3 without it
   PROOFWARP_BENCH_LIMIT=20                       halo2-axiom is left out where it would take more seconds for a proof
   PROOFWARP_BENCH_OUT=DIR                        where halo2.json and halo2_sizes.svg go; target/bench without it
@@ -76,7 +78,7 @@ Example:
       cargo bench -p proofwarp-halo2 --features cuda --bench halo2";
 
 /// Small enough for a processor.
-const CIRCUITS: &str = "measured:12,wide:12";
+const CIRCUITS: &str = "measured:12,wide:12,base:12";
 
 /// A circuit as options of the example.
 #[derive(Parser)]
@@ -106,6 +108,7 @@ fn run() -> Result<(), Failure> {
         match work.circuit {
             Kind::Measured => bench(&mut session, work, &Circuits::filled(Shape::measured(work.k)))?,
             Kind::Wide => bench(&mut session, work, &Circuits::filled(Shape::wide(work.k)))?,
+            Kind::Base => bench(&mut session, work, &Circuits::base(work.k))?,
         }
     }
     Ok(session.finish().map_err(|error| error.to_string())?)

@@ -1,6 +1,8 @@
 //! Proves the circuits of the example `halo2` on the published halo2-axiom-gpu, has halo2-axiom verify the proofs, and
 //! prints the outcome as a line of JSON. The example runs this for `--compare`, the bench `halo2` too.
 
+#[path = "../../../adapters/halo2/examples/halo2/base.rs"]
+mod base;
 #[path = "../../../adapters/halo2/examples/halo2/circuit.rs"]
 mod circuit;
 #[path = "../../../examples/groth16/exit.rs"]
@@ -67,6 +69,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     match options.work.circuit {
         Kind::Measured => prove(options, &setup, &Circuits::filled(Shape::measured(k))),
         Kind::Wide => prove(options, &setup, &Circuits::filled(Shape::wide(k))),
+        Kind::Base => prove(options, &setup, &Circuits::base(k)),
     }
 }
 

@@ -42,6 +42,7 @@ const EXAMPLES: &str = "Examples:
   halo2                                            2^14 rows, on the best backend
   halo2 --k 20 --backend cuda                      on NVIDIA GPUs or not at all
   halo2 --circuit wide --k 18 --compare            against halo2-axiom on this machine's cores
+  halo2 --circuit base --k 17                      a circuit of halo2-base's
   halo2 --k 18 --compare --peer ./halo2-axiom-gpu-proofs
   halo2 --opening gwc --proofs 10 --json out.json";
 

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p proofwarp-halo2 --example halo2 -- --help`
 
+mod base;
 mod circuit;
 mod cli;
 #[path = "../../../../examples/groth16/exit.rs"]
@@ -72,6 +73,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     match options.work.circuit {
         Kind::Measured => prove(options, &made(|| Circuits::filled(Shape::measured(k)))?),
         Kind::Wide => prove(options, &made(|| Circuits::filled(Shape::wide(k)))?),
+        Kind::Base => prove(options, &made(|| Circuits::base(k))?),
     }
 }
 

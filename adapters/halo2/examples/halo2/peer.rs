@@ -76,18 +76,18 @@ mod tests {
 
         let folder = tempfile::tempdir().expect("folder");
         let (program, setup) = (folder.path().join("program"), ParamsKZG::setup(4, OsRng));
-        let work = Work { circuit: Kind::Wide, k: 10, opening: Opening::Gwc, proofs: 2 };
+        let work = Work { circuit: Kind::Base, k: 10, opening: Opening::Gwc, proofs: 2 };
         let run = |script: &str| {
             std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("file");
             std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("mode");
             super::run(&find(Some(&program)).expect("named"), &work, &setup)
         };
-        let outcome = r#"{"prover":"p","circuit":"wide","k":10,"ran_on":[],"key":"0","keygen_vk_ms":1,"keygen_pk_ms":2,
+        let outcome = r#"{"prover":"p","circuit":"base","k":10,"ran_on":[],"key":"0","keygen_vk_ms":1,"keygen_pk_ms":2,
             "keygen_vk_steps":[],"keygen_pk_steps":[],"first_ms":3,"proof_ms":4.5,"steps":[{"name":"synthesis","ms":1}],"runs_ms":[4.5],"verify_ms":1,"proof_bytes":9,
             "verified":2}"#;
         // The setup is 4 bytes, 2·16 points of 64, and 2 of 128.
         let size = "[ $(wc -c <\"$6\") = 2308 ] || exit 3";
-        let expected = "[ \"$1 $2 $3 $4\" = \"--circuit=wide --k=10 --opening=gwc --proofs=2\" ] || exit 2";
+        let expected = "[ \"$1 $2 $3 $4\" = \"--circuit=base --k=10 --opening=gwc --proofs=2\" ] || exit 2";
         let script = format!("{expected}\n{size}\necho building\necho '{}'", outcome.replace('\n', " "));
         assert!((run(&script).expect("an outcome").proof_ms - 4.5).abs() < 1e-9);
         for (script, expected) in [("exit 7", "7"), ("true", "said nothing"), ("echo none", "in none")] {

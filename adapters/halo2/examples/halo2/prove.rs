@@ -194,9 +194,12 @@ mod tests {
 
     #[test]
     fn both_provers_prove_and_steps_add_up() {
-        for opening in Opening::value_variants() {
-            let work = Work { circuit: Kind::Measured, k: 10, opening: *opening, proofs: 2 };
-            let [ours, stock] = both(&Circuits::filled(Shape::measured(work.k)), &work);
+        for (opening, circuit) in Opening::value_variants().iter().zip([Kind::Measured, Kind::Base]) {
+            let work = Work { circuit, k: 10, opening: *opening, proofs: 2 };
+            let [ours, stock] = match circuit {
+                Kind::Base => both(&Circuits::base(work.k), &work),
+                _ => both(&Circuits::filled(Shape::measured(work.k)), &work),
+            };
             assert_eq!((&ours.key, ours.proof_bytes), (&stock.key, stock.proof_bytes));
             assert!(!ours.ran_on.is_empty() && stock.ran_on[0].contains("cores"));
             for outcome in [ours, stock] {

@@ -8,6 +8,7 @@ use halo2_axiom::poly::kzg::multiopen::{VerifierGWC, VerifierSHPLONK};
 use halo2_axiom::poly::kzg::strategy::SingleStrategy;
 use halo2_axiom::transcript::{Blake2bRead, Challenge255, TranscriptReadBuffer};
 
+use crate::base::{self, Base};
 use crate::circuit::Filled;
 use crate::options::{Opening, Work};
 use crate::shape::Shape;
@@ -27,6 +28,15 @@ impl Circuits<Filled> {
     /// The same circuit for both; no instance columns.
     pub fn filled(shape: Shape) -> Self {
         Self { for_keys: Filled::new(shape), for_proofs: Filled::clone, instances: Vec::new() }
+    }
+}
+
+impl Circuits<Base> {
+    /// The one for proofs goes by where the synthesis for the keys broke columns.
+    pub fn base(k: u32) -> Self {
+        let for_keys = base::for_keys(k);
+        let instances = base::instances(&for_keys);
+        Self { for_keys, for_proofs: base::for_proofs, instances }
     }
 }
 
