@@ -5,8 +5,9 @@
 #
 # usage: tests/halo2.sh [full] [cpu] [opencl] [cuda]      (default: cpu opencl)
 #
-# For OpenCL a CPU device such as PoCL's will do. The SDK's examples run on the first backend, with `full` on each. `full` also
-# has `standard_plonk`, of 2^21 rows, which ends by running `solc` where there is one, and halo2-base's test of 7000 proofs.
+# For OpenCL a CPU device such as PoCL's will do. `vkey_as_witness` aggregates proofs of 2^8 rows by proofs of 2^15. `full` also
+# has `range_check`, of 2^16 rows, `standard_plonk`, of 2^21, which ends by running `solc` where there is one, and halo2-base's
+# test of 7000 proofs.
 #
 # Nothing is changed in the packages but two lines: Poseidon's tests in halo2-base want a crate that is not published, and the
 # SDK gets a dependency by which the drop-in's own features can be named.
@@ -102,11 +103,11 @@ kernels=
 
 # The others run halo2-axiom's mock prover.
 tests=(gates::tests::general safe_types virtual_region)
-examples=(range_check) proving=("${backends[0]}")
+examples=(vkey_as_witness)
 if [ -n "$full" ]; then
-    tests+=(idx_to_indicator) examples+=(standard_plonk) proving=("${backends[@]}")
+    tests+=(idx_to_indicator) examples+=(range_check standard_plonk)
 else
-    echo "left out without \`full\`: halo2-base's test_idx_to_indicator and the SDK's standard_plonk"
+    echo "left out without \`full\`: halo2-base's test_idx_to_indicator, the SDK's range_check and standard_plonk"
 fi
 
 features=cuda${kernels:+,halo2_proofs_axiom_gpu$kernels}
@@ -119,7 +120,7 @@ done
 
 features=cuda${kernels:+,halo2-axiom-gpu$kernels}
 prepare_sdk
-for backend in "${proving[@]}"; do
+for backend in "${backends[@]}"; do
     for example in "${examples[@]}"; do run_example "$backend" "$example"; done
 done
 echo "halo2-base $base and snark-verifier-sdk $sdk (${examples[*]}) pass on the drop-in on ${backends[*]}"
