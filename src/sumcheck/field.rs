@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn encoding<F: SumcheckField>(modulus: Option<&[u8]>) {
-        let mut element = F::from_uniform(&std::array::from_fn(|i| i as u8 * 7 + 1));
+        let mut element = F::from_uniform(&std::array::from_fn(|i| (i as u8).wrapping_mul(7).wrapping_add(1)));
         for _ in 0..20 {
             let mut bytes = Vec::new();
             element.write(&mut bytes);
