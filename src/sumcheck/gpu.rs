@@ -329,6 +329,7 @@ fn missing(program: Program) -> Option<&'static str> {
     (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
 #[cfg(not(feature = "cuda"))]
 fn missing(_: Program) -> Option<&'static str> {
     Some("none without the feature cuda")
