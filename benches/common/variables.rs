@@ -10,20 +10,12 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
+use proofwarp::settings::table::{Form, VARIABLES};
+
 /// What every variable of the benches alone begins with.
 const OWN: &str = "PROOFWARP_BENCH_";
-/// What may follow.
-const NAMES: [&str; 8] = ["CIRCUITS", "DISTRIBUTIONS", "LIMIT", "LOG", "OUT", "PARAMETERS", "PROOFS", "SECONDS"];
 /// Peers whose programs can be built.
 const PEERS: [&str; 2] = ["stock", "sppark"];
-/// Programs that were built before.
-const PROGRAMS: [&str; 5] = [
-    "PROOFWARP_STOCK_KERNELS",
-    "PROOFWARP_SPPARK_KERNELS",
-    "PROOFWARP_STOCK_GROTH16",
-    "PROOFWARP_SUPRASEAL_GROTH16",
-    "PROOFWARP_HALO2_AXIOM_GPU",
-];
 /// Binary logarithms of sizes that indices in kernels have room for.
 const LOGARITHMS: RangeInclusive<u32> = 0..=32;
 
@@ -46,20 +38,29 @@ pub fn check_all() -> Result<(), String> {
 }
 
 fn of_its_form(name: &str, value: &str) -> Result<(), String> {
-    match (name.strip_prefix(OWN), name) {
-        (Some("LOG"), _) => sizes(value).map(drop),
-        (Some("DISTRIBUTIONS"), _) => logarithm(value).map(drop),
-        (Some("SECONDS" | "LIMIT"), _) => seconds(value).map(drop),
-        (Some("OUT"), _) => output::check_folder(Path::new(value)),
-        (Some(rest), _) if !NAMES.contains(&rest) => {
-            Err(format!("no bench has this variable: expected one of {OWN}{{{}}}", NAMES.join(",")))
-        }
-        (None, "PROOFWARP_PEERS") => value.split(',').try_for_each(peer),
-        (None, name) if PROGRAMS.contains(&name) => {
+    match name.strip_prefix(OWN) {
+        Some("LOG") => sizes(value).map(drop),
+        Some("DISTRIBUTIONS") => logarithm(value).map(drop),
+        Some("SECONDS" | "LIMIT") => seconds(value).map(drop),
+        Some("OUT") => output::check_folder(Path::new(value)),
+        Some(_) if form(name).is_none() => Err(format!("no bench has this variable: expected one of {}", own())),
+        None if name == "PROOFWARP_PEERS" => value.split(',').try_for_each(peer),
+        None if form(name) == Some(Form::Programs) => {
             value.split(',').try_for_each(|path| program::check(Path::new(path)))
         }
         _ => Ok(()),
     }
+}
+
+/// What a variable's value looks like, if there is such a variable.
+fn form(name: &str) -> Option<Form> {
+    VARIABLES.iter().find(|variable| variable.name == name).map(|variable| variable.form)
+}
+
+/// The names of the benches' own, as text.
+fn own() -> String {
+    let names = VARIABLES.iter().filter_map(|variable| variable.name.strip_prefix(OWN));
+    format!("{OWN}{{{}}}", names.collect::<Vec<_>>().join(","))
 }
 
 fn peer(name: &str) -> Result<(), String> {

@@ -10,6 +10,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
 
 pub use backend::Backend;
+use proofwarp::settings::no_gpu;
 
 use crate::options::WorkOptions;
 use crate::ways::{Adapter, Against};
@@ -80,7 +81,7 @@ impl Options {
         let options = Self::try_parse_from(line)?;
         let error = |kind| move |text: String| Self::command().error(kind, text);
         options.check_adapters().map_err(error(ErrorKind::ArgumentConflict))?;
-        options.check_backend(no_gpu()).map_err(error(ErrorKind::ArgumentConflict))?;
+        options.check_backend(no_gpu().is_some()).map_err(error(ErrorKind::ArgumentConflict))?;
         options.check_paths().map_err(error(ErrorKind::ValueValidation))?;
         Ok(options)
     }
@@ -149,11 +150,6 @@ impl Options {
     pub fn stock(&self) -> bool {
         self.compare || self.stock_binary.is_some() || self.against == Some(Against::Stock)
     }
-}
-
-/// Whether bellperson's own variable asks for the CPU.
-pub fn no_gpu() -> bool {
-    std::env::var("BELLMAN_NO_GPU").is_ok_and(|value| value != "0")
 }
 
 /// A value as the command line takes it.

@@ -25,6 +25,8 @@ mod ways;
 
 use std::process::ExitCode;
 
+use proofwarp::settings::no_gpu;
+use proofwarp::settings::table::NO_GPU;
 use proofwarp::{Accelerator, BackendKind};
 use serde::Serialize;
 
@@ -65,7 +67,7 @@ fn force(options: &Options) {
     if let Some(backend) = options.backend.forced() {
         variables.push(("PROOFWARP_BACKEND", backend.to_string()));
         if backend == BackendKind::Cpu {
-            variables.push(("BELLMAN_NO_GPU", "1".to_owned()));
+            variables.push((NO_GPU, "1".to_owned()));
         }
     }
     if let Some(count) = options.devices {
@@ -114,7 +116,7 @@ fn run(options: &Options) -> Result<(), Failure> {
 /// What the engine found, which it says, but for what the options or bellperson's variable leave out.
 fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
     let all = Accelerator::global()?;
-    let asked = place::asked_for_cpu(all).or_else(|| cli::no_gpu().then_some("BELLMAN_NO_GPU"));
+    let asked = place::asked_for_cpu(all).or_else(|| no_gpu().map(|_| NO_GPU));
     let accelerator = if asked.is_some() { all.on_devices(Vec::new()) } else { all.clone() };
     place::announce(&accelerator, asked);
     let found = accelerator.devices().len();

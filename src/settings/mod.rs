@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use crate::{BackendKind, Error, Result};
 use table::{
-    BACKEND, CACHE_DIR, Form, KEY_CACHE, MEMORY_LIMIT, OPENCL_CPU, PREFIX, REPORT, VARIABLES, VERIFY, Variable,
+    BACKEND, CACHE_DIR, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT, VARIABLES, VERIFY, Variable,
 };
 
 /// What the environment asks of the engine.
@@ -77,6 +77,16 @@ impl Settings {
     }
 }
 
+/// The value by which bellperson's variable [`NO_GPU`] asks for the CPU: any but 0, as bellperson has it, the empty one too.
+/// It is read at each call, since bellperson does so.
+pub fn no_gpu() -> Option<String> {
+    asks_for_the_cpu(std::env::var(NO_GPU).ok())
+}
+
+fn asks_for_the_cpu(no_gpu: Option<String>) -> Option<String> {
+    no_gpu.filter(|value| value != "0")
+}
+
 /// The value that a variable has by its form's parser; none if it is empty.
 fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
     let Some(value) = value else { return Ok(None) };
@@ -130,6 +140,7 @@ impl std::fmt::Display for Form {
             Self::Switch => "1, true or on; 0, false or off",
             Self::Bytes => "bytes, such as 8G, 1.5GiB or 512MB (powers of 1024)",
             Self::Path => "a path",
+            Self::Programs => "paths of programs, with commas between",
             Self::Other(form) => form,
         })
     }
@@ -151,6 +162,14 @@ mod tests {
                 assert_eq!(settings, Settings::default(), "{}={value:?}", variable.name);
             }
         }
+    }
+
+    #[test]
+    fn any_value_but_0_asks_for_the_cpu() {
+        for value in ["1", "", "yes"] {
+            assert_eq!(asks_for_the_cpu(Some(value.to_owned())).as_deref(), Some(value));
+        }
+        assert_eq!([Some("0".to_owned()), None].map(asks_for_the_cpu), [None, None]);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub enum Form {
     Bytes,
     /// A file or a folder.
     Path,
+    /// Programs that were built before, by their paths, with commas between.
+    Programs,
     /// What the text says.
     Other(&'static str),
 }
@@ -47,6 +49,9 @@ pub struct Variable {
 
 /// What the names of the project's own variables start with.
 pub const PREFIX: &str = "PROOFWARP_";
+
+/// bellperson's variable that asks for the CPU.
+pub const NO_GPU: &str = "BELLMAN_NO_GPU";
 
 const fn engine(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
     Variable { name, form, default, effect, reader: Reader::Engine }
@@ -124,7 +129,7 @@ pub const VARIABLES: &[Variable] = &[
         "`/usr/local/cuda`",
         "what cust's build asks for; `/usr` serves where no tool kit is installed",
     ),
-    framework("BELLMAN_NO_GPU", "anything but 0", "unset", "bellperson proves on the CPU"),
+    framework(NO_GPU, "anything but 0", "unset", "bellperson proves on the CPU"),
     framework("BELLMAN_CPU_UTILIZATION", "a number from 0 to 1", "0", "bellperson's part of each sum for the CPU"),
     framework("BELLPERSON_GPUS_PER_LOCK", "a number", "unset: one lock for all", "bellperson's devices for one job"),
     framework(
@@ -154,10 +159,10 @@ pub const VARIABLES: &[Variable] = &[
     bench("PROOFWARP_BENCH_PROOFS", Form::Other("a number"), "the example's", "proofs of each circuit"),
     bench("PROOFWARP_BENCH_PARAMETERS", Form::Path, "the example's", "where the circuits' parameters are kept"),
     bench("PROOFWARP_PEERS", Form::Other("stock, sppark"), "stock", "peers whose programs are built"),
-    bench("PROOFWARP_STOCK_KERNELS", Form::Path, "built", "the program of the stock crate's kernels"),
-    bench("PROOFWARP_SPPARK_KERNELS", Form::Path, "built", "the program of sppark's kernels"),
-    bench("PROOFWARP_STOCK_GROTH16", Form::Path, "built", "the example `groth16` on the stock crate"),
-    bench("PROOFWARP_SUPRASEAL_GROTH16", Form::Other("paths"), "none", "the example `groth16` with `cuda-supraseal`"),
+    bench("PROOFWARP_STOCK_KERNELS", Form::Programs, "built", "the program of the stock crate's kernels"),
+    bench("PROOFWARP_SPPARK_KERNELS", Form::Programs, "built", "the program of sppark's kernels"),
+    bench("PROOFWARP_STOCK_GROTH16", Form::Programs, "built", "the example `groth16` on the stock crate"),
+    bench("PROOFWARP_SUPRASEAL_GROTH16", Form::Programs, "none", "the example `groth16` with `cuda-supraseal`"),
     bench("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
     bench("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
     bench("PROOFWARP_TEST_CHILD", Form::Other("a test's own"), "unset", "set by tests that start themselves again"),

@@ -1,10 +1,9 @@
 //! A proof's turn on the devices that it shares with other processes.
 
-use std::env::var;
-
 use bellperson::SynthesisError;
 use proofwarp::backend::Abort;
 use proofwarp::groth16::{Batch, Engine, ProvingKeyOnDevice};
+use proofwarp::settings::no_gpu;
 use proofwarp::{Accelerator, Error, Report};
 
 use crate::failed;
@@ -25,8 +24,7 @@ pub struct Turn {
 /// The process's accelerator, without devices where `BELLMAN_NO_GPU` is set, to anything but 0.
 pub fn accelerator() -> Result<Accelerator, SynthesisError> {
     let accelerator = Accelerator::global().map_err(failed)?;
-    let no_gpu = var("BELLMAN_NO_GPU").is_ok_and(|value| value != "0");
-    Ok(if no_gpu { accelerator.on_devices(Vec::new()) } else { accelerator.clone() })
+    Ok(if no_gpu().is_some() { accelerator.on_devices(Vec::new()) } else { accelerator.clone() })
 }
 
 impl Turn {

@@ -2,12 +2,11 @@
 
 use std::sync::Once;
 
+use proofwarp::settings::no_gpu;
+use proofwarp::settings::table::NO_GPU;
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::error::Error;
-
-/// bellperson's variable that asks for the CPU, by any value but 0.
-const NO_GPU: &str = "BELLMAN_NO_GPU";
 
 /// Devices for parameters, and whether they are none because the CPU was asked for.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ impl Place {
     /// A forced backend is not there, or is one of devices that [`NO_GPU`] forbids.
     pub fn of_process() -> Result<Self, Error> {
         static SAID: Once = Once::new();
-        let place = Self::choose(Accelerator::global()?, std::env::var(NO_GPU).ok().as_deref())?;
+        let place = Self::choose(Accelerator::global()?, no_gpu().as_deref())?;
         if place.asked_for_cpu {
             SAID.call_once(|| log::info!("supraseal-c2: proofs are made on the CPU: {NO_GPU} asks for it"));
         }
@@ -32,7 +31,7 @@ impl Place {
 
     fn choose(all: &Accelerator, no_gpu: Option<&str>) -> Result<Self, Error> {
         let forced = all.forced();
-        match (no_gpu.filter(|value| *value != "0"), forced) {
+        match (no_gpu, forced) {
             (Some(value), Some(backend @ (BackendKind::Cuda | BackendKind::OpenCl))) => {
                 Err(Error::invalid(NO_GPU, format!("unset or 0, since {backend} is forced"), value))
             }
@@ -56,11 +55,9 @@ mod tests {
                 Err(error) => assert!(of_devices && error.to_string().starts_with(NO_GPU), "{error}"),
             }
         }
-        for value in [None, Some("0")] {
-            let place = Place::choose(&all, value).expect("place");
-            assert_eq!(place.accelerator.devices().len(), all.devices().len());
-            assert_eq!(place.asked_for_cpu, all.forced() == Some(BackendKind::Cpu));
-        }
+        let place = Place::choose(&all, None).expect("place");
+        assert_eq!(place.accelerator.devices().len(), all.devices().len());
+        assert_eq!(place.asked_for_cpu, all.forced() == Some(BackendKind::Cpu));
         let host = Accelerator::with_backend(BackendKind::Cpu).expect("host");
         assert!(Place::choose(&host, None).expect("place").asked_for_cpu);
     }
