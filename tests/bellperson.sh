@@ -6,24 +6,14 @@
 #
 # For OpenCL a CPU device such as PoCL's will do. The suite `gpu_provers` runs with the package's own
 # feature for small circuits.
-set -euo pipefail
+source "$(dirname "$0")/published.sh"
 
 version=0.27.0
 suites=(groth16 gpu_provers mimc minroot compatibility)
 # Suites that prove on BLS12-381; the others use a toy engine, or only verify.
 proving_suites=" gpu_provers mimc minroot "
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
 export CARGO_TARGET_DIR="$root/target/bellperson"
-
-fail() {
-    echo "bellperson.sh: $*" >&2
-    exit 1
-}
-
-source "$root/tests/published.sh"
 
 # Copies the package and adds the patch.
 prepare() {

@@ -4,6 +4,8 @@
 mod common;
 #[path = "common/random_r1cs.rs"]
 mod random_r1cs;
+#[path = "common/stderr.rs"]
+mod stderr;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,23 +68,8 @@ fn child(variables: &[(&str, &str)]) -> (bool, String) {
 #[test]
 #[ignore = "started by other tests"]
 fn proves() {
-    log::set_logger(&Stderr).expect("the only logger");
-    log::set_max_level(log::LevelFilter::Warn);
+    stderr::install();
     (100..103).for_each(|seed| equals_cpu(seed, 2));
-}
-
-struct Stderr;
-
-impl log::Log for Stderr {
-    fn enabled(&self, _: &log::Metadata) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record) {
-        eprintln!("{}: {}", record.level(), record.args());
-    }
-
-    fn flush(&self) {}
 }
 
 #[test]

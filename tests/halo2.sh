@@ -10,23 +10,13 @@
 #
 # Nothing is changed in the packages but two lines: Poseidon's tests in halo2-base want a crate that is not published, and the
 # SDK gets a dependency by which the drop-in's own features can be named.
-set -euo pipefail
+source "$(dirname "$0")/published.sh"
 
 base=0.5.5 sdk=0.2.7
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
 export CARGO_TARGET_DIR="$root/target/halo2"
 # Setups, which both make and keep.
 export PARAMS_DIR="$root/target/halo2-params"
-
-fail() {
-    echo "halo2.sh: $*" >&2
-    exit 1
-}
-
-source "$root/tests/published.sh"
 
 patch="halo2-axiom-gpu = { path = \"$root/adapters/halo2-axiom-gpu\" }"
 

@@ -6,23 +6,13 @@
 #
 # For OpenCL a CPU device such as PoCL's will do. `full` has all arities and Poseidon's strengthened kernels, and runs
 # neptune's whole suite. The test of batches is left out by the package itself without its feature `opencl`.
-set -euo pipefail
+source "$(dirname "$0")/published.sh"
 
 version=13.0.0
 arities=arity2,arity8,arity11
 tests=(test_batch_hash_2 test_tree_builder test_column_tree_builder)
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
 export CARGO_TARGET_DIR="$root/target/neptune"
-
-fail() {
-    echo "neptune.sh: $*" >&2
-    exit 1
-}
-
-source "$root/tests/published.sh"
 
 # The compiler that ./test installs, for a build script that does not look there.
 find_nvcc() {

@@ -1,16 +1,7 @@
 #!/usr/bin/env bash
 # A program outside the workspace that takes the CUDA feature, on a machine without a tool kit: it builds by the one line
 # that docs/troubleshooting.md gives, and says at run time that no kernels were built in.
-set -euo pipefail
-
-root=$(cd "$(dirname "$0")/.." && pwd)
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
-
-fail() {
-    echo "outside.sh: $*" >&2
-    exit 1
-}
+source "$(dirname "$0")/published.sh"
 
 mkdir "$temp/src"
 cat >"$temp/Cargo.toml" <<TOML
@@ -23,22 +14,12 @@ log = "0.4"
 proofwarp = { path = "$root", features = ["cuda"] }
 [workspace]
 TOML
-cat >"$temp/src/main.rs" <<'RUST'
-struct Stderr;
-
-impl log::Log for Stderr {
-    fn enabled(&self, _: &log::Metadata) -> bool {
-        true
-    }
-    fn log(&self, record: &log::Record) {
-        eprintln!("{}: {}", record.level(), record.args());
-    }
-    fn flush(&self) {}
-}
+cat >"$temp/src/main.rs" <<RUST
+#[path = "$root/tests/common/stderr.rs"]
+mod stderr;
 
 fn main() -> Result<(), proofwarp::Error> {
-    log::set_logger(&Stderr).expect("the only logger");
-    log::set_max_level(log::LevelFilter::Warn);
+    stderr::install();
     proofwarp::Accelerator::from_env()?;
     proofwarp::Accelerator::from_env()?;
     Ok(())

@@ -1,5 +1,16 @@
 # shellcheck shell=bash
-# Published packages, for scripts that source this: they set `root` and `temp`, and define `fail`.
+# Published packages, for the scripts beside this, which source it. It sets `root`, the repository, and `temp`, a folder that
+# goes when the script ends.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+
+fail() {
+    echo "$(basename "$0"): $*" >&2
+    exit 1
+}
 
 # The packages ask for tool chains of their own; use the one that builds proofwarp.
 if command -v rustup >/dev/null; then

@@ -3,24 +3,14 @@
 # its own prover, which a first program makes without that feature, and its own suites that prove.
 #
 # usage: tests/supraseal.sh [cpu] [opencl] [cuda]      (default: cpu opencl)
-set -euo pipefail
+source "$(dirname "$0")/published.sh"
 
 version=0.27.0
 suites=(mimc minroot groth16_aggregation)
 
-root=$(cd "$(dirname "$0")/.." && pwd)
 drop_in="$root/adapters/supraseal-c2"
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
 target="${CARGO_TARGET_DIR:-$root/target}"
 export CARGO_TARGET_DIR="$target/supraseal" SUPRASEAL_REFERENCE="$temp"
-
-fail() {
-    echo "supraseal.sh: $*" >&2
-    exit 1
-}
-
-source "$root/tests/published.sh"
 
 # Runs tests with a backend forced; fails if another one ran.
 run_tests() { # backend, cargo's arguments
