@@ -6,7 +6,7 @@ use proofwarp::field::NttField;
 use proofwarp::ntt::{Direction, NttDomain, Options, Order};
 use rayon::prelude::*;
 
-use crate::common::ntt::{of_every_field, omega, power, random};
+use crate::common::ntt::{of_every_field, omega, power};
 use crate::common::{accelerators_with_devices, rng};
 
 /// Largest size on every GPU, and one for which elements take more than 2^32 bytes.
@@ -21,12 +21,26 @@ fn is_gpu(accelerator: &Accelerator) -> bool {
     !accelerator.devices()[0].info().is_cpu
 }
 
-/// The polynomial with these coefficients at r.
-fn evaluate<F: NttField>(coefficients: &[F], r: F) -> F {
+/// The index of the element at a position, whose bits are the position's in some order.
+type Index = fn(position: usize, log_n: u32) -> usize;
+
+fn natural(position: usize, _: u32) -> usize {
+    position
+}
+
+fn reversed(position: usize, log_n: u32) -> usize {
+    position.reverse_bits().unbounded_shr(usize::BITS - log_n)
+}
+
+/// The polynomial whose coefficients lie in that order at r. Indices of a piece are those of the first piece, plus that of
+/// its own first element, so that an element takes one product.
+fn evaluate<F: NttField>(values: &[F], log_n: u32, index: Index, r: F) -> F {
+    let powers: Vec<F> = (0..PIECE.min(values.len())).into_par_iter().map(|at| power(r, index(at, log_n))).collect();
     let piece = |(number, piece): (usize, &[F])| {
-        power(r, number * PIECE) * piece.iter().rev().fold(F::ZERO, |sum, coefficient| sum * r + coefficient)
+        let sum: F = piece.iter().zip(&powers).map(|(value, power)| *value * power).sum();
+        sum * power(r, index(number * PIECE, log_n))
     };
-    coefficients.par_chunks(PIECE).enumerate().map(piece).reduce(|| F::ZERO, |a, b| a + b)
+    values.par_chunks(PIECE).enumerate().map(piece).reduce(|| F::ZERO, |a, b| a + b)
 }
 
 /// What [`evaluate`] gives for the values X(j) = Σ x(i)·(g·ω^j)^i: Σ_j r^j X(j) = Σ_i x(i)·g^i·(r^n − 1)/(r·ω^i − 1).
@@ -54,41 +68,43 @@ fn expected<F: NttField>(x: &[F], log_n: u32, shift: F, r: F) -> F {
     sum * (power(r, x.len()) - F::ONE)
 }
 
-fn permuted<F: NttField>(values: &[F], log_n: u32) -> Vec<F> {
-    let reverse = |index: usize| index.reverse_bits().unbounded_shr(usize::BITS - log_n);
-    (0..values.len()).into_par_iter().map(|index| values[reverse(index)]).collect()
+/// Vectors that are written by all cores, which new memory of such sizes needs as much as what it holds.
+fn filled<F: NttField>(log_n: u32, piece: impl Fn(usize, &mut [F]) + Sync) -> Vec<F> {
+    let mut values = vec![F::ZERO; 1 << log_n];
+    values.par_chunks_mut(PIECE).enumerate().for_each(|(number, values)| piece(number, values));
+    values
 }
 
-/// Random elements, fast: each task has a generator of its own.
+/// Random elements: each task has a generator of its own.
 fn many<F: NttField>(log_n: u32) -> Vec<F> {
-    if log_n < 12 {
-        return random(log_n, 20);
-    }
-    (0..1u64 << (log_n - 12)).into_par_iter().flat_map_iter(|piece| random::<F>(12, piece)).collect()
+    filled(log_n, |number, values| {
+        let mut rng = rng(number as u64);
+        values.fill_with(|| F::random(&mut rng));
+    })
 }
 
-fn inputs<F: NttField>(log_n: u32) -> Vec<Vec<F>> {
-    let n = 1usize << log_n;
-    let mut delta = vec![F::ZERO; n];
-    delta[n / 3] = -F::ONE;
-    vec![many(log_n), vec![F::ZERO; n], delta, vec![-F::ONE; n]]
+fn inputs<F: NttField>(log_n: u32) -> [Vec<F>; 4] {
+    let zeros = filled(log_n, |_, _| ());
+    let mut delta = zeros.clone();
+    delta[(1 << log_n) / 3] = -F::ONE;
+    [many(log_n), zeros, delta, filled(log_n, |_, values| values.fill(-F::ONE))]
 }
 
 /// Forward and back on the coset, in natural and in bit-reversed order.
 fn goes_both_ways<F: NttField>(accelerator: &Accelerator, x: &[F], log_n: u32) {
     let r = F::random(rng(u64::from(log_n)));
-    for order in [Order::Natural, Order::BitReversed] {
+    let mut values = filled(log_n, |number, values| values.copy_from_slice(&x[number * PIECE..][..values.len()]));
+    let mut expected_value = None;
+    for (order, index) in [(Order::Natural, natural as Index), (Order::BitReversed, reversed)] {
         let options = Options { input: order, output: order, ..Options::default() };
         let domain = NttDomain::<F>::with_options(accelerator, log_n, options).expect("domain");
-        let mut values = x.to_vec();
+        let expected = *expected_value.get_or_insert_with(|| expected(x, log_n, domain.coset(), r));
         domain.run(Direction::CosetForward, &mut [&mut values], None).expect("forward");
-        let value = match order {
-            Order::Natural => evaluate(&values, r),
-            Order::BitReversed => evaluate(&permuted(&values, log_n), r),
-        };
-        assert!(value == expected(x, log_n, domain.coset(), r), "2^{log_n}, {order:?}, {accelerator:?}");
+        let value = evaluate(&values, log_n, index, r);
+        assert!(value == expected, "2^{log_n}, {order:?}, {accelerator:?}");
         domain.run(Direction::CosetInverse, &mut [&mut values], None).expect("inverse");
-        assert!(values == x, "inverse, 2^{log_n}, {order:?}, {accelerator:?}");
+        let equal = values.par_chunks(PIECE).zip(x.par_chunks(PIECE)).all(|(one, other)| one == other);
+        assert!(equal, "inverse, 2^{log_n}, {order:?}, {accelerator:?}");
     }
 }
 
