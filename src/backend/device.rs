@@ -11,6 +11,7 @@ use super::core::{Contents, StreamCore};
 use super::pace::Pace;
 use super::pool::Place;
 use super::shared::Shared;
+use super::specialised::Specialised;
 use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, lock};
 use crate::{Error, Result};
 
@@ -30,6 +31,7 @@ pub struct Device {
     /// By number, lowest first out: who takes the same streams in the same order finds the memory that it had before.
     idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
+    pub(super) specialised: Specialised,
     tables: Mutex<Cache>,
     /// Where the last kernel ended whose groups wait for each other.
     pub(super) turn: Mutex<Option<Mark>>,
@@ -55,6 +57,7 @@ impl Device {
             shared: Arc::new(Shared::new(driver, limit)),
             idle: Mutex::default(),
             kernels: Mutex::default(),
+            specialised: Specialised::default(),
             tables: Mutex::default(),
             turn: Mutex::default(),
             pace: Pace::default(),

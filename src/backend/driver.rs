@@ -275,6 +275,10 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// [`Error::NoKernel`](crate::Error::NoKernel) where the module has no such kernel, else it does not compile or
     /// load, or is not built in.
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
+    /// Whether a kernel's first launch in a shape compiles it for that.
+    fn specialises(&self) -> bool {
+        false
+    }
     /// Queues a launch.
     ///
     /// # Safety

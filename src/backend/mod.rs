@@ -28,6 +28,7 @@ mod peers;
 mod pool;
 mod queue;
 mod shared;
+mod specialised;
 mod staging;
 mod stream;
 mod wait;

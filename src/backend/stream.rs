@@ -27,7 +27,8 @@ pub struct Traffic {
     pub kernels: Duration,
     /// Host time spent on downloads.
     pub download: Duration,
-    /// Host time spent on making kernels ready at their first use: compiling or loading their modules. No kernels' time.
+    /// Host time spent on making kernels ready at their first use: compiling or loading their modules, and first launches where
+    /// the driver compiles a kernel for their shape ([`Driver::specialises`](super::Driver::specialises)). No kernels' time.
     pub compile: Duration,
     /// Kernels launched.
     pub launches: u32,
@@ -340,20 +341,44 @@ impl Stream {
         self.traffic.launches += 1;
         let Launch { groups, group_size, .. } = launch;
         let shape = LaunchShape { groups, group_size, beside: self.beside };
+        let device = self.device.clone();
+        let driver = &device.shared.driver;
         // SAFETY: handles are live; the rest is the caller's promise.
-        unsafe { self.device.shared.driver.launch(self.core.handle, kernel, shape, args) }
+        let queue = |stream: &Self| unsafe { driver.launch(stream.core.handle, kernel, shape, args) };
+        if !driver.specialises() || device.specialised.has(kernel, shape) {
+            return queue(self);
+        }
+        self.between_spans(|stream| {
+            device.specialised.first(kernel, shape, || {
+                // What was queued before takes time of its own.
+                stream.core.synchronize();
+                let start = Instant::now();
+                let queued = queue(stream);
+                stream.core.synchronize();
+                stream.traffic.compile += start.elapsed();
+                queued
+            })
+        })
     }
 
-    /// The kernel, made ready if this is its first use: an open span does not go on meanwhile.
+    /// The kernel, made ready if this is its first use.
     fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
         if let Some(ready) = self.device.ready_kernel(source, kernel) {
             return Ok(ready);
         }
+        self.between_spans(|stream| {
+            let start = Instant::now();
+            let made = stream.device.kernel(source, kernel);
+            stream.traffic.compile += start.elapsed();
+            made
+        })
+    }
+
+    /// Does what counts as no kernels' time: an open span does not go on meanwhile.
+    fn between_spans<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let open = self.started.is_some();
         self.mark_end()?;
-        let start = Instant::now();
-        let made = self.device.kernel(source, kernel);
-        self.traffic.compile += start.elapsed();
+        let made = work(self);
         if open {
             self.mark_start()?;
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use proofwarp::backend::opencl::{OpenClDriver, drivers};
-use proofwarp::backend::{Arg, Code, Device, KernelSource, Launch, Stream};
+use proofwarp::backend::{Arg, Code, Device, Driver as _, KernelSource, Launch, Stream};
 use proofwarp::{BackendKind, Error};
 use sha2::{Digest as _, Sha256};
 
@@ -87,6 +87,28 @@ fn compilation_is_no_kernels_time() {
     assert!(stream.traffic().compile == first.compile && stream.traffic().kernels > first.kernels);
 }
 
+/// PoCL compiles a kernel for the size of its groups when it is first launched with that.
+#[test]
+fn specialisation_is_no_kernels_time() {
+    let Some(driver) = driver() else { return };
+    if !driver.specialises() {
+        return eprintln!("left out: first launches that compile, which this driver's do not");
+    }
+    let device = Device::new(Box::new(driver), None);
+    // Text that no cache has.
+    let text = AXPY.replace("a * x[i]", &format!("a * x[i] + 0 * {}u", std::process::id()));
+    let mut stream = device.stream().unwrap();
+    let mut times = || {
+        let before = stream.traffic();
+        assert_eq!(run(&mut stream, &text, "axpy", 96).unwrap(), expected());
+        let after = stream.traffic();
+        (after.compile - before.compile, after.kernels - before.kernels)
+    };
+    let [(compile, kernels), (none, later)] = [times(), times()];
+    assert!(none.is_zero() && kernels < 10 * later.max(Duration::from_micros(100)), "{kernels:?}, later {later:?}");
+    assert!(kernels < compile, "{kernels:?} of kernels, {compile:?} of compilation");
+}
+
 #[test]
 fn threads_share_a_kernel() {
     let Some(driver) = driver() else { return };
@@ -129,8 +151,11 @@ fn an_abort_hook_is_asked_while_a_kernel_runs() {
     let y = stream.allocate(4 * 64).unwrap();
     let source = KernelSource { module: "test_slow", code: Code::Text(&|| SLOW.to_owned()) };
     let launch = Launch { source, kernel: "slow", groups: 1, group_size: 64 };
-    // SAFETY: arguments match `slow` above.
-    unsafe { stream.launch(launch, &[Arg::Memory(y.handle()), Arg::U32(4_000_000)]).unwrap() };
+    // A first launch may compile the kernel, and waits then.
+    for rounds in [1, 4_000_000] {
+        // SAFETY: arguments match `slow` above.
+        unsafe { stream.launch(launch, &[Arg::Memory(y.handle()), Arg::U32(rounds)]).unwrap() };
+    }
     let asked = AtomicU32::new(0);
     // Says no at first, so that a later question is seen to count.
     let hook = || asked.fetch_add(1, Ordering::Relaxed) == 2;

@@ -231,6 +231,10 @@ unsafe impl Driver for OpenClDriver {
         self.target.has_parts
     }
 
+    fn specialises(&self) -> bool {
+        self.target.specialises
+    }
+
     fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         let mut parts = lock(&self.parts);
         let part = match parts.entry(memory).or_default().entry((offset, bytes)) {

@@ -5,14 +5,19 @@ use std::ptr;
 use opencl3::command_queue as queue;
 use opencl3::context::context;
 use opencl3::device as cl;
-use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
+use opencl3::error_codes::{
+    CL_DEVICE_NOT_FOUND, CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED,
+};
 use opencl3::platform::platform;
-use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id};
+use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_platform_info};
 use sha2::{Digest, Sha256};
 
 use super::super::{BackendKind, DeviceInfo};
 use super::raw::{ClResult, DeviceId, Owned, number, reason, text};
 use crate::{Error, Result};
+
+/// What PoCL's platform calls itself.
+const POCL: &str = "Portable Computing Language";
 
 /// A device with a context of its own.
 #[derive(Debug)]
@@ -27,6 +32,8 @@ pub(super) struct Target {
     /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in threads of its own where
     /// queued commands use some.
     pub(super) has_parts: bool,
+    /// Whether kernels are compiled once more at their first launch in a shape.
+    pub(super) specialises: bool,
 }
 
 impl Target {
@@ -57,8 +64,10 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     let mut found: Vec<Target> = Vec::new();
     let mut refused = Vec::new();
     for platform in platform::get_platform_ids().map_err(no_platform)? {
-        // A platform without any device gives an error, not an empty list.
-        let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL).unwrap_or_default();
+        let devices = devices_of(platform).unwrap_or_else(|why| {
+            refused.push(why);
+            Vec::new()
+        });
         for (ordinal, device) in devices.into_iter().enumerate() {
             match open(platform, device, ordinal, cpu) {
                 // Two platforms may reach one device.
@@ -72,9 +81,26 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
         let reason = if refused.is_empty() { "no platform has a device".to_owned() } else { refused.join("; ") };
         return Err(unavailable(reason));
     }
+    for why in refused.iter().filter(|_| found.iter().all(|target| target.info.is_cpu)) {
+        log::warn!("OpenCL: processors alone are used: {why}");
+    }
     found.sort_by_key(|target| target.info.is_cpu);
     found.iter_mut().enumerate().for_each(|(ordinal, target)| target.info.ordinal = ordinal);
     Ok(found)
+}
+
+/// A platform's devices; one that has none says so by an error.
+fn devices_of(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
+    cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL).or_else(|code| match code {
+        CL_DEVICE_NOT_FOUND => Ok(Vec::new()),
+        code => {
+            Err(format!("{}: clGetDeviceIDs: {}", platform_text(platform, platform::CL_PLATFORM_NAME), reason(code)))
+        }
+    })
+}
+
+fn platform_text(platform: cl_platform_id, query: cl_platform_info) -> String {
+    platform::get_platform_data(platform, query).map(|bytes| text(&bytes)).unwrap_or_default()
 }
 
 fn unavailable(reason: String) -> Error {
@@ -123,11 +149,10 @@ fn open(
 }
 
 fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, context: Owned) -> Target {
-    let about = |query| platform::get_platform_data(platform, query).map(|bytes| text(&bytes)).unwrap_or_default();
-    let platform_version = about(platform::CL_PLATFORM_VERSION);
+    let platform_version = platform_text(platform, platform::CL_PLATFORM_VERSION);
     let driver_version = device_text(device, cl::CL_DRIVER_VERSION);
     let identity = format!("{}\n{driver_version}\n{platform_version}", info.name);
-    let platform_name = about(platform::CL_PLATFORM_NAME);
+    let platform_name = platform_text(platform, platform::CL_PLATFORM_NAME);
     let fallback = format!("{platform_name}\n{}\n{}", info.name, info.ordinal);
     Target {
         info: DeviceInfo { unique_id: unique_id(device, &fallback), ..info },
@@ -136,6 +161,7 @@ fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, co
         identity,
         max_allocation: device_number(device, cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         has_parts: !platform_name.contains("NVIDIA"),
+        specialises: platform_name.contains(POCL),
     }
 }
 
