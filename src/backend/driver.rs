@@ -136,6 +136,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         let reason = "its devices do not reach each other's memory".to_owned();
         Err(crate::Error::Unavailable { backend: info.backend, reason })
     }
+    /// Lets copies come straight from the memory of another of the backend's devices, where the two are linked.
+    ///
+    /// # Errors
+    /// The driver's call failed.
+    fn open_peer(&self, _ordinal: usize) -> Result<()> {
+        Ok(())
+    }
     /// Frees such memory, of so many parts, that no queued command of any device uses any more.
     ///
     /// # Safety

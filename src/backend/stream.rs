@@ -308,6 +308,7 @@ impl Stream {
             let expected = format!("{bytes} bytes of a buffer of a device in reach");
             return Err(Error::invalid("copy across from", "range", expected, format!("from {offset} on")));
         }
+        self.core.shared.driver.open_peer(device.info().ordinal)?;
         self.wait_for(mark)?;
         self.keep(buffer.clone());
         // SAFETY: both ranges were checked; the driver takes addresses of all its devices, which do not overlap. The buffer

@@ -11,7 +11,8 @@ use halo2curves::bn256::{Fq, Fq2, G1, G1Affine, G2, G2Affine};
 use halo2curves::serde::SerdeObject;
 use rayon::prelude::*;
 
-use super::{MIN_PIECE, MsmCurve, msm_best};
+use super::scalar::MIN_PIECE;
+use super::{MsmCurve, msm_best};
 use crate::kernels::name;
 
 /// Coordinates in Montgomery form, little-endian, as raw bytes have them; infinity is all zero in both.

@@ -12,8 +12,9 @@ use halo2curves_axiom::msm::msm_best;
 use halo2curves_axiom::serde::SerdeObject;
 use rayon::prelude::*;
 
-use super::{MIN_PIECE, MsmCurve, scalar_from_bytes};
-use crate::field::SecretVec;
+use super::MsmCurve;
+use super::adding::Adding;
+use super::scalar::MIN_PIECE;
 use crate::kernels::name;
 
 /// Bytes of a coordinate.
@@ -64,12 +65,8 @@ impl MsmCurve for G1Affine {
     }
 
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
-        // The sum takes no infinity among its points.
-        let pairs = points.par_iter().zip(scalars);
-        let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
-        let (scalars, points): (Vec<_>, Vec<_>) =
-            adding.map(|(point, scalar)| (scalar_from_bytes::<Fr>(scalar), *point)).unzip();
-        msm_best(&SecretVec(scalars), &points)
+        let adding = Adding::new(points, scalars);
+        msm_best(&adding.scalars, &adding.points)
     }
 
     fn lies_on_curve(&self) -> bool {

@@ -7,24 +7,23 @@
 //! modulo that order, and halved by an endomorphism that is a multiplication there alone. Sums over other points mean nothing,
 //! and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
+mod adding;
 mod bn254;
 #[cfg(feature = "halo2")]
 mod bn254_axiom;
 mod pasta;
+mod scalar;
 
 use std::borrow::Cow;
 
+use adding::{Adding, InBitsOfOrder};
 use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
-use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
-use rayon::prelude::*;
+pub(crate) use scalar::{scalar_from_bytes, scalar_to_bytes};
 
 use crate::kernels::name;
-
-/// Scalars or points of a parallel piece: enough work to outweigh handing it over.
-const MIN_PIECE: usize = 1 << 10;
 
 /// A curve known to the kernels.
 pub trait MsmCurve: PrimeCurveAffine {
@@ -58,51 +57,8 @@ pub trait MsmCurve: PrimeCurveAffine {
 /// The sum by halo2curves' Pippenger, which takes no infinity among its points; pairs that add nothing
 /// are left out.
 fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
-    let pairs = points.par_iter().zip(scalars);
-    let adding = pairs.filter(|(point, scalar)| !bool::from(point.is_identity()) && **scalar != [0; 32]);
-    let (mut scalars, points): (Vec<_>, Vec<_>) =
-        adding.map(|(point, scalar)| (scalar_from_bytes::<C::Scalar>(scalar), *point)).unzip();
-    let sum = halo2curves::msm::msm_best(&scalars, &points);
-    scalars.fill(C::Scalar::ZERO);
-    // Nobody reads them any more, but they are to be stored.
-    std::hint::black_box(&scalars);
-    sum
-}
-
-/// The field element of a little-endian number.
-pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
-    let mut repr = F::Repr::default();
-    repr.as_mut().copy_from_slice(bytes);
-    // One product where the number is below the order.
-    Option::from(F::from_repr(repr)).unwrap_or_else(|| reduced(bytes))
-}
-
-fn reduced<F: PrimeField>(bytes: &[u8; 32]) -> F {
-    let shift = F::from(1 << 32).square();
-    bytes.rchunks_exact(8).fold(F::ZERO, |sum, limb| {
-        let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        sum * shift + F::from(limb)
-    })
-}
-
-/// A scalar as a little-endian number below the order.
-pub(crate) fn scalar_to_bytes<F: PrimeField>(scalar: F) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes.copy_from_slice(scalar.to_repr().as_ref());
-    bytes
-}
-
-/// The same scalars in as many bits as the order has, for code that reads no others: longer ones modulo the order.
-fn in_bits_of_order<F: PrimeField>(scalars: &[[u8; 32]]) -> Cow<'_, [[u8; 32]]> {
-    let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
-    if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
-        return Cow::Borrowed(scalars);
-    }
-    let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
-        true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
-        false => *scalar,
-    };
-    Cow::Owned(scalars.par_iter().map(shorter).collect())
+    let adding = Adding::new(points, scalars);
+    halo2curves::msm::msm_best(&adding.scalars, &adding.points)
 }
 
 /// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.
@@ -136,7 +92,7 @@ macro_rules! blst_curve {
                 }
                 // SAFETY: as in `to_device`.
                 let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
-                let scalars = in_bits_of_order::<Self::Scalar>(scalars);
+                let scalars = InBitsOfOrder::new::<Self::Scalar>(scalars);
                 let sum = raw.mult(scalars.as_flattened(), Self::SCALAR_BITS as usize);
                 // SAFETY: a transparent wrapper of the same struct.
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }

@@ -39,10 +39,14 @@ impl Primary {
         Ok(Self(context))
     }
 
+    pub fn as_raw(&self) -> cu::CUcontext {
+        self.0.as_raw()
+    }
+
     /// Makes the context current on this thread until the guard goes.
     pub fn enter(&self) -> Result<Current<'_>, cu::CUresult> {
         let previous = current();
-        let mine = self.0.as_raw();
+        let mine = self.as_raw();
         // Setting is what costs; a thread that only we use keeps ours.
         if previous != mine {
             // SAFETY: the context is live as long as `self`.

@@ -7,6 +7,7 @@ mod context;
 mod launch;
 mod modules;
 mod peers;
+mod reach;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -22,6 +23,7 @@ use crate::{Error, Result};
 use context::{Current, Primary, reason, status};
 use launch::Launch;
 use modules::{ARCHITECTURES, COMPILER, FATBINS, Modules, function_of};
+use reach::Reach;
 
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
@@ -122,18 +124,23 @@ pub struct CudaDriver {
     info: DeviceInfo,
     primary: Primary,
     modules: Modules,
+    reach: Reach,
 }
 
 impl CudaDriver {
     fn new(ordinal: usize, device: CudaDevice) -> Result<Self> {
         let info = describe(ordinal, device).map_err(unavailable)?;
         let primary = Primary::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
-        Ok(Self { info, primary, modules: Modules::default() })
+        Ok(Self { info, primary, modules: Modules::default(), reach: Reach::default() })
     }
 
     /// Makes the device's context current until the guard goes, whatever the caller's was.
     fn enter(&self) -> Result<Current<'_>> {
         self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", reason(code)))
+    }
+
+    fn device(&self, ordinal: usize) -> Result<CudaDevice> {
+        CudaDevice::get_device(ordinal as u32).map_err(|error| Error::device(&self.info.name, "cuDeviceGet", error))
     }
 
     fn check(&self, call: &str, code: cu::CUresult) -> Result<()> {
@@ -227,10 +234,7 @@ unsafe impl Driver for CudaDriver {
 
     fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let _current = self.enter()?;
-        let device = |ordinal: &usize| match CudaDevice::get_device(*ordinal as u32) {
-            Ok(device) => Ok(device.as_raw()),
-            Err(error) => Err(Error::device(&self.info.name, "cuDeviceGet", error)),
-        };
+        let device = |ordinal: &usize| self.device(*ordinal).map(CudaDevice::as_raw);
         let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
         let range = peers::Range::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
@@ -240,6 +244,15 @@ unsafe impl Driver for CudaDriver {
     unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
         let Ok(_current) = self.enter() else { return };
         drop(peers::Range::from_address(address(memory, 0), parts, part_bytes));
+    }
+
+    fn open_peer(&self, ordinal: usize) -> Result<()> {
+        if ordinal == self.info.ordinal {
+            return Ok(());
+        }
+        let _current = self.enter()?;
+        let opened = self.reach.open(self.device(self.info.ordinal)?, (ordinal, self.device(ordinal)?));
+        opened.map_err(|(call, code)| Error::device(&self.info.name, &call, reason(code)))
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {

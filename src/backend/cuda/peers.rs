@@ -1,7 +1,7 @@
 //! Memory of several devices at consecutive addresses, by the driver's virtual memory management (CUDA driver API,
 //! "Virtual Memory Management"): every device reaches all of it, other devices' parts through the link between them.
 
-use std::ffi::{c_int, c_ulonglong};
+use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
@@ -36,6 +36,7 @@ macro_rules! driver_functions {
 
 driver_functions! {
     cuDeviceCanAccessPeer(can: *mut c_int, device: cu::CUdevice, peer: cu::CUdevice);
+    cuCtxEnablePeerAccess(context: cu::CUcontext, flags: c_uint);
     cuMemGetAllocationGranularity(
         granule: *mut usize,
         properties: *const cu::CUmemAllocationProp,
@@ -168,15 +169,29 @@ impl Drop for Range {
 fn check_access(devices: &[cu::CUdevice]) -> Result<(), Failed> {
     let pairs = devices.iter().flat_map(|one| devices.iter().map(move |other| (*one, *other)));
     for (one, other) in pairs.filter(|(one, other)| one != other) {
-        let mut can = 0;
-        // SAFETY: the pointer is to a live variable.
-        check("cuDeviceCanAccessPeer", unsafe { cuDeviceCanAccessPeer(&raw mut can, one, other) })?;
-        if can == 0 {
+        if !can_access(one, other)? {
             let call = format!("access of device {one} to the memory of device {other}");
             return Err((call, cu::CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED));
         }
     }
     Ok(())
+}
+
+/// Whether a device reaches another one's memory.
+pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, Failed> {
+    let mut can = 0;
+    // SAFETY: the pointer is to a live variable.
+    check("cuDeviceCanAccessPeer", unsafe { cuDeviceCanAccessPeer(&raw mut can, one, other) })?;
+    Ok(can != 0)
+}
+
+/// Opens another context's memory to the current one.
+///
+/// # Safety
+/// The context is live, and stays so while its memory is used.
+pub(super) unsafe fn enable_access(other: cu::CUcontext) -> cu::CUresult {
+    // SAFETY: passed on from the caller; no flags are defined.
+    unsafe { cuCtxEnablePeerAccess(other, 0) }
 }
 
 fn location(device: cu::CUdevice) -> cu::CUmemLocation {

@@ -1,0 +1,41 @@
+//! Direct access to other devices' memory: without it the driver takes copies between devices through the host.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use cust::device::Device;
+use cust::sys as cu;
+
+use super::context::{Primary, status};
+use super::peers::{self, Failed};
+use crate::backend::lock;
+
+/// What was opened for a device's context, by the other devices' numbers: their contexts, or nothing where there is no link.
+#[derive(Debug, Default)]
+pub(super) struct Reach(Mutex<HashMap<usize, Option<Primary>>>);
+
+impl Reach {
+    /// Opens another device's memory to the context that is current, the one of `own`, once. Where the two have no link,
+    /// copies go through the host as before.
+    pub fn open(&self, own: Device, other: (usize, Device)) -> Result<(), Failed> {
+        let mut opened = lock(&self.0);
+        if !opened.contains_key(&other.0) {
+            opened.insert(other.0, open(own, other.1)?);
+        }
+        Ok(())
+    }
+}
+
+fn open(own: Device, other: Device) -> Result<Option<Primary>, Failed> {
+    if !peers::can_access(own.as_raw(), other.as_raw())? {
+        return Ok(None);
+    }
+    let primary =
+        Primary::new(other).map_err(|_| ("primary context".to_owned(), cu::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
+    // SAFETY: the other context is live as long as `primary`, which stays as long as this device is used.
+    match unsafe { peers::enable_access(primary.as_raw()) } {
+        // Somebody else in this process did so.
+        cu::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(Some(primary)),
+        code => status(code).map(|()| Some(primary)).map_err(|code| ("cuCtxEnablePeerAccess".to_owned(), code)),
+    }
+}

@@ -1,0 +1,29 @@
+//! Scalars as numbers and as field elements.
+
+use ff::PrimeField;
+
+/// Scalars or points of a parallel piece: enough work to outweigh handing it over.
+pub(super) const MIN_PIECE: usize = 1 << 10;
+
+/// The field element of a little-endian number.
+pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
+    let mut repr = F::Repr::default();
+    repr.as_mut().copy_from_slice(bytes);
+    // One product where the number is below the order.
+    Option::from(F::from_repr(repr)).unwrap_or_else(|| reduced(bytes))
+}
+
+fn reduced<F: PrimeField>(bytes: &[u8; 32]) -> F {
+    let shift = F::from(1 << 32).square();
+    bytes.rchunks_exact(8).fold(F::ZERO, |sum, limb| {
+        let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        sum * shift + F::from(limb)
+    })
+}
+
+/// A scalar as a little-endian number below the order.
+pub(crate) fn scalar_to_bytes<F: PrimeField>(scalar: F) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(scalar.to_repr().as_ref());
+    bytes
+}
