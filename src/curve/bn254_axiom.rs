@@ -7,7 +7,7 @@ use group::Group;
 use group::cofactor::CofactorGroup;
 use group::prime::PrimeCurveAffine;
 use halo2curves_axiom::CurveAffine;
-use halo2curves_axiom::bn256::{Fq, Fr, G1, G1Affine};
+use halo2curves_axiom::bn256::{Fq, G1, G1Affine};
 use halo2curves_axiom::msm::msm_best;
 use halo2curves_axiom::serde::SerdeObject;
 use rayon::prelude::*;
@@ -83,6 +83,7 @@ mod tests {
     use ff::PrimeField;
     use halo2curves::bn256 as other;
     use halo2curves::serde::SerdeObject as _;
+    use halo2curves_axiom::bn256::Fr;
 
     use super::*;
     use crate::field::as_bytes;

@@ -234,7 +234,7 @@ unsafe impl Driver for CudaDriver {
 
     fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let _current = self.enter()?;
-        let device = |ordinal: &usize| self.device(*ordinal).map(CudaDevice::as_raw);
+        let device = |ordinal: &usize| self.device(*ordinal).map(|device| device.as_raw());
         let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
         let range = peers::Range::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
