@@ -1,0 +1,9 @@
+//! Operations on columns, one by one: on every device and on the CPU, against their definitions.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod errors;
+mod operations;
+mod reference;
+mod tools;
