@@ -121,7 +121,7 @@ impl<'a, C: Place + ?Sized> Call<'a, C> {
         let is_target = |kind| matches!(kind, Parameter::Written | Parameter::Updated);
         let target = self.columns().find(|(_, kind, _)| is_target(*kind)).map_or(0, |(_, _, column)| column.length());
         let rows = match self.numbers(Parameter::Rows).next() {
-            Some(rows) if items > 0 && (of_items as i64) < rows && self.operation != Operation::LookupSlots => {
+            Some(rows) if items > 0 && of_items < rows as usize && self.operation != Operation::LookupSlots => {
                 return Err(error(self.operation, "work-items", format!("at least {rows}"), items));
             }
             Some(rows) => rows as usize,

@@ -1,5 +1,7 @@
 //! Operations on columns, one by one: on every device and on the CPU, against their definitions.
 
+#![allow(clippy::cast_possible_wrap, missing_docs)]
+
 #[path = "../common/mod.rs"]
 mod common;
 

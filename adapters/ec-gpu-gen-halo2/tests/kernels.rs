@@ -1,7 +1,7 @@
 //! Kernels by name, with the arguments that the fork gives them. What they do is tested in proofwarp; here it is that each name
 //! leads to the right one.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::cast_possible_wrap)]
 
 mod common;
 
@@ -64,14 +64,14 @@ fn sums_and_products() {
         every_size(3, |columns| {
             let [to, l, r] = [0, 1, 2].map(|i| &columns.buffers[i]);
             let c = random(1, 50)[0];
-            let constant = columns.program.create_buffer_from_slice(&vec![c])?;
+            let constant = columns.program.create_buffer_from_slice(&[c])?;
             let kernel = columns.kernel(name)?.arg(to).arg(l).arg(r).arg(&3i32).arg(&-5i32);
             let size = columns.size as u32;
             let has_constant = name.starts_with("eval_lc");
             if has_constant {
-                kernel.arg(&size).arg(&constant).run()?
+                kernel.arg(&size).arg(&constant).run()?;
             } else {
-                kernel.arg(&size).run()?
+                kernel.arg(&size).run()?;
             }
             columns.is(0, name, |i| {
                 let (l, r) = (columns.turned(1, i, 3), columns.turned(2, i, -5));
@@ -92,13 +92,13 @@ fn one_column_and_a_constant() {
         every_size(2, |columns| {
             let [to, l] = [0, 1].map(|i| &columns.buffers[i]);
             let c = random(1, 50)[0];
-            let constant = columns.program.create_buffer_from_slice(&vec![c])?;
+            let constant = columns.program.create_buffer_from_slice(&[c])?;
             let kernel = columns.kernel(name)?.arg(to).arg(l).arg(&-1i32);
             let size = columns.size as u32;
             if name.ends_with("_c") {
-                kernel.arg(&constant).arg(&size).run()?
+                kernel.arg(&constant).arg(&size).run()?;
             } else {
-                kernel.arg(&size).arg(&constant).run()?
+                kernel.arg(&size).arg(&constant).run()?;
             }
             let adds = matches!(name, "eval_sum_c" | "eval_addgamma");
             columns.is(0, name, |i| if adds { columns.turned(1, i, -1) + c } else { columns.turned(1, i, -1) * c })

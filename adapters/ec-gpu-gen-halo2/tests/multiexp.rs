@@ -99,7 +99,7 @@ fn the_same_bases() {
         let mut others = bases.clone();
         others[100 + seed as usize] = G1Affine::generator();
         let ones = vec![Fr::one(); bases.len()];
-        let expected = few.iter().map(|point| point.to_curve()).sum::<G1>() * Fr::from(32);
+        let expected = few.iter().map(PrimeCurveAffine::to_curve).sum::<G1>() * Fr::from(32);
         let expected = expected - bases[100 + seed as usize].to_curve() + G1::generator();
         assert_eq!(kernel.multiexp(&others, &ones).expect("a sum"), expected, "{seed}");
     }

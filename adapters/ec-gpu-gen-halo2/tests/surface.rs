@@ -1,6 +1,7 @@
 //! Every item of the interface by the types that the fork passes: it compiles, and does something.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+// Lines are as the fork has them.
+#![allow(missing_docs, clippy::unwrap_used, clippy::useless_vec, clippy::linkedlist, clippy::unnecessary_to_owned)]
 
 mod common;
 
