@@ -7,7 +7,7 @@
 //!
 //! let [a, b] = [[1, 2], [30, 40]].map(|column| column.map(Fr::from));
 //! // a, and b a row further on.
-//! let arguments = [Column(&a[..]), Column(&a), Column(&b), Number(0), Number(1), Number(2)];
+//! let arguments = [Column(&a[..]), Column(&a[..]), Column(&b[..]), Number(0), Number(1), Number(2)];
 //! let sums = on_cpu(Operation::Sum, &arguments, 0)?;
 //! assert_eq!(sums, [(0, vec![Fr::from(41), Fr::from(32)])]);
 //! # Ok::<(), proofwarp::Error>(())
