@@ -20,6 +20,7 @@
 //! | multi-scalar multiplication | [`mod@msm`] | [`msm::msm`], [`msm::Msm`] |
 //! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
+//! | sums, products and terms of quotients, one operation at a time | [`columns`] | the drop-in for halo2-gpu-specific |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |
@@ -58,6 +59,7 @@
 pub mod accelerator;
 #[doc(hidden)]
 pub mod backend;
+pub mod columns;
 pub mod curve;
 mod error;
 pub mod expression;

@@ -39,6 +39,8 @@ pub enum Family {
     NttSmall,
     /// Sparse matrices times vectors.
     Csr,
+    /// What is done to columns row by row.
+    Columns,
     /// Polynomial expressions over columns.
     Expression,
     /// What Groth16 needs between transforms and multiplications.
@@ -61,6 +63,7 @@ impl Family {
             Self::Ntt => "ntt",
             Self::NttSmall => "ntt_small",
             Self::Csr => "csr",
+            Self::Columns => "columns",
             Self::Expression => "expression",
             Self::Groth16 => "groth16",
             Self::Plonk => "plonk",
@@ -117,6 +120,8 @@ const ENCODED_FIELD: &str = name::BLS12_381_FQ;
 
 /// Fields with a large power of two dividing p − 1, on which transforms are defined.
 const NTT_FIELDS: [&str; 4] = [name::BLS12_381_FR, name::BN254_FR, name::PASTA_FP, name::PASTA_FQ];
+/// Fields of provers that work on columns one operation at a time.
+const COLUMN_FIELDS: [&str; 1] = [name::BN254_FR];
 /// Scalar fields of curves with a pairing.
 const PAIRING_FIELDS: [&str; 2] = [name::BLS12_381_FR, name::BN254_FR];
 
@@ -144,6 +149,7 @@ pub fn modules() -> Vec<Module> {
         (Family::Ntt, &NTT_FIELDS[..]),
         (Family::NttSmall, &NTT_FIELDS[..]),
         (Family::Csr, &NTT_FIELDS[..]),
+        (Family::Columns, &COLUMN_FIELDS[..]),
         (Family::Expression, &NTT_FIELDS[..]),
         (Family::Groth16, &PAIRING_FIELDS[..]),
         (Family::Plonk, &NTT_FIELDS[..]),
@@ -212,6 +218,7 @@ const NTT: &[&str] = &[
 const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 const CSR: &str = include_str!("../../cl/csr.cl");
+const COLUMNS: &str = include_str!("../../cl/columns.cl");
 const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
 /// Sums of products of a prime field; of a binary one, its arithmetic has them.
@@ -287,6 +294,7 @@ impl Module {
         match self.family {
             Family::Ntt | Family::NttSmall => SHOUP,
             Family::Plonk => PLONK_FIELD,
+            Family::Columns => &[FIELD_ENCODING],
             _ if self.decodes() => &[FIELD_ENCODING],
             _ => &[],
         }
@@ -303,6 +311,7 @@ impl Module {
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
+            Family::Columns => text.push_str(COLUMNS),
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
                 text.push_str(SUMCHECK);

@@ -75,7 +75,7 @@ impl<F: NttField> Transform<F> {
     ///
     /// # Errors
     /// ω is no primitive `2^log_n`-th root of unity, or the vector has another length.
-    pub(super) fn check(&self, length: usize) -> Result<()> {
+    pub fn check(&self, length: usize) -> Result<()> {
         const PLACE: &str = "ntt";
         if self.log_n > F::S || self.log_n >= usize::BITS {
             return Err(Error::invalid(PLACE, "log_n", format!("at most the two-adicity {}", F::S), self.log_n));

@@ -4,6 +4,7 @@ use super::Layout;
 use super::domain::{Direction, NttDomain};
 use super::elements::{inverse_of_vanishing, multiply_by_powers, pointwise, scale_periodically};
 use super::queue::Queue;
+use super::transform::Transform;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
 use crate::{Error, Result};
@@ -17,6 +18,26 @@ fn pointwise_of_two<F: NttField>(
     values.check_on(stream)?;
     other.check_on(stream)?;
     pointwise(stream, kernel, values, (other.buffer(), other.len()))
+}
+
+impl<F: NttField> Transform<F> {
+    /// Queues the transform, in place, of the first `2^log_n` elements of a vector, by whatever root of unity: nothing leaves the
+    /// device, and nothing is waited for but, at its first use, a table.
+    ///
+    /// # Errors
+    /// ω is no primitive `2^log_n`-th root of unity, `values` is shorter or of another device, or the device has too little
+    /// memory or failed; where it failed, `values` is undefined.
+    pub fn enqueue(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<()> {
+        values.check_on(stream)?;
+        let n = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
+        self.check(n)?;
+        if values.len() < n {
+            return Err(Error::invalid("ntt", "length on the device", format!("at least {n}"), values.len()));
+        }
+        let queue = Queue::new(stream, self, Layout { vectors: 1, stride: n as u64 }, 0)?;
+        let other = queue.other(stream, values.buffer())?;
+        queue.queue(stream, values.buffer(), other.as_ref())
+    }
 }
 
 /// Between transforms. Everything is queued on the stream: nothing leaves the device, and nothing is waited for. What

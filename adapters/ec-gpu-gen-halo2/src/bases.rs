@@ -1,0 +1,171 @@
+//! Bases that stay on their device between calls.
+//!
+//! A call hands over a slice, and provers hand over the same bases again and again, beside others that never come again. So
+//! bases are kept that come a second time, and are found by their full contents. What is kept of a device is bounded; what was
+//! not used for longest goes first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use halo2curves::bn256::{G1, G1Affine};
+use proofwarp::backend::Device;
+use proofwarp::curve::MsmCurve as _;
+use proofwarp::msm::{Msm, Options, Scalars, msm};
+use proofwarp::waiting::on_cores;
+use proofwarp::{Abort, Accelerator, Result};
+use rayon::prelude::*;
+
+/// Bases of fewer points are not worth looking for.
+const FEWEST: usize = 1 << 10;
+/// The share of a device's memory that kept bases may take: one in so many.
+const SHARE: u64 = 8;
+/// Sights that are remembered.
+const SIGHTS: usize = 64;
+/// Points of a sight that are looked at.
+const SAMPLES: usize = 16;
+/// Bytes that a core compares at a time.
+const PIECE: usize = 1 << 18;
+
+/// Bases on a device.
+struct Kept {
+    device: Arc<Device>,
+    points: Arc<Vec<G1Affine>>,
+    msm: Arc<Msm<'static, G1Affine>>,
+}
+
+/// Enough of bases to tell whether they may be those that were seen before; whether they are, only their contents tell.
+#[derive(PartialEq)]
+struct Sight {
+    length: usize,
+    samples: Vec<G1Affine>,
+}
+
+impl Sight {
+    fn of(points: &[G1Affine]) -> Self {
+        let step = (points.len() / SAMPLES).max(1);
+        Self { length: points.len(), samples: points.iter().step_by(step).copied().collect() }
+    }
+}
+
+/// Those used last at the end.
+static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+static SEEN: Mutex<Vec<Sight>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Σ scalarᵢ · pointᵢ on the accelerator's device, over kept bases where these are such.
+///
+/// # Errors
+/// As [`msm`].
+pub(crate) fn sum(
+    accelerator: &Accelerator,
+    points: &[G1Affine],
+    scalars: Scalars<'_>,
+    abort: Abort<'_>,
+) -> Result<G1> {
+    let kept = match accelerator.devices() {
+        [device] if points.len() >= FEWEST => find(accelerator, device, points)?,
+        _ => None,
+    };
+    let (sum, _) = match kept {
+        Some(kept) => kept.run(scalars, abort)?,
+        None => msm(accelerator, points, scalars, abort)?,
+    };
+    Ok(sum)
+}
+
+/// Gives back all that is kept on a device; whether there was something.
+pub(crate) fn give_back(device: &Arc<Device>) -> bool {
+    let mut kept = lock(&KEPT);
+    let before = kept.len();
+    kept.retain(|bases| !Arc::ptr_eq(&bases.device, device));
+    kept.len() < before
+}
+
+/// Kept bases, or those that are kept from now on, since they come the second time.
+fn find(
+    accelerator: &Accelerator,
+    device: &Arc<Device>,
+    points: &[G1Affine],
+) -> Result<Option<Arc<Msm<'static, G1Affine>>>> {
+    let mut kept = lock(&KEPT);
+    let is_it = |bases: &Kept| Arc::ptr_eq(&bases.device, device) && are_equal(&bases.points, points);
+    if let Some(number) = kept.iter().position(is_it) {
+        let bases = kept.remove(number);
+        let msm = bases.msm.clone();
+        kept.push(bases);
+        return Ok(Some(msm));
+    }
+    if !was_seen(points) {
+        return Ok(None);
+    }
+    let copy = Arc::new(points.to_vec());
+    let msm = Arc::new(Msm::shared(accelerator, copy.clone(), Options::default())?);
+    make_room(&mut kept, device, msm.table_bytes());
+    kept.push(Kept { device: device.clone(), points: copy, msm: msm.clone() });
+    Ok(Some(msm))
+}
+
+fn are_equal(a: &[G1Affine], b: &[G1Affine]) -> bool {
+    if a.len() != b.len() || a.first() != b.first() {
+        return false;
+    }
+    let [a, b] = [a, b].map(G1Affine::to_device);
+    on_cores(|| a.par_chunks(PIECE).zip(b.par_chunks(PIECE)).all(|(a, b)| a == b))
+}
+
+/// Whether such bases were seen before; they are from now on.
+fn was_seen(points: &[G1Affine]) -> bool {
+    let (sight, mut seen) = (Sight::of(points), lock(&SEEN));
+    if seen.contains(&sight) {
+        return true;
+    }
+    if seen.len() == SIGHTS {
+        seen.remove(0);
+    }
+    seen.push(sight);
+    false
+}
+
+/// Lets go what was not used for longest, until there is room for so many bytes.
+fn make_room(kept: &mut Vec<Kept>, device: &Arc<Device>, bytes: u64) {
+    let of_device = |bases: &Kept| Arc::ptr_eq(&bases.device, device);
+    let most = (device.memory() / SHARE).saturating_sub(bytes);
+    while kept.iter().filter(|bases| of_device(bases)).map(|bases| bases.msm.table_bytes()).sum::<u64>() > most {
+        let Some(oldest) = kept.iter().position(of_device) else { return };
+        kept.remove(oldest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::Fr;
+    use halo2curves::group::{Curve as _, Group as _};
+    use proofwarp::BackendKind;
+
+    use super::*;
+
+    /// Kept at the second sight, found at the third, and told from others that differ in one point.
+    #[test]
+    fn bases_that_come_again_are_kept() {
+        let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {
+            return eprintln!("left out: bases stay on devices only");
+        };
+        let accelerator = accelerator.on_devices(accelerator.devices()[..1].to_vec());
+        let device = &accelerator.devices()[0];
+        let mut points: Vec<_> =
+            (1..=FEWEST as u64).map(|i| (G1Affine::generator() * Fr::from(i)).to_affine()).collect();
+        let found = |points: &[G1Affine]| find(&accelerator, device, points).expect("no error").is_some();
+        assert_eq!([found(&points), found(&points), found(&points)], [false, true, true]);
+        assert_eq!(lock(&KEPT).len(), 1);
+        points[1] = points[2];
+        let scalars = vec![Fr::from(1); FEWEST];
+        let expected = points.iter().fold(G1::identity(), |sum, point| sum + point);
+        for _ in 0..3 {
+            assert_eq!(sum(&accelerator, &points, (&scalars).into(), None).expect("a sum"), expected);
+        }
+        assert_eq!(lock(&KEPT).len(), 2);
+        assert!(give_back(device) && !give_back(device));
+    }
+}

@@ -1,0 +1,48 @@
+//! Where whole operations run: on a program's device, and on the host's cores where it has none or failed.
+
+use std::sync::LazyLock;
+
+use proofwarp::settings::Settings;
+use proofwarp::waiting::{apart, on_cores};
+use proofwarp::{Abort, Accelerator, BackendKind, Error, Result};
+
+use crate::EcResult;
+use crate::rust_gpu_tools::Program;
+
+static HOST: LazyLock<Result<Accelerator>> = LazyLock::new(|| Accelerator::with_backend(BackendKind::Cpu));
+
+/// Does work on the program's device; where that fails, and no backend is forced, again on the host, and the log says why. It
+/// leaves its inputs as they were where it fails.
+///
+/// Nothing is waited for that needs the caller's pool: its workers may all be waiting for this device.
+pub(crate) fn run<T: Send>(
+    program: &Program,
+    abort: Abort<'_>,
+    mut work: impl FnMut(&Accelerator, Abort<'_>) -> Result<T> + Send,
+) -> EcResult<T> {
+    let done = proofwarp::backend::guarded(abort, |abort| match program.accelerator() {
+        None => on_host(&mut work, abort),
+        Some(accelerator) => match apart(|| work(accelerator, abort)) {
+            Err(error) if may_go_on(&error) => {
+                log::warn!("{error}; on the CPU instead");
+                on_host(&mut work, abort)
+            }
+            done => done,
+        },
+    });
+    Ok(done?)
+}
+
+fn on_host<T: Send>(
+    work: &mut (impl FnMut(&Accelerator, Abort<'_>) -> Result<T> + Send),
+    abort: Abort<'_>,
+) -> Result<T> {
+    let host = HOST.as_ref().map_err(Clone::clone)?;
+    apart(|| on_cores(|| work(host, abort)))
+}
+
+/// Whether the host may give the result instead.
+fn may_go_on(error: &Error) -> bool {
+    let is_forced = Settings::get().map_or(true, |settings| settings.backend.is_some());
+    !is_forced && !matches!(error, Error::Aborted | Error::Invalid { .. })
+}

@@ -1,0 +1,102 @@
+//! BN254's field and curve in types of whatever crate, recognised by their memory: the interface is generic, and an unknown type
+//! has to be an error instead of a failed compilation.
+
+use std::any::type_name;
+
+use ff::PrimeField;
+use group::prime::PrimeCurveAffine;
+use group::{Curve as _, Group as _};
+use halo2curves::bn256::{Fr, G1Affine};
+use proofwarp::Error;
+
+use crate::rust_gpu_tools::GPUError;
+
+/// Some number.
+const SAMPLE: u64 = 0x1234_5678_9abc;
+
+type Result<T> = std::result::Result<T, GPUError>;
+
+/// A slice of elements as proofwarp's type has them.
+///
+/// # Errors
+/// They are others than BN254's scalars in Montgomery form.
+pub(crate) fn elements<F: PrimeField>(values: &[F]) -> Result<&[Fr]> {
+    check_field::<F>()?;
+    // SAFETY: the types have the same size, alignment and memory for the same elements.
+    Ok(unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
+}
+
+/// The same, to write: all elements are below the modulus, as the other type has them.
+///
+/// # Errors
+/// As [`elements`].
+pub(crate) fn elements_mut<F: PrimeField>(values: &mut [F]) -> Result<&mut [Fr]> {
+    check_field::<F>()?;
+    // SAFETY: as in `elements`.
+    Ok(unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
+}
+
+/// An element as proofwarp's type has it.
+///
+/// # Errors
+/// As [`elements`].
+pub(crate) fn element<F: PrimeField>(value: &F) -> Result<Fr> {
+    elements(std::slice::from_ref(value)).map(|values| values[0])
+}
+
+/// Points as proofwarp's type has them.
+///
+/// # Errors
+/// They are others than BN254's first group by two coordinates in Montgomery form, zeros for infinity.
+pub(crate) fn points<G: PrimeCurveAffine>(points: &[G]) -> Result<&[G1Affine]> {
+    check_curve::<G>()?;
+    // SAFETY: the types have the same size, alignment and memory for the same points.
+    Ok(unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), points.len()) })
+}
+
+/// A point in the caller's type.
+///
+/// # Errors
+/// As [`points`].
+pub(crate) fn point<G: PrimeCurveAffine>(point: G1Affine) -> Result<G::Curve> {
+    check_curve::<G>()?;
+    // SAFETY: as in `points`; the point is copied as it lies.
+    let point: G = unsafe { std::mem::transmute_copy(&point) };
+    Ok(point.to_curve())
+}
+
+/// That elements of the type are what [`Fr`] is in memory: minus one tells the modulus, one the form.
+fn check_field<F: PrimeField>() -> Result<()> {
+    let theirs = [F::zero(), F::one(), -F::one(), F::from(SAMPLE).square()];
+    let number = Fr::from(SAMPLE);
+    let ours = [Fr::zero(), Fr::one(), -Fr::one(), number * number];
+    check(&theirs, &ours)
+}
+
+/// That points of the type are what [`G1Affine`] is in memory, which is x and y.
+fn check_curve<G: PrimeCurveAffine>() -> Result<()> {
+    use halo2curves::group::prime::PrimeCurveAffine as _;
+    use halo2curves::group::{Curve as _, Group as _};
+    check_field::<G::Scalar>()?;
+    let generator = G::generator();
+    let theirs = [G::identity(), generator, -generator, generator.to_curve().double().to_affine()];
+    let generator = G1Affine::generator();
+    let ours = [G1Affine::identity(), generator, -generator, generator.to_curve().double().to_affine()];
+    check(&theirs, &ours)
+}
+
+/// That samples are the same bytes in both types.
+fn check<A, B>(theirs: &[A], ours: &[B]) -> Result<()> {
+    let like = size_of::<A>() == size_of::<B>() && align_of::<A>() == align_of::<B>();
+    if like && memory(theirs) == memory(ours) {
+        return Ok(());
+    }
+    Err(Error::invalid("ec-gpu-gen", "type", format!("one that is {} in memory", type_name::<B>()), type_name::<A>())
+        .into())
+}
+
+fn memory<T>(values: &[T]) -> &[u8] {
+    // SAFETY: callers' types are as large as numbers of 254 bits rounded up to words, or two of them, so that they have no
+    // room for padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}

@@ -1,0 +1,169 @@
+//! Multiplications Σ scalarᵢ · baseᵢ over bases in host memory.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use group::Group as _;
+use group::prime::PrimeCurveAffine;
+use halo2curves::bn256::{Fr, G1, G1Affine};
+use halo2curves::group::Curve as _;
+use proofwarp::msm::Scalars;
+use proofwarp::ntt::{Transform, transform_many};
+use proofwarp::{Abort, Accelerator, Error};
+
+use crate::rust_gpu_tools::{Device, GPUError, Program};
+use crate::threadpool::Worker;
+use crate::{EcError, EcResult, bases, fallback, known};
+
+/// Bits of all scalars.
+const ALL_BITS: usize = 254;
+
+/// Multiplications on one device.
+pub struct SingleMultiexpKernel<'a, G> {
+    program: Program,
+    abort: Abort<'a>,
+    curve: PhantomData<G>,
+}
+
+impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
+    /// Makes ready to work on the program's device; `maybe_abort` is asked every few milliseconds while a sum is computed, and
+    /// ends it when it returns true.
+    ///
+    /// # Errors
+    /// The program is another device's, or the points are not those of BN254's first group.
+    pub fn create(
+        program: Program,
+        device: &Device,
+        maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>,
+    ) -> EcResult<Self> {
+        if !program.is_on(device) {
+            let (expected, actual) = (device.name(), program.device_name());
+            return Err(Error::invalid("multiexp", "device of the program", expected, actual).into());
+        }
+        known::points::<G>(&[])?;
+        Ok(Self { program, abort: maybe_abort, curve: PhantomData })
+    }
+
+    /// Σ scalarᵢ · baseᵢ.
+    ///
+    /// Bases are trusted to be infinity or points on the curve.
+    ///
+    /// # Errors
+    /// The lengths differ, the hook aborted, or the device failed and a backend is forced.
+    pub fn multiexp(&self, bases: &[G], scalars: &[G::Scalar]) -> EcResult<G::Curve> {
+        self.multiexp_bound(bases, scalars, ALL_BITS)
+    }
+
+    /// The same for scalars below 2^bits, which take less time the shorter they are. Where one is longer the sum is right all the
+    /// same, takes longer, and the log says so.
+    ///
+    /// # Errors
+    /// As [`Self::multiexp`].
+    pub fn multiexp_bound(&self, bases: &[G], scalars: &[G::Scalar], bits: usize) -> EcResult<G::Curve> {
+        let (points, scalars) = (known::points(bases)?, known::elements(scalars)?);
+        Ok(known::point::<G>(self.sum(points, scalars, bits)?)?)
+    }
+
+    /// [`Self::multiexp_bound`], after which the scalars are transformed as by [`crate::fft::SingleFftKernel::radix_ifft`].
+    ///
+    /// # Errors
+    /// As those of both; the scalars are then as they were.
+    pub fn multiexp_bound_and_ifft(
+        &self,
+        bases: &[G],
+        scalars: &mut [G::Scalar],
+        bits: usize,
+        omega: &G::Scalar,
+        divisor: &G::Scalar,
+        log_n: u32,
+    ) -> EcResult<G::Curve> {
+        let (points, scalars) = (known::points(bases)?, known::elements_mut(scalars)?);
+        let scale = Some(known::element(divisor)?);
+        let transform = Transform { scale, ..Transform::new(log_n, known::element(omega)?) };
+        let sum = self.sum(points, scalars, bits)?;
+        fallback::run(&self.program, self.abort, |accelerator, abort| {
+            transform_many(accelerator, &mut [&mut *scalars], &[transform], abort).map(drop)
+        })?;
+        Ok(known::point::<G>(sum)?)
+    }
+
+    fn sum(&self, points: &[G1Affine], scalars: &[Fr], bits: usize) -> EcResult<G1Affine> {
+        if points.len() != scalars.len() {
+            return Err(Error::invalid("multiexp", "number of scalars", points.len(), scalars.len()).into());
+        }
+        let sum = fallback::run(&self.program, self.abort, |accelerator, abort| {
+            sum_of_short(accelerator, points, scalars, bits, abort)
+        })?;
+        Ok(sum.to_affine())
+    }
+}
+
+/// The sum of scalars of so many bits, or else of longer ones.
+fn sum_of_short(
+    accelerator: &Accelerator,
+    points: &[G1Affine],
+    scalars: &[Fr],
+    bits: usize,
+    abort: Abort<'_>,
+) -> proofwarp::Result<G1> {
+    let all = Scalars::elements(scalars);
+    if bits < ALL_BITS {
+        // A bound of no bits leaves nothing but zeros.
+        match bases::sum(accelerator, points, all.with_bit_length(bits.max(1) as u32), abort) {
+            // Lengths agree, so that it is a longer scalar.
+            Err(error @ Error::Invalid { .. }) => log::warn!("multiexp_bound: {error}"),
+            done => return done,
+        }
+    }
+    bases::sum(accelerator, points, all, abort)
+}
+
+/// Multiplications on several devices.
+pub struct MultiexpKernel<'a, G> {
+    kernels: Vec<SingleMultiexpKernel<'a, G>>,
+}
+
+impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
+    /// Makes ready to work on the devices, which are the programs'.
+    ///
+    /// # Errors
+    /// There is no program, programs and devices differ, or the points are not those of BN254's first group.
+    pub fn create(programs: Vec<Program>, devices: &[&Device]) -> EcResult<Self> {
+        if programs.is_empty() {
+            return Err(EcError::GpuTools(GPUError::DeviceNotFound));
+        }
+        if programs.len() != devices.len() {
+            return Err(Error::invalid("multiexp", "number of devices", programs.len(), devices.len()).into());
+        }
+        let pairs = programs.into_iter().zip(devices);
+        let kernels = pairs.map(|(program, device)| SingleMultiexpKernel::create(program, device, None));
+        Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
+    }
+
+    /// Σ scalarᵢ · base₍ᵢ₊skip₎, a part of it on each device, one after the other.
+    ///
+    /// # Errors
+    /// There are fewer bases than `skip` and scalars together, or as [`SingleMultiexpKernel::multiexp`].
+    pub fn multiexp(
+        &mut self,
+        _pool: &Worker,
+        bases: Arc<Vec<G>>,
+        scalars: Arc<Vec<G::Scalar>>,
+        skip: usize,
+    ) -> EcResult<G::Curve> {
+        let end = skip.saturating_add(scalars.len());
+        let Some(bases) = bases.get(skip..end) else {
+            return Err(Error::invalid("multiexp", "number of bases", format!("at least {end}"), bases.len()).into());
+        };
+        let chunk = scalars.len().div_ceil(self.kernels.len()).max(1);
+        let mut parts = bases.chunks(chunk).zip(scalars.chunks(chunk)).zip(&self.kernels);
+        parts.try_fold(G::Curve::identity(), |sum, ((bases, scalars), kernel)| {
+            Ok(sum + kernel.multiexp(bases, scalars)?)
+        })
+    }
+
+    /// Number of devices.
+    pub fn num_kernels(&self) -> usize {
+        self.kernels.len()
+    }
+}

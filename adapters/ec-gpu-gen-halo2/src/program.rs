@@ -1,0 +1,9 @@
+//! The macro that makes a program for a device.
+
+/// Makes a [`Program`](crate::rust_gpu_tools::Program) for a device: a `Result<Program, EcError>`.
+#[macro_export]
+macro_rules! program {
+    ($device:expr) => {
+        $crate::rust_gpu_tools::Program::from_device($device)
+    };
+}

@@ -1,0 +1,127 @@
+//! Elements in a device's memory, or in the host's where that is the device.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use halo2curves::bn256::Fr;
+use proofwarp::Error;
+use proofwarp::field::DeviceVector;
+
+use crate::rust_gpu_tools::GPUError;
+use crate::rust_gpu_tools::error::GPUResult;
+
+/// Elements of type `T`, one of BN254's scalar fields. Cleared when dropped.
+pub struct Buffer<T> {
+    memory: Memory,
+    elements: PhantomData<T>,
+}
+
+impl<T> Buffer<T> {
+    pub(super) fn new(memory: Memory) -> Self {
+        Self { memory, elements: PhantomData }
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("len", &self.memory.len()).finish_non_exhaustive()
+    }
+}
+
+/// Where elements lie.
+#[doc(hidden)]
+pub struct Memory {
+    pub(super) place: Place,
+    /// The first element, while the host knows it: transforms are told their root that way.
+    pub(super) first: Mutex<Option<Fr>>,
+}
+
+pub(super) enum Place {
+    Device(DeviceVector<Fr>),
+    Host(Mutex<Arc<Column>>),
+}
+
+impl Memory {
+    pub fn new(place: Place, first: Option<Fr>) -> Self {
+        Self { place, first: Mutex::new(first) }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match &self.place {
+            Place::Device(vector) => vector.len(),
+            Place::Host(column) => lock(column).len(),
+        }
+    }
+
+    /// The host does not know any more what is first.
+    pub fn forget_first(&self) {
+        *lock(&self.first) = None;
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Elements in host memory, cleared when dropped.
+#[derive(Clone)]
+pub(super) struct Column(pub Vec<Fr>);
+
+impl Deref for Column {
+    type Target = [Fr];
+
+    fn deref(&self) -> &[Fr] {
+        &self.0
+    }
+}
+
+impl DerefMut for Column {
+    fn deref_mut(&mut self) -> &mut [Fr] {
+        &mut self.0
+    }
+}
+
+impl Drop for Column {
+    fn drop(&mut self) {
+        self.0.fill(Fr::zero());
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
+    }
+}
+
+/// Writes a column's first rows.
+pub(super) fn put(column: &mut Arc<Column>, rows: Column) {
+    if rows.len() == column.len() {
+        *column = Arc::new(rows);
+    } else {
+        Arc::make_mut(column)[..rows.len()].copy_from_slice(&rows);
+    }
+}
+
+/// A buffer as devices have it.
+pub(super) fn vector(memory: &Memory) -> GPUResult<&DeviceVector<Fr>> {
+    match &memory.place {
+        Place::Device(vector) => Ok(vector),
+        Place::Host(_) => Err(another_device("kernel")),
+    }
+}
+
+/// A buffer as the host has it.
+pub(super) fn column(memory: &Memory) -> GPUResult<Arc<Column>> {
+    match &memory.place {
+        Place::Host(column) => Ok(lock(column).clone()),
+        Place::Device(_) => Err(another_device("kernel")),
+    }
+}
+
+/// A buffer of another device than the program's.
+pub(super) fn another_device(place: &'static str) -> GPUError {
+    Error::invalid(place, "buffer", "one of the program's device", "one of another").into()
+}

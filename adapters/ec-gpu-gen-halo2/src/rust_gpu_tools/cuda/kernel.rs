@@ -1,0 +1,112 @@
+//! A kernel by name, with its arguments.
+
+use std::sync::Arc;
+
+use halo2curves::bn256::Fr;
+use proofwarp::columns::{Argument, Operation, Parameter, enqueue, on_cpu};
+use proofwarp::report::own_work;
+use proofwarp::waiting::{apart, on_cores};
+
+use super::arguments::{self, Given, KernelArgument};
+use super::buffer::{Column, Memory, Place, column, lock, put, vector};
+use super::names::Kind;
+use super::rounds;
+use crate::rust_gpu_tools::GPUError;
+use crate::rust_gpu_tools::error::GPUResult;
+use crate::rust_gpu_tools::queue::Queue;
+
+/// A kernel with the arguments that it has been given so far, which outlive it.
+#[derive(Debug)]
+pub struct Kernel<'a> {
+    /// None where the device is the host.
+    queue: Option<&'a Queue>,
+    name: String,
+    kind: Kind,
+    items: usize,
+    arguments: Vec<Given<'a>>,
+}
+
+impl<'a> Kernel<'a> {
+    pub(super) fn new(queue: Option<&'a Queue>, name: &str, kind: Kind, items: usize) -> Self {
+        Self { queue, name: name.to_owned(), kind, items, arguments: Vec::new() }
+    }
+
+    /// Appends an argument.
+    #[must_use]
+    pub fn arg<T: KernelArgument>(mut self, argument: &'a T) -> Self {
+        self.arguments.push(argument.given());
+        self
+    }
+
+    /// Queues it, and does not wait for it: whoever reads a buffer does.
+    ///
+    /// # Errors
+    /// Its arguments are not the kernel's in number, kind or length, a column is written that is read at another row, or the device
+    /// failed. The error names the kernel.
+    pub fn run(self) -> GPUResult<()> {
+        let done = match self.kind {
+            Kind::Columns(operation) => self.columns(operation),
+            Kind::Round => rounds::run(self.queue, &self.arguments),
+        };
+        done.map_err(|error| GPUError::Generic(format!("{}: {error}", self.name)))
+    }
+
+    fn columns(&self, operation: Operation) -> GPUResult<()> {
+        match self.queue {
+            Some(queue) => self.on_device(queue, operation)?,
+            None => self.on_host(operation)?,
+        }
+        let written = |kind: &Parameter| matches!(kind, Parameter::Written | Parameter::Updated);
+        for (given, _) in self.arguments.iter().zip(operation.parameters()).filter(|(_, kind)| written(kind)) {
+            if let arguments::Kind::Memory(memory) = given.0 {
+                memory.forget_first();
+            }
+        }
+        Ok(())
+    }
+
+    fn on_device(&self, queue: &Queue, operation: Operation) -> GPUResult<()> {
+        let arguments = self.arguments.iter().map(|given| match given.0 {
+            arguments::Kind::Number(number) => Ok(Argument::Number(number)),
+            arguments::Kind::Memory(memory) => vector(memory).map(Argument::Column),
+            arguments::Kind::Local => Err(no_local_memory()),
+        });
+        let arguments = arguments.collect::<GPUResult<Vec<_>>>()?;
+        Ok(queue.with(|stream| enqueue(stream, operation, &arguments, self.items))?)
+    }
+
+    /// The columns as they are now are read; what comes of it takes the place of those that are written.
+    fn on_host(&self, operation: Operation) -> GPUResult<()> {
+        let columns = self.arguments.iter().map(|given| match given.0 {
+            arguments::Kind::Memory(memory) => column(memory).map(Some),
+            arguments::Kind::Number(_) => Ok(None),
+            arguments::Kind::Local => Err(no_local_memory()),
+        });
+        let columns = columns.collect::<GPUResult<Vec<Option<Arc<Column>>>>>()?;
+        let pairs = self.arguments.iter().zip(&columns);
+        let arguments: Vec<_> = pairs.map(|(given, column)| resolved(given, column.as_deref())).collect();
+        let rows = columns.iter().flatten().map(|column| column.len()).max().unwrap_or(0);
+        let work = || own_work("columns bn254_fr", rows, || on_cpu(operation, &arguments, self.items));
+        let done = apart(|| on_cores(work))?;
+        drop(arguments);
+        drop(columns);
+        for (number, rows) in done {
+            let rows = Column(rows);
+            if let arguments::Kind::Memory(Memory { place: Place::Host(column), .. }) = self.arguments[number].0 {
+                put(&mut lock(column), rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn resolved<'a>(given: &Given<'_>, column: Option<&'a Column>) -> Argument<'a, [Fr]> {
+    match (given.0, column) {
+        (arguments::Kind::Number(number), _) => Argument::Number(number),
+        (_, column) => Argument::Column(column.map(|column| &column[..]).unwrap_or_default()),
+    }
+}
+
+fn no_local_memory() -> GPUError {
+    proofwarp::Error::invalid("kernel", "argument", "a buffer or a number", "local memory").into()
+}

@@ -1,0 +1,75 @@
+//! The devices that callers see, of which there is always one.
+
+use std::sync::{Arc, LazyLock};
+
+use proofwarp::backend::DeviceInfo;
+use proofwarp::{Accelerator, BackendKind};
+
+use super::queue::Queue;
+
+/// All devices.
+static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| match Accelerator::global() {
+    Err(error) => {
+        log::error!("{error}");
+        vec![Device(Place::Nowhere(error.to_string()))]
+    }
+    Ok(accelerator) if accelerator.devices().is_empty() => {
+        if accelerator.forced().is_none() {
+            log::warn!("no GPU, so that all is done by the CPU: {}", accelerator.absent().join("; "));
+        }
+        vec![Device(Place::Host)]
+    }
+    Ok(accelerator) => {
+        let place = |device: &Arc<_>| Device(Place::Queue(Arc::new(Queue::new(device))));
+        accelerator.devices().iter().map(place).collect()
+    }
+});
+
+/// A device that proofwarp can use: a GPU, or the host's cores.
+#[derive(Debug, Clone)]
+pub struct Device(pub(super) Place);
+
+/// Where a device's work is done.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    /// On a device, in order.
+    Queue(Arc<Queue>),
+    /// On the host's cores.
+    Host,
+    /// Nowhere: the reason.
+    Nowhere(String),
+}
+
+impl Device {
+    /// All devices of the backend in use; where there are none, one that is the host's cores. Callers divide by their number.
+    pub fn all() -> Vec<&'static Self> {
+        DEVICES.iter().collect()
+    }
+
+    fn info(&self) -> Option<&DeviceInfo> {
+        match &self.0 {
+            Place::Queue(queue) => Some(queue.device().info()),
+            Place::Host | Place::Nowhere(_) => None,
+        }
+    }
+
+    /// The vendor's name for it.
+    pub fn name(&self) -> String {
+        self.info().map_or_else(|| "host".to_owned(), |info| info.name.clone())
+    }
+
+    /// What its work is done by.
+    pub fn backend(&self) -> BackendKind {
+        self.info().map_or(BackendKind::Cpu, |info| info.backend)
+    }
+
+    /// Total memory in bytes; 0 of the host's.
+    pub fn memory(&self) -> u64 {
+        self.info().map_or(0, |info| info.memory)
+    }
+
+    /// Multiprocessors, compute units or cores.
+    pub fn compute_units(&self) -> u32 {
+        self.info().map_or_else(|| rayon::current_num_threads() as u32, |info| info.compute_units)
+    }
+}

@@ -1,0 +1,30 @@
+//! Errors around devices, with the variants of the crate `rust-gpu-tools` that callers meet.
+
+/// Result of what devices are asked.
+pub(crate) type GPUResult<T> = std::result::Result<T, GPUError>;
+
+/// Errors around devices.
+///
+/// What goes wrong in proofwarp comes as [`GPUError::Generic`], with its text.
+#[derive(thiserror::Error, Debug)]
+#[allow(clippy::upper_case_acronyms, reason = "the name is part of the interface")]
+pub enum GPUError {
+    /// There is no such device.
+    #[error("Device not found!")]
+    DeviceNotFound,
+    /// There is no kernel of that name.
+    #[error("Kernel with name {0} not found!")]
+    KernelNotFound(String),
+    /// Any other error.
+    #[error("{0}")]
+    Generic(String),
+}
+
+impl From<proofwarp::Error> for GPUError {
+    fn from(error: proofwarp::Error) -> Self {
+        match error {
+            proofwarp::Error::NoKernel { name, .. } => Self::KernelNotFound(name),
+            other => Self::Generic(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A program: a device, for callers who run closures on it.
+
+use std::sync::Arc;
+
+use proofwarp::Accelerator;
+
+use super::device::{Device, Place};
+use super::{GPUError, cuda};
+use crate::{EcError, EcResult};
+
+/// A device, with kernels by name.
+#[derive(Debug, Clone)]
+pub struct Program(cuda::Program);
+
+impl Program {
+    /// A program for a device; what [`crate::program!`] calls.
+    ///
+    /// # Errors
+    /// The backend that `PROOFWARP_BACKEND` forces has no device here, or a setting is malformed.
+    pub fn from_device(device: &Device) -> EcResult<Self> {
+        match &device.0 {
+            Place::Nowhere(reason) => Err(EcError::GpuTools(GPUError::Generic(reason.clone()))),
+            Place::Queue(queue) => {
+                queue.accelerator()?;
+                Ok(Self(cuda::Program::new(Some(queue.clone()))))
+            }
+            Place::Host => Ok(Self(cuda::Program::new(None))),
+        }
+    }
+
+    /// Runs the first of two closures, such as [`program_closures!`](crate::rust_gpu_tools::program_closures) makes, on the program.
+    ///
+    /// # Errors
+    /// Those of the closure.
+    pub fn run<F1, F2, R, E, A>(&self, closures: (F1, F2), argument: A) -> Result<R, E>
+    where
+        E: From<GPUError>,
+        F1: FnOnce(&cuda::Program, A) -> Result<R, E>,
+    {
+        (closures.0)(&self.0, argument)
+    }
+
+    /// The device's name.
+    pub fn device_name(&self) -> String {
+        self.0.queue().map_or_else(|| "host".to_owned(), |queue| queue.device().info().name.clone())
+    }
+
+    /// Whether it is for that device.
+    pub(crate) fn is_on(&self, device: &Device) -> bool {
+        match (self.0.queue(), &device.0) {
+            (Some(ours), Place::Queue(theirs)) => Arc::ptr_eq(ours, theirs),
+            (None, Place::Host) => true,
+            _ => false,
+        }
+    }
+
+    /// For whole operations on the device; none where it is the host.
+    pub(crate) fn accelerator(&self) -> Option<&Accelerator> {
+        self.0.queue().and_then(|queue| queue.accelerator().ok())
+    }
+}
+
+/// Makes of one body the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes: there is one kind of
+/// program, so that the second is nothing.
+///
+/// The closure's arguments are the program and one more, with or without its type:
+/// `|program, argument: u32| -> Result<T, E> { … }`.
+#[macro_export]
+macro_rules! program_closures {
+    (|$program:ident, $argument:ident $(: $kind:ty)?| -> $result:ty $body:block) => {
+        (|$program: &$crate::rust_gpu_tools::cuda::Program, $argument $(: $kind)?| -> $result { $body }, ())
+    };
+}

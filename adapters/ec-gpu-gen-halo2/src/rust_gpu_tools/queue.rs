@@ -1,0 +1,84 @@
+//! A device's stream, which all programs share, so that what they queue is in order whatever buffers they share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proofwarp::backend::{Device, Stream, Traffic};
+use proofwarp::report::own_kernel;
+use proofwarp::waiting::apart;
+use proofwarp::{Accelerator, Error, Result};
+
+use crate::bases;
+
+/// A device, and what is queued on it.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// That of the backend, on this device alone: failing is an error.
+    accelerator: Result<Accelerator>,
+    device: Arc<Device>,
+    place: Mutex<Option<Filled>>,
+}
+
+/// A stream, and how many kernels of it have been reported.
+#[derive(Debug)]
+struct Filled {
+    stream: Stream,
+    reported: u32,
+}
+
+impl Queue {
+    pub fn new(device: &Arc<Device>) -> Self {
+        let forced = Accelerator::with_backend(device.info().backend);
+        let one = |all: Accelerator| all.on_devices(vec![device.clone()]);
+        Self { accelerator: forced.map(one), device: device.clone(), place: Mutex::default() }
+    }
+
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// For whole operations on this device alone.
+    pub fn accelerator(&self) -> Result<&Accelerator> {
+        self.accelerator.as_ref().map_err(Clone::clone)
+    }
+
+    /// Does work on the stream. Where memory is short, kept bases go, and it is tried once more.
+    pub fn with<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send) -> Result<T> {
+        match self.once(&work) {
+            Err(Error::OutOfMemory { .. }) if bases::give_back(&self.device) => self.once(work),
+            done => done,
+        }
+    }
+
+    fn once<T>(&self, work: impl FnOnce(&mut Stream) -> Result<T>) -> Result<T> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut self.filled(&mut place)?.stream)
+    }
+
+    fn filled<'a>(&self, place: &'a mut Option<Filled>) -> Result<&'a mut Filled> {
+        match place {
+            Some(filled) => Ok(filled),
+            none => Ok(none.insert(Filled { stream: self.device.stream()?, reported: 0 })),
+        }
+    }
+
+    /// As [`Self::with`], for copies: these spread over cores, which may not be those of the caller's pool, whose workers may wait
+    /// for this device.
+    pub fn copy<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send + Sync) -> Result<T> {
+        apart(|| self.with(&work))
+    }
+
+    /// Waits for the kernels and copies their results, so many elements; reports how many kernels ran.
+    pub fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
+        apart(|| {
+            let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+            let filled = self.filled(&mut place)?;
+            own_kernel(self.device.info(), "columns bn254_fr", elements, || {
+                copy(&mut filled.stream)?;
+                filled.stream.wipe_staging();
+                let launches = filled.stream.traffic().launches;
+                let new = launches - std::mem::replace(&mut filled.reported, launches);
+                Ok(Traffic { launches: new, ..Traffic::default() })
+            })
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! The same operations by their definitions, on the host's cores.
+
+use rayon::prelude::*;
+
+use super::check::{Argument, Checkable, Checked, Place};
+use super::operation::{Operation, Parameter};
+use crate::Result;
+use crate::field::{NttField, as_bytes};
+
+impl<F> Place for [F] {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        !self.is_empty() && self.as_ptr() == other.as_ptr()
+    }
+}
+
+/// The rows of the columns that an operation writes, each with the number of its argument; the columns themselves stay as they
+/// are. Arguments and `items` as of [`super::enqueue`].
+///
+/// # Errors
+/// As there, but for those of devices.
+pub fn on_cpu<F: NttField>(
+    operation: Operation,
+    arguments: &[Argument<'_, [F]>],
+    items: usize,
+) -> Result<Vec<(usize, Vec<F>)>> {
+    let checked = Checked::new(operation, arguments, items)?;
+    let mut call = Call { rows: checked.rows as usize, columns: Vec::new(), numbers: Vec::new() };
+    for argument in checked.arguments {
+        match argument {
+            Checkable::Column(column) => call.columns.push(column),
+            Checkable::Number(number) => call.numbers.push(number as usize),
+        }
+    }
+    let parameters = operation.parameters().iter().enumerate();
+    let written = parameters.filter(|(_, kind)| matches!(kind, Parameter::Written | Parameter::Updated));
+    Ok(written.map(|(number, _)| number).zip(results(operation, &call)).collect())
+}
+
+/// Columns and numbers, each in their order.
+struct Call<'a, F> {
+    rows: usize,
+    columns: Vec<&'a [F]>,
+    numbers: Vec<usize>,
+}
+
+/// What is written, column by column.
+fn results<F: NttField>(operation: Operation, call: &Call<'_, F>) -> Vec<Vec<F>> {
+    match operation {
+        Operation::PermutationFactors => permutation_factors(call),
+        Operation::LookupSlots => lookup_slots(call),
+        Operation::SortStep => vec![sort_step(call)],
+        Operation::ToMontgomery => vec![call.each(|row| to_montgomery(call.at(0, row)))],
+        Operation::FromMontgomery => vec![call.each(|row| from_montgomery(call.at(0, row)))],
+        _ if operation.parameters()[0] == Parameter::Updated => vec![call.each(|row| updated(operation, call, row))],
+        _ => vec![call.each(|row| made(operation, call, row))],
+    }
+}
+
+impl<F: NttField> Call<'_, F> {
+    fn each(&self, row: impl Fn(usize) -> F + Send + Sync) -> Vec<F> {
+        (0..self.rows).into_par_iter().map(row).collect()
+    }
+
+    fn at(&self, column: usize, row: usize) -> F {
+        self.columns[column][row]
+    }
+
+    /// An element of a column at another row, by one of the rotations.
+    fn turned(&self, column: usize, rotation: usize, row: usize) -> F {
+        self.columns[column][(row + self.numbers[rotation]) % self.rows]
+    }
+}
+
+/// A row of what depends on nothing that was there.
+fn made<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
+    let a = || call.turned(1, 0, row);
+    let b = || call.turned(2, 1, row);
+    let c = |column: usize| call.at(column, 0);
+    match operation {
+        Operation::Constant => c(1),
+        Operation::Extend if row < call.numbers[0] => call.at(0, row),
+        Operation::Sum => a() + b(),
+        Operation::Product => a() * b(),
+        Operation::SumConstant | Operation::Shift => a() + c(2),
+        Operation::ProductConstant | Operation::Scale => a() * c(2),
+        Operation::ScaleAdd => a() * c(3) + b(),
+        Operation::ShiftMul => (a() + c(3)) * b(),
+        Operation::Rotate => a(),
+        _ => F::ZERO,
+    }
+}
+
+/// A row of what was there with more terms.
+fn updated<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
+    let at = |column: usize| call.at(column, row);
+    let turned = |column: usize| call.turned(column, 0, row);
+    // Each term after a product by y.
+    let add = |y: usize, terms: &[F]| terms.iter().fold(at(0), |h, term| h * call.at(y, 0) + term);
+    match operation {
+        Operation::Periodic => match row % call.numbers[0] {
+            0 => at(0),
+            place => at(0) * call.at(1, place - 1),
+        },
+        Operation::PermutationEnds => add(6, &[(F::ONE - at(1)) * at(3), (at(2).square() - at(2)) * at(4)]),
+        Operation::Link => add(4, &[(at(1) - turned(2)) * at(3)]),
+        Operation::PermutationSides => add(4, &[(at(1) - at(2)) * at(3)]),
+        Operation::Logup => {
+            let step = (turned(5) - at(5)) * at(1) + at(4);
+            add(10, &[at(5) * at(7), at(6) * at(8), (step * at(2) - at(1) * at(3)) * at(9)])
+        }
+        Operation::LogupMore => add(5, &[((turned(3) - at(3)) * at(1) - at(2)) * at(4)]),
+        Operation::Shuffle => {
+            let z = at(3);
+            let step = at(2) * turned(3) - at(1) * z;
+            add(7, &[(F::ONE - z) * at(4), (z.square() - z) * at(5), step * at(6)])
+        }
+        _ => at(0),
+    }
+}
+
+fn permutation_factors<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
+    let challenge = |number: usize| call.at(5, number);
+    let value = |row: usize| call.at(2, row) + challenge(2);
+    let left = call.each(|row| call.at(0, row) * (challenge(1) * call.at(3, row) + value(row)));
+    let right = call.each(|row| call.at(1, row) * (call.at(4, row) + value(row)));
+    vec![left, right, call.each(|row| call.at(4, row) * challenge(3))]
+}
+
+fn lookup_slots<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
+    let (beta, gamma, slot) = (call.at(4, 0), call.at(4, 1), call.numbers[0]);
+    let factor = |first: usize, row: usize| (call.at(first, row) + beta) * (call.at(first + 1, row) + gamma);
+    let mut beside = call.each(|row| factor(0, row));
+    let mut permuted = call.each(|row| factor(2, row));
+    permuted.par_chunks_mut(slot).zip(beside.par_chunks_mut(slot)).for_each(|(permuted, beside)| {
+        let all = multiply_by_others(permuted, beside);
+        beside[0] = all;
+    });
+    vec![permuted, beside]
+}
+
+/// Multiplies each value by all factors but its own; their product.
+fn multiply_by_others<F: NttField>(values: &mut [F], factors: &[F]) -> F {
+    let multiply = |product: F, (value, factor): (&mut F, &F)| {
+        *value *= product;
+        product * factor
+    };
+    values.iter_mut().zip(factors).fold(F::ONE, multiply);
+    values.iter_mut().zip(factors).rev().fold(F::ONE, multiply)
+}
+
+/// 2^256, what Montgomery form has elements multiplied by.
+fn radix<F: NttField>() -> F {
+    F::from(2).pow_vartime([8 * size_of::<F>() as u64])
+}
+
+/// The element whose memory is a number below the modulus, as the element that this number is.
+fn to_montgomery<F: NttField>(number: F) -> F {
+    number * radix::<F>()
+}
+
+/// The element whose memory is the number that an element is.
+fn from_montgomery<F: NttField>(element: F) -> F {
+    element * radix::<F>().invert().unwrap_or(F::ZERO)
+}
+
+fn sort_step<F: NttField>(call: &Call<'_, F>) -> Vec<F> {
+    let mut values = call.columns[0][..call.rows].to_vec();
+    let [round, step] = [call.numbers[0], call.numbers[1]];
+    let distance = 1 << (round - step);
+    values.par_chunks_mut(2 * distance).enumerate().for_each(|(block, values)| {
+        // Blocks of 2^(round + 1) rows take turns.
+        let is_falling = (block * distance) >> round & 1 == 1;
+        let (low, high) = values.split_at_mut(distance);
+        for (a, b) in low.iter_mut().zip(high) {
+            if is_above(a, b) != is_falling && a != b {
+                std::mem::swap(a, b);
+            }
+        }
+    });
+    values
+}
+
+/// Whether one is above the other, as numbers in memory.
+fn is_above<F: NttField>(a: &F, b: &F) -> bool {
+    as_bytes(std::slice::from_ref(a)).iter().rev().gt(as_bytes(std::slice::from_ref(b)).iter().rev())
+}

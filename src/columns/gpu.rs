@@ -1,0 +1,64 @@
+//! Operations queued on a stream.
+
+use std::sync::Arc;
+
+use super::check::{Argument, Checkable, Checked, Place};
+use super::operation::Operation;
+use crate::Result;
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::kernels::Family;
+use crate::program::{Program, mem};
+
+/// Work-items of a group, `COLUMNS_GROUP` of `cl/columns.cl`.
+const GROUP: u32 = 128;
+
+impl<F: NttField> Place for DeviceVector<F> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.buffer(), other.buffer())
+    }
+}
+
+/// Queues an operation on columns of the stream's device, over `items` work-items; with 0, over as many as there are rows.
+/// Nothing is waited for.
+///
+/// # Errors
+/// An argument is missing, of another kind, shorter than the rows, out of its range or of another device; what is read at
+/// other rows is written; there are fewer work-items than rows; kernels for the field are not there, or the device failed.
+/// Unless it did, columns are as they were.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    operation: Operation,
+    arguments: &[Argument<'_, DeviceVector<F>>],
+    items: usize,
+) -> Result<()> {
+    let call = Checked::new(operation, arguments, items)?;
+    let mut args = vec![Arg::U32(call.rows)];
+    for argument in &call.arguments {
+        args.push(match argument {
+            Checkable::Number(number) => Arg::U32(*number),
+            Checkable::Column(column) => {
+                column.check_on(stream)?;
+                mem(column.buffer())
+            }
+        });
+    }
+    let items = work_items(operation, &call);
+    let program = Program::of(Family::Columns, F::NAME)?;
+    // SAFETY: the arguments are those of the kernel, whose parameters are the operation's behind the number of rows; columns
+    // were found to have all rows, single elements to be there, and rotations to be below the rows.
+    unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }
+}
+
+/// Work-items that do all rows.
+fn work_items<C: ?Sized>(operation: Operation, call: &Checked<'_, C>) -> u64 {
+    let rows_of_item = match (operation, call.arguments.last()) {
+        (Operation::LookupSlots, Some(Checkable::Number(slot))) => u64::from(*slot),
+        _ => operation.rows_of_item() as u64,
+    };
+    u64::from(call.rows).div_ceil(rows_of_item)
+}

@@ -1,0 +1,28 @@
+//! Sums, products and terms of quotients, row by row, on columns that stay on a device: for provers that do one operation at a
+//! time, such as halo2-gpu-specific. Those that know a whole expression have [`crate::expression`].
+//!
+//! ```
+//! use halo2curves::bn256::Fr;
+//! use proofwarp::columns::{Argument::{Column, Number}, Operation, on_cpu};
+//!
+//! let [a, b] = [[1, 2], [30, 40]].map(|column| column.map(Fr::from));
+//! // a, and b a row further on.
+//! let arguments = [Column(&a[..]), Column(&a[..]), Column(&b[..]), Number(0), Number(1), Number(2)];
+//! let sums = on_cpu(Operation::Sum, &arguments, 0)?;
+//! assert_eq!(sums, [(0, vec![Fr::from(41), Fr::from(32)])]);
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+//!
+//! Columns are elements in Montgomery form. An operation takes its arguments in the order of [`Operation::parameters`]. A result
+//! may be a column that is read too, but not one that is read at another row. An operation takes O(rows) products, some reads
+//! and one write of 32 bytes a row for each column, and a sort's step a comparison for two rows.
+
+mod check;
+mod cpu;
+mod gpu;
+mod operation;
+
+pub use check::Argument;
+pub use cpu::on_cpu;
+pub use gpu::enqueue;
+pub use operation::{Operation, Parameter};
