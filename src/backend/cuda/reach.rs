@@ -1,6 +1,7 @@
 //! Direct access to other devices' memory: without it the driver takes copies between devices through the host.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 
 use cust::device::Device;
@@ -18,9 +19,8 @@ impl Reach {
     /// Opens another device's memory to the context that is current, the one of `own`, once. Where the two have no link,
     /// copies go through the host as before.
     pub fn open(&self, own: Device, other: (usize, Device)) -> Result<(), Failed> {
-        let mut opened = lock(&self.0);
-        if !opened.contains_key(&other.0) {
-            opened.insert(other.0, open(own, other.1)?);
+        if let Entry::Vacant(entry) = lock(&self.0).entry(other.0) {
+            entry.insert(open(own, other.1)?);
         }
         Ok(())
     }
