@@ -20,6 +20,8 @@
 //! | multi-scalar multiplication | [`mod@msm`] | [`msm::msm`], [`msm::Msm`] |
 //! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
+//! | sparse matrices that change | [`matrix::dynamic`] | [`matrix::dynamic::DynamicCsr`] |
+//! | dense matrices | [`matrix::dense`] | [`matrix::dense::Dense`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |

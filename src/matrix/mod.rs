@@ -1,5 +1,13 @@
-//! Matrices over the fields of [`crate::field`].
+//! Matrices over the fields of [`crate::field`]: sparse ones, sparse ones that change, and dense ones.
+//!
+//! | what | module | an example |
+//! |---|---|---|
+//! | sparse matrices times vectors, such as those of an R1CS | [`sparse`] | [`SparseMatrix`] |
+//! | sparse matrices that change between products | [`dynamic`] | [`dynamic::DynamicCsr`] |
+//! | dense products, also of small integers | [`dense`] | [`dense::Dense`] |
 
+pub mod dense;
+pub mod dynamic;
 pub mod sparse;
 
 pub use sparse::{Csr, CsrOnDevice, DeviceVectors, Explanation, Kernel, Options, SparseMatrix, Statistics};
