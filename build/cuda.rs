@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::kernels::{Dialect, Module, clmad_modules, modules, starting_early};
+use crate::kernels::{Dialect, Module, clmad_modules, cuda_modules, modules, starting_early};
 use cache::Cache;
 use nvcc::Nvcc;
 
@@ -91,7 +91,7 @@ fn compile_all(out: &Path) -> Result<Built, String> {
         Err(reason) => (Vec::new(), reason.replace('\n', " ")),
     };
     // The longest compilations first, so that none of them is left to the end.
-    let mut modules: Vec<Module> = modules();
+    let mut modules: Vec<Module> = [modules(), cuda_modules()].concat();
     modules.sort_by_key(|module| module.quadratic);
     let queue = Mutex::new(modules);
     let done: Mutex<Vec<Result<Fatbin, String>>> = Mutex::default();

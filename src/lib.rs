@@ -21,6 +21,8 @@
 //! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
 //! | sums, products and terms of quotients, one operation at a time | [`columns`] | the drop-in for halo2-gpu-specific |
+//! | sparse matrices that change | [`matrix::dynamic`] | [`matrix::dynamic::DynamicCsr`] |
+//! | dense matrices | [`matrix::dense`] | [`matrix::dense::Dense`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |

@@ -2,7 +2,7 @@
 #![cfg(feature = "cuda")]
 
 use proofwarp::backend::cuda;
-use proofwarp::kernels::{clmad_modules, modules};
+use proofwarp::kernels::{clmad_modules, cuda_modules, modules};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 #[test]
@@ -27,7 +27,7 @@ fn every_module_was_compiled() {
         eprintln!("left out: kernels of every module, since none were built in: {}", cuda::BUILD_NOTE);
         return;
     }
-    for module in modules() {
+    for module in modules().into_iter().chain(cuda_modules()) {
         assert!(cuda::has_kernels(&module.name), "{} has no kernels", module.name);
     }
     if !cuda::CLMAD_NOTE.is_empty() {

@@ -41,6 +41,10 @@ pub enum Family {
     Csr,
     /// What is done to columns row by row.
     Columns,
+    /// Dense matrices.
+    Gemm,
+    /// Dense products of bytes, on tensor cores: CUDA only, and of no field.
+    GemmInt8,
     /// Polynomial expressions over columns.
     Expression,
     /// What Groth16 needs between transforms and multiplications.
@@ -64,6 +68,8 @@ impl Family {
             Self::NttSmall => "ntt_small",
             Self::Csr => "csr",
             Self::Columns => "columns",
+            Self::Gemm => "gemm",
+            Self::GemmInt8 => "gemm_int8",
             Self::Expression => "expression",
             Self::Groth16 => "groth16",
             Self::Plonk => "plonk",
@@ -150,6 +156,7 @@ pub fn modules() -> Vec<Module> {
         (Family::NttSmall, &NTT_FIELDS[..]),
         (Family::Csr, &NTT_FIELDS[..]),
         (Family::Columns, &COLUMN_FIELDS[..]),
+        (Family::Gemm, &NTT_FIELDS[..]),
         (Family::Expression, &NTT_FIELDS[..]),
         (Family::Groth16, &PAIRING_FIELDS[..]),
         (Family::Plonk, &NTT_FIELDS[..]),
@@ -177,6 +184,13 @@ pub fn modules() -> Vec<Module> {
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary);
     binary.map(|module| Module { name: format!("{}_{}", module.name, name::CLMAD), clmad: true, ..module }).collect()
+}
+
+/// Modules for CUDA only: products of bytes on tensor cores, which know no field.
+pub fn cuda_modules() -> Vec<Module> {
+    let any = modules().into_iter().find(|module| module.family == Family::Gemm);
+    let name = format!("{}_{}", Family::GemmInt8.name(), name::TENSOR);
+    any.map(|module| Module { name, family: Family::GemmInt8, ..module }).into_iter().collect()
 }
 
 /// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
@@ -219,6 +233,11 @@ const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 const CSR: &str = include_str!("../../cl/csr.cl");
 const COLUMNS: &str = include_str!("../../cl/columns.cl");
+/// Sums that are reduced once.
+const FIELD_LAZY: &[&str] = &[include_str!("../../cl/field_lazy.cl")];
+const GEMM: &[&str] =
+    &[include_str!("../../cl/gemm.cl"), include_str!("../../cl/gemv.cl"), include_str!("../../cl/gemm_crt.cl")];
+const GEMM_INT8: &str = include_str!("../../cuda/gemm_int8.cu");
 const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
 /// Sums of products of a prime field; of a binary one, its arithmetic has them.
@@ -264,6 +283,10 @@ impl Module {
         let mut text = String::from(if self.clmad { "#define HAS_CLMAD\n" } else { "" });
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
+        if self.family == Family::GemmInt8 {
+            self.family_sources(&mut text);
+            return text;
+        }
         if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
             section(&mut text, scalar, &[]);
         }
@@ -295,6 +318,7 @@ impl Module {
             Family::Ntt | Family::NttSmall => SHOUP,
             Family::Plonk => PLONK_FIELD,
             Family::Columns => &[FIELD_ENCODING],
+            Family::Gemm => FIELD_LAZY,
             _ if self.decodes() => &[FIELD_ENCODING],
             _ => &[],
         }
@@ -312,6 +336,8 @@ impl Module {
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Columns => text.push_str(COLUMNS),
+            Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
+            Family::GemmInt8 => text.push_str(GEMM_INT8),
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
                 text.push_str(SUMCHECK);

@@ -30,3 +30,5 @@ pub const PALLAS: &str = "pallas";
 pub const VESTA: &str = "vesta";
 /// What names of modules with carry-less multiply-add end with.
 pub const CLMAD: &str = "clmad";
+/// What the name of the module for tensor cores ends with.
+pub const TENSOR: &str = "tensor";

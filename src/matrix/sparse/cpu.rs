@@ -11,7 +11,12 @@ use crate::{Error, Result};
 const PIECE: usize = 1 << 13;
 
 /// A·x of every vector; results are written when all are there.
-pub(super) fn multiply<F: NttField>(csr: &Csr<F>, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<()> {
+pub(in crate::matrix) fn multiply<F: NttField>(
+    csr: &Csr<F>,
+    x: &[&[F]],
+    y: &mut [&mut [F]],
+    abort: Abort<'_>,
+) -> Result<()> {
     let results = x.iter().map(|x| product(csr, x, abort)).collect::<Result<Vec<_>>>()?;
     check_abort(abort)?;
     y.iter_mut().zip(results).for_each(|(y, result)| y.copy_from_slice(&result));

@@ -1,0 +1,193 @@
+// Dense matrices: C = A·B, y = A·x, and what goes with them (src/matrix/dense/gpu.rs).
+//
+// Entry (r, c) of a matrix lies `first + r·row_step + c·column_step` entries after its buffer's start: any strides, so that
+// a transposed matrix is the same memory. Field elements are reduced and in Montgomery form, 32 bytes, so each is one sector of
+// memory and the order in which neighbours read does not count. Small entries are signed numbers of one or of four bytes.
+//
+// A group makes GEMM_ROWS × GEMM_COLUMNS entries, a work-item two of a column. It takes GEMM_DEPTH columns of A and rows of B at
+// a time into local memory, the next ones on their way while these are multiplied. There, elements lie in halves of 16 bytes,
+// [k][half][row or column]: 32 neighbours read one element of A and 32 of B side by side, so no bank is met twice.
+
+#define GEMM_GROUP 256
+#define GEMM_ROWS 16
+#define GEMM_COLUMNS 32
+#define GEMM_DEPTH 8
+#define GEMM_HALVES (FIELD_WORDS / 2)
+
+typedef struct {
+    u64 first, row_step, column_step;
+} gemm_view_t;
+
+#define GEMM_VIEW(name) u64 name##_first, u64 name##_row_step, u64 name##_column_step
+#define GEMM_TAKE(name) {name##_first, name##_row_step, name##_column_step}
+
+DEVICE u64 gemm_at(gemm_view_t view, u32 row, u32 column) {
+    return view.first + row * view.row_step + column * view.column_step;
+}
+
+typedef struct ALIGNED(16) {
+    u32 limb[GEMM_HALVES];
+} gemm_half_t;
+
+// Sizes of the product: C has rows × columns entries, sums of `inner` products.
+typedef struct {
+    u32 rows, inner, columns;
+    // The group's first entry, and the work-item's in it.
+    u32 row, column, my_row, my_column;
+} gemm_work_t;
+
+DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns) {
+    gemm_work_t work;
+    u32 across = (columns + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
+    work.rows = rows, work.inner = inner, work.columns = columns;
+    work.row = GROUP_ID / across * GEMM_ROWS, work.column = GROUP_ID % across * GEMM_COLUMNS;
+    work.my_row = LOCAL_ID / GEMM_COLUMNS, work.my_column = LOCAL_ID % GEMM_COLUMNS;
+    return work;
+}
+
+DEVICE void gemm_copy_half(LOCAL_POINTER gemm_half_t *to, GLOBAL const F(t) *from, u64 at, u32 side, bool inside) {
+    GLOBAL const gemm_half_t *halves = (GLOBAL const gemm_half_t *)from;
+    gemm_half_t zero;
+    for (int i = 0; i < GEMM_HALVES; i++) zero.limb[i] = 0;
+    if (inside) ASYNC_COPY(*to, halves[2 * at + side]);
+    else *to = zero;
+}
+
+// GEMM_DEPTH columns of A from k on: a half a work-item.
+DEVICE void gemm_take_a(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
+    u32 side = LOCAL_ID & 1, depth = (LOCAL_ID >> 1) % GEMM_DEPTH, row = (LOCAL_ID >> 1) / GEMM_DEPTH;
+    bool inside = work.row + row < work.rows && k + depth < work.inner;
+    gemm_copy_half(tile + (2 * depth + side) * GEMM_ROWS + row, a, gemm_at(view, work.row + row, k + depth), side, inside);
+}
+
+// GEMM_DEPTH rows of B from k on: two halves a work-item.
+DEVICE void gemm_take_b(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *b, gemm_view_t view, gemm_work_t work, u32 k) {
+    for (u32 i = LOCAL_ID; i < 2 * GEMM_DEPTH * GEMM_COLUMNS; i += GEMM_GROUP) {
+        u32 side = i & 1, column = (i >> 1) % GEMM_COLUMNS, depth = (i >> 1) / GEMM_COLUMNS;
+        bool inside = work.column + column < work.columns && k + depth < work.inner;
+        gemm_copy_half(tile + (2 * depth + side) * GEMM_COLUMNS + column, b,
+                       gemm_at(view, k + depth, work.column + column), side, inside);
+    }
+}
+
+// Element `number` of row `depth` of a tile that is so wide.
+DEVICE F(t) gemm_join(LOCAL_POINTER const gemm_half_t *tile, u32 depth, u32 width, u32 number) {
+    gemm_half_t low = tile[2 * depth * width + number], high = tile[(2 * depth + 1) * width + number];
+    F(t) r;
+    for (int i = 0; i < GEMM_HALVES; i++) r.limb[i] = low.limb[i], r.limb[GEMM_HALVES + i] = high.limb[i];
+    return r;
+}
+
+// A small entry, with 2³¹ added.
+DEVICE u32 gemm_small(GLOBAL const void *entries, u64 at, u32 bytes) {
+    u32 word = bytes == 1 ? (u32)((i32)((u32)((GLOBAL const u8 *)entries)[at] << 24) >> 24) : ((GLOBAL const u32 *)entries)[at];
+    return word ^ 0x80000000u;
+}
+
+DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row, F(t) value) {
+    u32 column = work.column + work.my_column;
+    if (work.row + row < work.rows && column < work.columns) c[gemm_at(view, work.row + row, column)] = value;
+}
+
+// Products of elements by a way to sum them. Grid: a group a tile of C, row by row.
+#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                    \
+    KERNEL(GEMM_GROUP)                                                                                                   \
+    void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b),  \
+              GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                            \
+        LOCAL gemm_half_t a_tile[2][2 * GEMM_DEPTH * GEMM_ROWS], b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];               \
+        gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                 \
+        gemm_work_t work = gemm_work(rows, inner, columns);                                                              \
+        sum_type sum[2];                                                                                                 \
+        sum[0] = zero(), sum[1] = zero();                                                                                \
+        gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);                          \
+        for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {                                                 \
+            ASYNC_WAIT();                                                                                                \
+            BARRIER();                                                                                                   \
+            gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                                               \
+            gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                                               \
+            _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                                       \
+                F(t) factor = gemm_join(b_tile[now], depth, GEMM_COLUMNS, work.my_column);                               \
+                _Pragma("unroll") for (u32 i = 0; i < 2; i++)                                                            \
+                    add(&sum[i], gemm_join(a_tile[now], depth, GEMM_ROWS, work.my_row + 8 * i), factor);                 \
+            }                                                                                                            \
+        }                                                                                                                \
+        gemm_put(c, c_view, work, work.my_row, value(sum[0]));                                                           \
+        gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));                                                       \
+    }
+
+DEVICE void gemm_add_reduced(F(t) *sum, F(t) a, F(t) b) {
+    *sum = F(add)(*sum, F(mul)(a, b));
+}
+
+DEVICE F(t) gemm_itself(F(t) sum) {
+    return sum;
+}
+
+GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
+GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
+
+// Σ (a + 2³¹)·b − 2³¹·Σ b.
+DEVICE F(t) gemm_small_value(F(short_t) sum, F(short_t) factors) {
+    F(t) excess = F(mul)(F(short_value)(factors), F(from_word)(0x80000000u));
+    return F(sub)(F(short_value)(sum), excess);
+}
+
+// Small entries of A, of so many bytes, times elements. Grid as above.
+KERNEL(GEMM_GROUP)
+void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a), GLOBAL const F(t) *b,
+                     GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
+    LOCAL u32 a_tile[GEMM_DEPTH * GEMM_ROWS];
+    LOCAL gemm_half_t b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];
+    gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
+    gemm_work_t work = gemm_work(rows, inner, columns);
+    F(short_t) sum[2], factors = F(short_zero)();
+    sum[0] = F(short_zero)(), sum[1] = F(short_zero)();
+    gemm_take_b(b_tile[0], b, b_view, work, 0);
+    for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {
+        u32 depth = LOCAL_ID % GEMM_DEPTH, row = LOCAL_ID / GEMM_DEPTH;
+        // Past the end any number will do, since B's tile has zeros there.
+        bool mine = row < GEMM_ROWS && work.row + row < rows && k + depth < inner;
+        u32 word = mine ? gemm_small(a, gemm_at(a_view, work.row + row, k + depth), bytes) : 0;
+        BARRIER();
+        if (row < GEMM_ROWS) a_tile[depth * GEMM_ROWS + row] = word;
+        ASYNC_WAIT();
+        BARRIER();
+        gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);
+        for (depth = 0; depth < GEMM_DEPTH; depth++) {
+            F(t) factor = gemm_join(b_tile[now], depth, GEMM_COLUMNS, work.my_column);
+            _Pragma("unroll") for (u32 i = 0; i < 2; i++)
+                F(short_add)(&sum[i], a_tile[depth * GEMM_ROWS + work.my_row + 8 * i], factor);
+            F(short_add_element)(&factors, factor);
+        }
+    }
+    _Pragma("unroll") for (u32 i = 0; i < 2; i++)
+        gemm_put(c, c_view, work, work.my_row + 8 * i, gemm_small_value(sum[i], factors));
+}
+
+// Bytes times bytes, to 32 bits: exact for inner < 2¹⁷. Grid as above.
+KERNEL(GEMM_GROUP)
+void gemm_bytes(u32 rows, u32 inner, u32 columns, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL const u8 *b, GEMM_VIEW(b),
+                GLOBAL i32 *c, GEMM_VIEW(c)) {
+    LOCAL i32 a_tile[GEMM_COLUMNS * GEMM_ROWS], b_tile[GEMM_COLUMNS * GEMM_COLUMNS];
+    gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
+    gemm_work_t work = gemm_work(rows, inner, columns);
+    i32 sum[2] = {0, 0};
+    for (u32 k = 0; k < inner; k += GEMM_COLUMNS) {
+        for (u32 i = LOCAL_ID; i < GEMM_COLUMNS * GEMM_COLUMNS; i += GEMM_GROUP) {
+            u32 depth = i / GEMM_COLUMNS, other = i % GEMM_COLUMNS, row = work.row + depth, column = work.column + other;
+            bool of_a = depth < GEMM_ROWS && row < rows && k + other < inner, of_b = k + depth < inner && column < columns;
+            if (depth < GEMM_ROWS)
+                a_tile[other * GEMM_ROWS + depth] = of_a ? (i32)((u32)a[gemm_at(a_view, row, k + other)] << 24) >> 24 : 0;
+            b_tile[i] = of_b ? (i32)((u32)b[gemm_at(b_view, k + depth, column)] << 24) >> 24 : 0;
+        }
+        BARRIER();
+        for (u32 depth = 0; depth < GEMM_COLUMNS; depth++)
+            _Pragma("unroll") for (u32 i = 0; i < 2; i++)
+                sum[i] += a_tile[depth * GEMM_ROWS + work.my_row + 8 * i] * b_tile[depth * GEMM_COLUMNS + work.my_column];
+        BARRIER();
+    }
+    _Pragma("unroll") for (u32 i = 0; i < 2; i++) {
+        u32 row = work.row + work.my_row + 8 * i, column = work.column + work.my_column;
+        if (row < rows && column < columns) c[gemm_at(c_view, row, column)] = sum[i];
+    }
+}

@@ -1,0 +1,122 @@
+// Dense matrices times vectors, and passes over their entries (cl/gemm.cl has layouts).
+
+#define GEMV_GROUP 128
+
+// Where a work-item's row and its first column are. `lanes`, a power of two, share a row, and `pieces` groups of them; rows are
+// neighbours in a group, so that both orders of a matrix in memory are read in runs.
+typedef struct {
+    u32 row, column, step, width;
+} gemv_work_t;
+
+DEVICE gemv_work_t gemv_work(u32 lanes, u32 pieces) {
+    gemv_work_t work;
+    work.width = GEMV_GROUP / lanes;
+    work.row = GROUP_ID / pieces * work.width + LOCAL_ID % work.width;
+    work.column = GROUP_ID % pieces * lanes + LOCAL_ID / work.width;
+    work.step = pieces * lanes;
+    return work;
+}
+
+// The sum over the lanes of a row, for the first of them.
+DEVICE F(t) gemv_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 width) {
+    sums[LOCAL_ID] = value;
+    BARRIER();
+    for (u32 side = GEMV_GROUP / 2; side >= width; side >>= 1) {
+        if (LOCAL_ID < side) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + side]);
+        BARRIER();
+    }
+    return sums[LOCAL_ID];
+}
+
+// y[piece·rows + row] = a share of (A·x)[row]. Grid: `pieces` groups for each GEMV_GROUP / lanes rows.
+KERNEL(GEMV_GROUP)
+void gemv_lazy(u32 rows, u32 inner, u32 lanes, u32 pieces, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *x,
+               u64 x_first, u64 x_step, GLOBAL F(t) *y) {
+    LOCAL F(t) sums[GEMV_GROUP];
+    gemm_view_t view = GEMM_TAKE(a);
+    gemv_work_t work = gemv_work(lanes, pieces);
+    F(lazy_t) sum = F(lazy_zero)();
+    if (work.row < rows)
+        for (u32 k = work.column; k < inner; k += work.step)
+            F(lazy_add)(&sum, a[gemm_at(view, work.row, k)], x[x_first + k * x_step]);
+    F(t) value = gemv_sum(sums, F(lazy_value)(sum), work.width);
+    if (work.row < rows && LOCAL_ID < work.width) y[(u64)(GROUP_ID % pieces) * rows + work.row] = value;
+}
+
+// The same for small entries of A, of so many bytes.
+KERNEL(GEMV_GROUP)
+void gemv_small(u32 rows, u32 inner, u32 lanes, u32 pieces, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a),
+                GLOBAL const F(t) *x, u64 x_first, u64 x_step, GLOBAL F(t) *y) {
+    LOCAL F(t) sums[GEMV_GROUP];
+    gemm_view_t view = GEMM_TAKE(a);
+    gemv_work_t work = gemv_work(lanes, pieces);
+    F(short_t) sum = F(short_zero)(), factors = F(short_zero)();
+    if (work.row < rows)
+        for (u32 k = work.column; k < inner; k += work.step) {
+            F(t) factor = x[x_first + k * x_step];
+            F(short_add)(&sum, gemm_small(a, gemm_at(view, work.row, k), bytes), factor);
+            F(short_add_element)(&factors, factor);
+        }
+    F(t) value = gemv_sum(sums, gemm_small_value(sum, factors), work.width);
+    if (work.row < rows && LOCAL_ID < work.width) y[(u64)(GROUP_ID % pieces) * rows + work.row] = value;
+}
+
+// y[row] = Σ parts[piece·rows + row]. A work-item a row.
+KERNEL(GEMV_GROUP)
+void gemv_pieces(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y) {
+    u32 row = GLOBAL_ID;
+    if (row >= rows) return;
+    F(t) sum = F(zero)();
+    for (u32 piece = 0; piece < pieces; piece++) sum = F(add)(sum, parts[(u64)piece * rows + row]);
+    y[row] = sum;
+}
+
+// y[rows[i]] += Σ values[k]·x[columns[k]] over the differences k from starts[i] on, below starts[i + 1]. A work-item a row.
+KERNEL(GEMV_GROUP)
+void gemv_differences(u32 count, GLOBAL const u32 *rows, GLOBAL const u32 *starts, GLOBAL const u32 *columns,
+                      GLOBAL const F(t) *values, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
+    u32 i = GLOBAL_ID;
+    if (i >= count) return;
+    F(lazy_t) sum = F(lazy_zero)();
+    for (u32 k = starts[i]; k < starts[i + 1]; k++) F(lazy_add)(&sum, values[k], x[columns[k]]);
+    y[rows[i]] = F(add)(y[rows[i]], F(lazy_value)(sum));
+}
+
+// Copies entries of so many words, row by row, from one view to another. A work-item a word.
+KERNEL(GEMV_GROUP)
+void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, GEMM_VIEW(from), GLOBAL u32 *to, GEMM_VIEW(to)) {
+    gemm_view_t from_view = GEMM_TAKE(from), to_view = GEMM_TAKE(to);
+    u64 number = (u64)GROUP_ID * GEMV_GROUP + LOCAL_ID, entry = number / words;
+    if (entry >= (u64)rows * columns) return;
+    u32 row = (u32)(entry / columns), column = (u32)(entry % columns), word = (u32)(number % words);
+    to[gemm_at(to_view, row, column) * words + word] = from[gemm_at(from_view, row, column) * words + word];
+}
+
+// Elements for small entries of so many bytes, row by row. A work-item an entry.
+KERNEL(GEMV_GROUP)
+void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const void *from, GEMM_VIEW(from), GLOBAL F(t) *to) {
+    gemm_view_t view = GEMM_TAKE(from);
+    u64 number = (u64)GROUP_ID * GEMV_GROUP + LOCAL_ID;
+    if (number >= (u64)rows * columns) return;
+    u64 at = gemm_at(view, (u32)(number / columns), (u32)(number % columns));
+    to[number] = F(from_signed)((i32)(gemm_small(from, at, bytes) ^ 0x80000000u));
+}
+
+// *least becomes the least number, row by row, of an entry whose canonical value is not within ±(2^bits − 1), if there is one
+// below `count`. A work-item an entry, from the entry `start` on.
+KERNEL(GEMV_GROUP)
+void gemm_beyond(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, GEMM_VIEW(from), GLOBAL u32 *least) {
+    gemm_view_t view = GEMM_TAKE(from);
+    u32 number = GLOBAL_ID, negative = 0, above = 0;
+    if (number >= count) return;
+    u64 entry = start + number;
+    F(t) value = F(to_canonical)(from[gemm_at(view, (u32)(entry / columns), (u32)(entry % columns))]);
+    value = F(magnitude)(value, &negative);
+#pragma unroll
+    for (u32 i = 0; i < FIELD_WORDS; i++) {
+        u32 low = 32 * i;
+        u32 kept = bits <= low ? 0 : bits - low >= 32 ? 0xffffffffu : (1u << (bits - low)) - 1;
+        above |= value.limb[i] & ~kept;
+    }
+    if (above != 0) ATOMIC_MIN(least, number);
+}

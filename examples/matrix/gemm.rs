@@ -1,0 +1,89 @@
+//! Dense products by every way that is asked for.
+
+use proofwarp::field::NttField;
+use proofwarp::matrix::dense::{Dense, Entry, Method, Options, Times};
+use proofwarp::{Accelerator, BackendKind};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::inputs::{bytes, elements, outcome, timed};
+use crate::{Failure, Outcome};
+
+/// Where, and by which method.
+type Way = (&'static str, Accelerator, Option<Method>);
+
+/// Elements times elements, bytes times elements, bytes times bytes, and a product with a vector.
+///
+/// # Errors
+/// A product fails, or its check does.
+pub fn measure<F: NttField>(
+    accelerator: &Accelerator,
+    size: usize,
+    compare: bool,
+    runs: u32,
+) -> Result<Vec<Outcome>, Failure> {
+    let (a, b, small) = (elements::<F>(size * size, 1), elements::<F>(size * size, 2), bytes(size * size, 3));
+    let mut outcomes = Vec::new();
+    for way in ways(accelerator, compare)? {
+        outcomes.extend(product::<F, F>(&way, (&a, &b), size, runs)?);
+        outcomes.extend(product::<i8, F>(&way, (&small, &b), size, runs)?);
+        if way.2.is_none() {
+            outcomes.push(vector(&way, (&a, &b[..size]), size, runs)?);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn ways(accelerator: &Accelerator, compare: bool) -> Result<Vec<Way>, Failure> {
+    let mut ways = vec![("chosen", accelerator.clone(), None)];
+    if compare {
+        for (name, method) in [("crt", Method::Crt), ("lazy", Method::Lazy), ("montgomery", Method::Montgomery)] {
+            ways.push((name, accelerator.clone(), Some(method)));
+        }
+        if !accelerator.devices().is_empty() {
+            ways.push(("cpu", Accelerator::with_backend(BackendKind::Cpu)?, None));
+        }
+    }
+    Ok(ways)
+}
+
+/// Nothing where the method that is asked for is not there: that is printed.
+fn product<A: Times<F, Product = F>, F: NttField>(
+    (name, accelerator, method): &Way,
+    (a, b): (&[A], &[F]),
+    size: usize,
+    runs: u32,
+) -> Result<Option<Outcome>, Failure> {
+    let (a, b) = (Dense::upload(accelerator, a, size, size)?, Dense::upload(accelerator, b, size, size)?);
+    let options = Options { method: *method, bytes: None };
+    let explanation = match a.explain(&b, &options) {
+        Ok(explanation) => explanation,
+        Err(error) => {
+            println!("left out: {name}, {} times {}: {error}", A::NAME, <F as Entry>::NAME);
+            return Ok(None);
+        }
+    };
+    println!("{name}: {explanation}");
+    let (c, first, median) = timed(runs, || Ok(a.multiply(&b, &options, None)?))?;
+    let verdict = c.check_product::<F, _, _>(&a, &b, 1, &mut ChaCha8Rng::seed_from_u64(9))?;
+    if let Some(row) = verdict.wrong_row {
+        return Err(format!("{name}: row {row} of the product is wrong").into());
+    }
+    let way = format!("{name}: {} · {} by {}", A::NAME, <F as Entry>::NAME, explanation.method);
+    Ok(Some(outcome(way, c.report(), (first, median), format!("Freivalds, 2^-{}", verdict.error_bits))))
+}
+
+fn vector<F: NttField>(way: &Way, (a, x): (&[F], &[F]), size: usize, runs: u32) -> Result<Outcome, Failure> {
+    let (matrix, vector) = (Dense::upload(&way.1, a, size, size)?, Dense::vector(&way.1, x)?);
+    let (y, first, median) = timed(runs, || Ok(matrix.times_vector(&vector)?))?;
+    let row = |row: &[F]| row.iter().zip(x).map(|(a, x)| *a * x).sum::<F>();
+    if !y.download()?.into_iter().eq(a.chunks(size).map(row)) {
+        return Err("the product with a vector is wrong".into());
+    }
+    Ok(outcome(
+        format!("{}: {} times a vector", way.0, <F as Entry>::NAME),
+        y.report(),
+        (first, median),
+        "all rows".to_owned(),
+    ))
+}

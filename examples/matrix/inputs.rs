@@ -1,0 +1,55 @@
+//! Random inputs, the same in every run, and times.
+
+use std::time::Instant;
+
+use ff::Field;
+use proofwarp::Report;
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::{Failure, Outcome};
+
+/// Entries that one core makes from a seed.
+const PART: usize = 1 << 12;
+
+/// Entries, each by a generator.
+pub fn random<T: Clone + Default + Send>(
+    count: usize,
+    seed: u64,
+    entry: impl Fn(&mut ChaCha8Rng) -> T + Sync,
+) -> Vec<T> {
+    let mut entries = vec![T::default(); count];
+    entries.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(number as u64);
+        part.iter_mut().for_each(|to| *to = entry(&mut rng));
+    });
+    entries
+}
+
+pub fn elements<F: Field>(count: usize, seed: u64) -> Vec<F> {
+    random(count, seed, |rng| F::random(rng))
+}
+
+pub fn bytes(count: usize, seed: u64) -> Vec<i8> {
+    random(count, seed, |rng| rng.next_u32() as i8)
+}
+
+/// Does something several times: the first result, its time, and the median of the others' times, in ms.
+pub fn timed<T>(runs: u32, mut work: impl FnMut() -> Result<T, Failure>) -> Result<(T, f64, f64), Failure> {
+    let mut once = || {
+        let start = Instant::now();
+        work().map(|result| (result, start.elapsed().as_secs_f64() * 1e3))
+    };
+    let (result, first) = once()?;
+    let mut times = (0..runs).map(|_| once().map(|(_, ms)| ms)).collect::<Result<Vec<_>, _>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok((result, first, times[times.len() / 2]))
+}
+
+/// A line of the table.
+pub fn outcome(way: String, report: Option<&Report>, (first_ms, median_ms): (f64, f64), checked: String) -> Outcome {
+    let ran_on = report.map_or_else(String::new, |report| format!("{} ({})", report.device, report.backend));
+    Outcome { way, ran_on, first_ms, median_ms, checked }
+}

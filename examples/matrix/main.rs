@@ -1,0 +1,80 @@
+//! Times products of field matrices, checks each, and shows what ran where: dense ones, sparse ones that change, a quantised layer.
+//!
+//! `cargo run --release --example matrix -- --help`
+
+#[path = "../groth16/backend.rs"]
+mod backend;
+mod cli;
+#[path = "../groth16/exit.rs"]
+mod exit;
+mod gemm;
+mod inputs;
+mod layer;
+#[path = "../groth16/output.rs"]
+#[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
+mod output;
+#[path = "../groth16/place.rs"]
+mod place;
+mod sparse;
+mod table;
+
+use std::process::ExitCode;
+
+use halo2curves::bn256::Fr;
+use proofwarp::Accelerator;
+use proofwarp::field::NttField;
+use serde::Serialize;
+
+use cli::{Field, Options, What};
+
+/// Anything that ends the program.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What was measured of one way.
+#[derive(Serialize)]
+pub struct Outcome {
+    way: String,
+    ran_on: String,
+    first_ms: f64,
+    /// The median of the others.
+    median_ms: f64,
+    checked: String,
+}
+
+fn main() -> ExitCode {
+    let options = Options::checked(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    if let Some(backend) = options.backend.forced() {
+        // SAFETY: called first of all in `main`, before there is any other thread that could read the environment.
+        unsafe { std::env::set_var("PROOFWARP_BACKEND", backend.to_string()) };
+    }
+    exit::code(run(&options))
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let accelerator = Accelerator::from_env()?;
+    println!("host: {} cores", rayon::current_num_threads());
+    place::announce(&accelerator, place::asked_for_cpu(&accelerator));
+    let outcomes = match options.field {
+        Field::Bn254 => measure::<Fr>(&accelerator, options)?,
+        Field::Bls12381 => measure::<blstrs::Scalar>(&accelerator, options)?,
+        Field::PastaFp => measure::<pasta_curves::Fp>(&accelerator, options)?,
+        Field::PastaFq => measure::<pasta_curves::Fq>(&accelerator, options)?,
+    };
+    println!("{}", table::outcomes(&outcomes));
+    match &options.json {
+        Some(path) => Ok(output::write_json(path, &outcomes)?),
+        None => Ok(()),
+    }
+}
+
+fn measure<F: NttField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
+    match &options.what {
+        What::Gemm { size, compare } => gemm::measure::<F>(accelerator, *size, *compare, options.runs),
+        What::Sparse { size, density, updates } => {
+            sparse::measure::<F>(accelerator, *size, *density, *updates, options.runs)
+        }
+        What::Layer { inputs, outputs, batch } => {
+            layer::measure::<F>(accelerator, [*outputs, *inputs, *batch], options.runs)
+        }
+    }
+}

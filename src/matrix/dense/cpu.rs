@@ -1,0 +1,254 @@
+//! Products on the host's cores: sums of whole products, reduced once.
+
+use rayon::prelude::*;
+
+use super::entry::{Entry, Times, limbs};
+use super::storage::Cleared;
+use super::view::View;
+use crate::backend::{Abort, check_abort};
+use crate::field::{NttField, as_bytes_mut};
+use crate::kernels::Family;
+use crate::program::Program;
+use crate::waiting::spread;
+use crate::{Error, Result};
+
+/// The entries of a view, row after row.
+pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Cleared<T> {
+    let mut packed = vec![T::default(); view.len()];
+    if view.is_empty() {
+        return Cleared(packed);
+    }
+    let row = |(row, to): (usize, &mut [T])| {
+        to.iter_mut().enumerate().for_each(|(column, to)| *to = entries[view.at(row, column)]);
+    };
+    spread(|| packed.par_chunks_mut(view.columns).enumerate().for_each(row));
+    Cleared(packed)
+}
+
+/// A·B, row after row, of matrices in memory.
+pub(super) fn multiply<A: Times<B>, B: Entry>(
+    a: (&[A], View),
+    b: (&[B], View),
+    abort: Abort<'_>,
+) -> Result<Cleared<A::Product>> {
+    let (inner, columns) = (a.1.columns, b.1.columns);
+    let mut c = vec![A::Product::default(); a.1.rows * columns];
+    if c.is_empty() {
+        return Ok(Cleared(c));
+    }
+    let (a, b) = (packed(a.0, &a.1), packed(b.0, &b.1.transposed()));
+    let row = |(row, out): (usize, &mut [A::Product])| {
+        check_abort(abort)?;
+        A::row_times_columns(&a.0[row * inner..][..inner], &b.0, out)
+    };
+    spread(|| c.par_chunks_mut(columns).enumerate().try_for_each(row)).map(|()| Cleared(c))
+}
+
+impl<F: NttField> Times<F> for F {
+    type Product = F;
+
+    fn row_times_columns(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
+        let modulus = Modulus::of::<F>()?;
+        for (number, out) in out.iter_mut().enumerate() {
+            let mut sum = Sum::default();
+            let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
+            pairs.for_each(|(a, b)| sum.add(limbs(a), limbs(b)));
+            *out = modulus.reduce(sum);
+        }
+        Ok(())
+    }
+}
+
+/// Numbers times elements: positive and negative ones in sums of their own.
+macro_rules! small {
+    ($type:ty) => {
+        impl<F: NttField> Times<F> for $type {
+            type Product = F;
+
+            fn row_times_columns(row: &[$type], columns: &[F], out: &mut [F]) -> Result<()> {
+                let modulus = Modulus::of::<F>()?;
+                for (number, out) in out.iter_mut().enumerate() {
+                    let mut sums = [ShortSum::default(); 2];
+                    let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
+                    pairs.for_each(|(a, b)| sums[usize::from(*a < 0)].add(a.unsigned_abs().into(), limbs(b)));
+                    *out = modulus.remainder::<F>(sums[0]) - modulus.remainder::<F>(sums[1]);
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+small!(i8);
+small!(i32);
+
+impl Times<i8> for i8 {
+    type Product = i32;
+
+    fn row_times_columns(row: &[i8], columns: &[i8], out: &mut [i32]) -> Result<()> {
+        for (number, out) in out.iter_mut().enumerate() {
+            let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
+            // Below 2¹⁷ products, as was checked: no sum leaves 32 bits.
+            *out = pairs.fold(0i32, |sum, (a, b)| sum.wrapping_add(i32::from(*a) * i32::from(*b)));
+        }
+        Ok(())
+    }
+}
+
+/// A sum of whole products: 2^66 of them fit.
+#[derive(Default, Clone, Copy)]
+struct Sum([u64; 9]);
+
+impl Sum {
+    fn add(&mut self, a: [u64; 4], b: [u64; 4]) {
+        let mut product = [0u64; 8];
+        for i in 0..4 {
+            let mut carry = 0;
+            for j in 0..4 {
+                let word = u128::from(a[i]) * u128::from(b[j]) + u128::from(product[i + j]) + carry;
+                product[i + j] = word as u64;
+                carry = word >> 64;
+            }
+            product[i + 4] = carry as u64;
+        }
+        self.0[8] += add(&mut self.0[..8], &product);
+    }
+}
+
+/// A sum of products by numbers below 2^32: 2^32 and more of them fit.
+#[derive(Default, Clone, Copy)]
+struct ShortSum([u64; 5]);
+
+impl ShortSum {
+    fn add(&mut self, a: u64, b: [u64; 4]) {
+        let mut carry = 0;
+        for (sum, limb) in self.0.iter_mut().zip(b) {
+            let word = u128::from(a) * u128::from(limb) + u128::from(*sum) + carry;
+            *sum = word as u64;
+            carry = word >> 64;
+        }
+        self.0[4] += carry as u64;
+    }
+}
+
+/// to += from; the carry.
+fn add(to: &mut [u64], from: &[u64]) -> u64 {
+    to.iter_mut().zip(from).fold(0, |carry, (to, from)| {
+        let word = u128::from(*to) + u128::from(*from) + u128::from(carry);
+        *to = word as u64;
+        (word >> 64) as u64
+    })
+}
+
+/// A modulus p with what Montgomery's reduction takes, R = 2^256.
+struct Modulus {
+    p: [u64; 4],
+    /// −p⁻¹ mod 2^64.
+    inverse: u64,
+}
+
+impl Modulus {
+    fn of<F: NttField>() -> Result<Self> {
+        let words = Program::of(Family::Gemm, F::NAME)?.modulus();
+        if words.len() != 8 || size_of::<F>() != 32 {
+            return Err(Error::invalid(super::view::PLACE, "limbs of the field", 8, words.len()));
+        }
+        let p: [u64; 4] = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
+        // Newton's iteration: each step doubles the number of right bits.
+        let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
+        Ok(Self { p, inverse: inverse.wrapping_neg() })
+    }
+
+    /// The element whose limbs are S/R mod p, for what a sum of products of limbs is.
+    fn reduce<F: NttField>(&self, Sum(mut sum): Sum) -> F {
+        for i in 0..4 {
+            let factor = sum[i].wrapping_mul(self.inverse);
+            let mut carry = 0;
+            for j in 0..4 {
+                let word = u128::from(factor) * u128::from(self.p[j]) + u128::from(sum[i + j]) + carry;
+                sum[i + j] = word as u64;
+                carry = word >> 64;
+            }
+            // The sum is below 2^577 less what reductions add, so nothing is carried out of it.
+            add(&mut sum[i + 4..], &[carry as u64, 0, 0, 0, 0]);
+        }
+        self.remainder(ShortSum([sum[4], sum[5], sum[6], sum[7], sum[8]]))
+    }
+
+    /// The element whose limbs are S mod p.
+    fn remainder<F: NttField>(&self, ShortSum([low @ .., high]): ShortSum) -> F {
+        // An element's limbs are R times the number, so high·R mod p is what the number `high` is as an element.
+        self.element::<F>(low) + F::from(high)
+    }
+
+    /// The element with such limbs, less multiples of p: some five at most, since R < 6p.
+    fn element<F: NttField>(&self, mut limbs: [u64; 4]) -> F {
+        while !limbs.iter().rev().lt(self.p.iter().rev()) {
+            let mut borrow = false;
+            for (limb, p) in limbs.iter_mut().zip(self.p) {
+                let (less, first) = limb.overflowing_sub(p);
+                let (less, second) = less.overflowing_sub(u64::from(borrow));
+                (*limb, borrow) = (less, first || second);
+            }
+        }
+        let mut element = F::ZERO;
+        let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+        // SAFETY: these are 32 bytes, as the element's, of a number below the modulus.
+        unsafe { as_bytes_mut(std::slice::from_mut(&mut element)) }.copy_from_slice(&bytes);
+        element
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff::Field;
+
+    use super::*;
+
+    /// Elements whose limbs are as large as they get, and others.
+    fn extremes<F: NttField>() -> Vec<F> {
+        let mut elements = vec![F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV, F::MULTIPLICATIVE_GENERATOR];
+        // The element with the limbs of p − 1.
+        let limbs = Modulus::of::<F>().expect("a modulus");
+        let mut p = limbs.p;
+        p[0] -= 1;
+        elements.push(limbs.element(p));
+        elements
+    }
+
+    fn sums<F: NttField>() {
+        let extremes = extremes::<F>();
+        for (number, a) in extremes.iter().enumerate() {
+            for b in &extremes[..=number] {
+                for count in [0, 1, 2, 1000] {
+                    let mut out = [F::ONE];
+                    F::row_times_columns(&vec![*a; count], &vec![*b; count], &mut out).expect("a product");
+                    assert_eq!(out[0], *a * b * F::from(count as u64));
+                    i32::row_times_columns(&vec![i32::MIN; count], &vec![*b; count], &mut out).expect("a product");
+                    assert_eq!(out[0], -*b * F::from(1 << 31) * F::from(count as u64));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_extremes() {
+        sums::<blstrs::Scalar>();
+        sums::<halo2curves::bn256::Fr>();
+        sums::<pasta_curves::Fp>();
+        sums::<pasta_curves::Fq>();
+    }
+
+    /// As many products as would be there after hours: reduction takes any sum.
+    #[test]
+    fn the_largest_sum() {
+        type F = pasta_curves::Fp;
+        let modulus = Modulus::of::<F>().expect("a modulus");
+        let reduced: F =
+            modulus.reduce(Sum([u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 7]));
+        // (2^515 − 1)/R in limbs is (2^515 − 1)/R² as an element.
+        let r = F::from(2).pow_vartime([256]);
+        let expected = (F::from(2).pow_vartime([515]) - F::ONE) * (r * r).invert().expect("not zero");
+        assert_eq!(reduced, expected);
+    }
+}

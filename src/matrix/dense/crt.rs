@@ -1,0 +1,330 @@
+//! Products by residues: which moduli, how many, and the constants of kernels. Touches no device.
+//!
+//! A product is a number P = Σ x·y of K terms with |x| ≤ X and |y| ≤ Y, so |P| ≤ K·X·Y. With moduli whose product is M, P is known
+//! from its residues if |P| < M/2. Residues yᵢ = P·(M/mᵢ)⁻¹ mod mᵢ give P = Σ yᵢ·M/mᵢ − q·M, where q is Σ yᵢ/mᵢ = P/M + q, rounded.
+//! Fractions are ⌊2³²/mᵢ⌋, so their sum is too small by at most 49·255 in units of 2⁻³², which is below 2⁻¹⁸: q is right if
+//! |P|/M < 1/2 − 2⁻¹⁶, which is what is asked of the moduli here.
+//!
+//! Elements of 255 bits would need more moduli than there are: x = x0 + 2^s·x1, signs alike, both at most h, so that x0 − x1 is
+//! within ±h too. Then P = P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
+
+use num_bigint::BigUint;
+
+use super::entry::Kind;
+
+/// As many as there are of at least [`LEAST`].
+pub(super) const MOST: usize = 49;
+/// The least modulus that is worth its product.
+const LEAST: u16 = 29;
+/// Words of a modulus in the table, `CRT_WORDS` of `cl/gemm_crt.cl`.
+pub(super) const WORDS: usize = 16;
+/// Sums of bytes times balanced powers of 256 are within ± 32·255·128, below this.
+const SUMS: u32 = 1 << 20;
+
+/// Pairwise coprime numbers up to 256, so that balanced residues are bytes: the largest first, each that has no factor in common
+/// with those before.
+pub(super) const MODULI: [u16; MOST] = moduli();
+
+const fn moduli() -> [u16; MOST] {
+    let mut found = [0; MOST];
+    let (mut count, mut next) = (0, 256);
+    while next >= LEAST {
+        if is_coprime(next, &found, count) {
+            found[count] = next;
+            count += 1;
+        }
+        next -= 1;
+    }
+    assert!(count == MOST, "as many as there are");
+    found
+}
+
+const fn is_coprime(number: u16, to: &[u16; MOST], count: usize) -> bool {
+    let mut i = 0;
+    while i < count {
+        let (mut a, mut b) = (number, to[i]);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        if a != 1 {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// What is known of a factor's entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Operand {
+    pub kind: Kind,
+    /// Canonical values are within ±(2^bits − 1).
+    pub bits: Option<u32>,
+}
+
+impl Operand {
+    /// Whether residues are of limbs as they stand, in Montgomery form.
+    pub fn is_raw(self) -> bool {
+        self.kind == Kind::Field && self.bits.is_none()
+    }
+
+    /// The largest entry.
+    fn most(self, p: &BigUint) -> BigUint {
+        let half = p >> 1;
+        match (self.kind, self.bits) {
+            (Kind::Field, None) => half,
+            (Kind::Field, Some(bits)) => half.min((BigUint::from(1u32) << bits) - 1u32),
+            (Kind::Byte, _) => BigUint::from(1u32 << 7),
+            (Kind::Word, _) => BigUint::from(1u32 << 31),
+        }
+    }
+}
+
+/// Which moduli, of what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Basis {
+    /// The first so many of [`MODULI`].
+    pub moduli: usize,
+    /// Halves of an entry.
+    pub parts: usize,
+    /// Bits of the lower half.
+    pub split: u32,
+}
+
+impl Basis {
+    /// The fewest products for sums of `inner` terms; `None` where all moduli are too few.
+    pub fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
+        let inner = BigUint::from(inner.max(1));
+        let whole = count(&(&inner * a.most(p) * b.most(p))).map(|moduli| Self { moduli, parts: 1, split: 128 });
+        if a.kind != Kind::Field || b.kind != Kind::Field {
+            return whole;
+        }
+        let (split, half) = split(&a.most(p).max(b.most(p)));
+        let halved = count(&(inner * &half * half)).map(|moduli| Self { moduli, parts: 2, split });
+        whole.into_iter().chain(halved).min_by_key(Self::products)
+    }
+
+    /// Products of bytes for one product.
+    pub fn products(&self) -> usize {
+        self.moduli * self.sets()
+    }
+
+    /// Sets of residues for each modulus: Karatsuba's three, or one.
+    pub fn sets(&self) -> usize {
+        if self.parts == 1 { 1 } else { 3 }
+    }
+}
+
+/// How many moduli there must be for numbers within ±bound.
+fn count(bound: &BigUint) -> Option<usize> {
+    let mut product = BigUint::from(1u32);
+    let enough = |modulus: &u16| {
+        product *= *modulus;
+        // 2·bound < M·(1 − 2^-15).
+        (bound << 16u32) < &product * ((1u32 << 15) - 1)
+    };
+    MODULI.iter().position(enough).map(|last| last + 1)
+}
+
+/// Where numbers up to `most` are halved so that the larger half is least, and that. The upper half must have at most 128 bits, and
+/// so must the lower one.
+fn split(most: &BigUint) -> (u32, BigUint) {
+    let half = |split: u32| ((BigUint::from(1u32) << split) - 1u32).max(most >> split);
+    let best = (97..=128).min_by_key(|split| half(*split)).unwrap_or(128);
+    (best, half(best))
+}
+
+/// The constants of kernels, in their own form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Constants {
+    /// [`WORDS`] for each modulus.
+    pub table: Vec<u32>,
+    /// Eight limbs for each set and modulus: what a residue counts.
+    pub weights: Vec<u32>,
+    /// Eight limbs for each set: what a multiple of M counts.
+    pub corrections: Vec<u32>,
+}
+
+impl Constants {
+    /// For factors of which `raw` are in Montgomery form. The result is.
+    pub fn new(p: &BigUint, basis: Basis, raw: usize) -> Self {
+        let moduli = &MODULI[..basis.moduli];
+        let all: BigUint = moduli.iter().map(|modulus| BigUint::from(*modulus)).product();
+        let factors: Vec<BigUint> = factors(p, basis).iter().map(|factor| factor * form(p, raw) % p).collect();
+        let weight = |factor: &BigUint, modulus: &u16| limbs(&(&all / *modulus * factor % p));
+        let weights = factors.iter().flat_map(|factor| moduli.iter().flat_map(move |modulus| weight(factor, modulus)));
+        let corrections = factors.iter().flat_map(|factor| limbs(&((p - &all * factor % p) % p)));
+        Self {
+            table: moduli.iter().flat_map(|modulus| entry(*modulus, &all)).collect(),
+            weights: weights.collect(),
+            corrections: corrections.collect(),
+        }
+    }
+}
+
+/// What each set's product counts in the whole one.
+fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
+    let one = BigUint::from(1u32);
+    if basis.parts == 1 {
+        return vec![one];
+    }
+    let (low, high) = (BigUint::from(1u32) << basis.split, BigUint::from(1u32) << (2 * basis.split));
+    vec![one + &low, high + &low, (p - &low % p) % p]
+}
+
+/// What takes a product of factors, of which so many are R times their value, to R times its own: R^(1 − raw) mod p.
+fn form(p: &BigUint, raw: usize) -> BigUint {
+    let r = (BigUint::from(1u32) << 256u32) % p;
+    match raw {
+        0 => r,
+        1 => BigUint::from(1u32),
+        // By Fermat's theorem.
+        _ => r.modpow(&(p - 2u32), p),
+    }
+}
+
+/// A modulus in the table: `cl/gemm_crt.cl` says what the words are.
+fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
+    let m = u32::from(modulus);
+    let mut entry = [0; WORDS];
+    for (number, word) in entry[..8].iter_mut().enumerate() {
+        *word = (0..4).fold(0, |word, i| word | power(4 * number as u32 + i, m) << (8 * i));
+    }
+    let rest = (all / m % m).iter_u32_digits().next().unwrap_or(0);
+    let inverse = (1..=m).find(|candidate| candidate * rest % m == 1 % m).unwrap_or(0);
+    entry[8..15].copy_from_slice(&[
+        m,
+        ((1u64 << 32).div_ceil(u64::from(m))) as u32,
+        inverse,
+        ((1u64 << 32) / u64::from(m)) as u32,
+        m * SUMS.div_ceil(m) + m / 2,
+        m / 2,
+        ((1u64 << 31) % u64::from(m)) as u32,
+    ]);
+    entry
+}
+
+/// 256^number mod m, balanced, as a byte.
+fn power(number: u32, m: u32) -> u32 {
+    let power = (0..number).fold(1 % m, |power, _| power * 256 % m);
+    (if power > m / 2 { power.wrapping_sub(m) } else { power }) & 0xff
+}
+
+fn limbs(number: &BigUint) -> [u32; 8] {
+    let mut digits = number.iter_u32_digits();
+    std::array::from_fn(|_| digits.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+
+    use super::*;
+
+    const FIELD: Operand = Operand { kind: Kind::Field, bits: None };
+    const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
+    const WORD: Operand = Operand { kind: Kind::Word, bits: None };
+
+    fn primes() -> Vec<BigUint> {
+        let fields = crate::kernels::fields().into_iter().filter(|field| field.modulus.len() == 8);
+        fields.map(|field| BigUint::new(field.modulus)).collect()
+    }
+
+    #[test]
+    fn moduli_are_coprime_and_the_largest() {
+        assert_eq!(MODULI[..8], [256, 255, 253, 251, 247, 241, 239, 233]);
+        for (number, modulus) in MODULI.iter().enumerate() {
+            assert!(MODULI[..number].iter().all(|other| gcd(*other, *modulus) == 1 && other > modulus));
+        }
+        let all: BigUint = MODULI.iter().map(|modulus| BigUint::from(*modulus)).product();
+        assert_eq!(all.bits(), 342);
+    }
+
+    /// 2·|P| < M·(1 − 2^-15), for every number of terms that is a power of two or beside one.
+    #[test]
+    fn moduli_are_enough() {
+        let bounded = Operand { kind: Kind::Field, bits: Some(40) };
+        for p in primes() {
+            for (a, b) in
+                [(FIELD, FIELD), (BYTE, FIELD), (WORD, FIELD), (bounded, FIELD), (bounded, bounded), (BYTE, bounded)]
+            {
+                for inner in (0..=20).flat_map(|log| [(1usize << log) - 1, 1 << log, (1 << log) + 1]) {
+                    let basis = Basis::new(&p, a, b, inner).expect("enough moduli");
+                    let all: BigUint = MODULI[..basis.moduli].iter().map(|modulus| BigUint::from(*modulus)).product();
+                    let most = |operand: Operand| match basis.parts {
+                        1 => operand.most(&p),
+                        _ => ((BigUint::from(1u32) << basis.split) - 1u32).max(operand.most(&p) >> basis.split),
+                    };
+                    let bound = BigUint::from(inner) * most(a) * most(b);
+                    assert!(bound * 2u32 * 32768u32 < all * 32767u32, "{inner} terms, {basis:?}");
+                    assert!(a.most(&p) >> basis.split < BigUint::from(1u32) << 128);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_products() {
+        let bn254 =
+            BigUint::new(crate::kernels::fields().into_iter().find(|f| f.name == "bn254_fr").expect("field").modulus);
+        let products = |a, b, inner| Basis::new(&bn254, a, b, inner).expect("enough").products();
+        assert_eq!([1024, 4096, 16384].map(|inner| products(FIELD, FIELD, inner)), [108, 108, 111]);
+        assert_eq!([1024, 4096].map(|inner| products(BYTE, FIELD, inner)), [37, 37]);
+        let bounded = Operand { kind: Kind::Field, bits: Some(16) };
+        assert!(products(bounded, bounded, 4096) <= 6);
+    }
+
+    fn gcd(a: u16, b: u16) -> u16 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+
+    /// The remainder that is not negative.
+    fn modulo(number: &BigInt, modulus: &BigInt) -> BigInt {
+        ((number % modulus) + modulus) % modulus
+    }
+
+    /// A number's residues, taken back as kernels do.
+    fn there_and_back(p: &BigUint, basis: Basis, number: &BigInt) -> BigUint {
+        let constants = Constants::new(p, basis, 1);
+        let words = |list: &[u32], at: usize| BigUint::new(list[8 * at..][..8].to_vec());
+        let (mut sum, mut fractions) = (BigUint::ZERO, 1u64 << 31);
+        for (i, modulus) in MODULI[..basis.moduli].iter().enumerate() {
+            let entry = &constants.table[WORDS * i..][..WORDS];
+            let residue = modulo(number, &BigInt::from(*modulus)).iter_u32_digits().next().unwrap_or(0);
+            let y = residue * entry[10] % entry[8];
+            sum += words(&constants.weights, i) * y;
+            fractions += u64::from(y) * u64::from(entry[11]);
+        }
+        (sum + words(&constants.corrections, 0) * ((fractions >> 32) as u32)) % p
+    }
+
+    #[test]
+    fn numbers_at_the_bounds_come_back() {
+        for p in primes() {
+            for (a, b, inner) in [(BYTE, FIELD, 4096), (BYTE, FIELD, 1 << 20), (WORD, FIELD, 131_073)] {
+                let basis = Basis::new(&p, a, b, inner).expect("enough");
+                let bound = BigInt::from(BigUint::from(inner) * a.most(&p) * b.most(&p));
+                let signed = BigInt::from(p.clone());
+                for number in
+                    [bound.clone(), -&bound, &bound - 1, 1 - &bound, BigInt::from(0), BigInt::from(-1), BigInt::from(1)]
+                {
+                    let expected = modulo(&number, &signed);
+                    assert_eq!(BigInt::from(there_and_back(&p, basis, &number)), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn balanced_powers_are_powers() {
+        for modulus in MODULI {
+            let entry = entry(modulus, &BigUint::from(modulus));
+            let byte = |number: usize| (entry[number / 4] >> (8 * (number % 4))) as u8 as i8;
+            let mut power = 1i64;
+            for number in 0..32 {
+                assert_eq!((i64::from(byte(number)) - power).rem_euclid(i64::from(modulus)), 0);
+                power = power * 256 % i64::from(modulus);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Products on a device: whole sums or residues, row by row of tiles, and passes over entries.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::entry::Kind;
+use super::gpu_crt::{Tensor, residues};
+use super::lying::{Lying, in_turn};
+use super::plan::{Lanes, Method, Plan, Problem, TILE, VECTOR_GROUP};
+use super::view::View;
+use crate::Result;
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
+use crate::kernels::Family;
+use crate::program::{Program, mem};
+
+/// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
+const GROUP: u32 = 256;
+/// Whole products a second of an H200, by which work is cut where somebody may abort.
+const RATE: f64 = 14e9;
+/// Work of a launch where somebody may abort.
+const LAUNCH: f64 = 0.025;
+
+/// Why a device takes no residues.
+pub(super) fn tensor(device: &Device) -> std::result::Result<(), String> {
+    Tensor::new(device).map(drop).map_err(|error| error.to_string())
+}
+
+/// C = A·B in memory of its own, row after row.
+pub(super) fn multiply(
+    device: &Arc<Device>,
+    field: &str,
+    [a, b]: [Lying<'_>; 2],
+    size: usize,
+    (problem, plan, bytes): (&Problem, &Plan, Option<u64>),
+    abort: Abort<'_>,
+) -> Result<(Buffer, Traffic)> {
+    let mut stream = device.stream()?;
+    let view = View::row_major(a.view.rows, b.view.columns);
+    let buffer = stream.allocate(view.len() * size)?.secret();
+    if view.is_empty() {
+        return Ok((buffer, stream.traffic()));
+    }
+    let kind = if size == 4 { Kind::Word } else { Kind::Field };
+    let c = Lying { buffer: &buffer, view, kind };
+    stream.mark_start()?;
+    match plan.method {
+        Method::Crt => residues(&mut stream, field, [a, b, c], (problem, plan, bytes), abort)?,
+        method => sums(&mut stream, field, [a, b, c], method, abort)?,
+    }
+    stream.mark_end()?;
+    stream.wait(abort)?;
+    let traffic = stream.traffic();
+    drop(stream);
+    Ok((buffer, traffic))
+}
+
+/// C = A·B by sums of whole products, some rows a launch where somebody may abort.
+fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Method, abort: Abort<'_>) -> Result<()> {
+    let program = Program::of(Family::Gemm, field)?;
+    let kernel = match (a.kind, b.kind, method) {
+        (Kind::Byte, Kind::Byte, _) => "gemm_bytes",
+        (Kind::Field, _, Method::Montgomery) => "gemm_montgomery",
+        (Kind::Field, ..) => "gemm_lazy",
+        _ => "gemm_small_lazy",
+    };
+    let step = rows_at_once(&a.view, &b.view, abort);
+    for first in (0..a.view.rows).step_by(step) {
+        let rows = first..(first + step).min(a.view.rows);
+        let (a, c) = (a.rows(rows.clone())?, c.rows(rows)?);
+        let mut args = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32)).to_vec();
+        if kernel == "gemm_small_lazy" {
+            args.push(a.number_bytes());
+        }
+        args.extend([a.args(), b.args(), c.args()].concat());
+        let groups = c.view.rows.div_ceil(TILE[0]) as u64 * c.view.columns.div_ceil(TILE[1]) as u64;
+        let items = groups * u64::from(GROUP);
+        // SAFETY: the arguments are those of the kernel; views were found to lie in their buffers.
+        in_turn(stream, time(&a.view, &b.view), abort, |stream| unsafe {
+            program.launch(stream, kernel, items, GROUP, &args)
+        })?;
+    }
+    Ok(())
+}
+
+fn time(a: &View, b: &View) -> Duration {
+    Duration::from_secs_f64(a.len() as f64 * b.columns as f64 / RATE)
+}
+
+/// Rows whose products take some milliseconds; all where nobody may abort.
+fn rows_at_once(a: &View, b: &View, abort: Abort<'_>) -> usize {
+    let row = (a.columns as f64 * b.columns as f64 / RATE).max(f64::MIN_POSITIVE);
+    let rows = if abort.is_none() { usize::MAX } else { (LAUNCH / row) as usize };
+    rows.clamp(TILE[0], a.rows.max(TILE[0])).next_multiple_of(TILE[0])
+}
+
+/// y = A·x in memory of its own, for a vector that is a column.
+pub(super) fn times_vector(
+    device: &Arc<Device>,
+    field: &str,
+    [a, x]: [Lying<'_>; 2],
+    size: usize,
+    abort: Abort<'_>,
+) -> Result<(Buffer, Traffic)> {
+    let mut stream = device.stream()?;
+    let (rows, inner) = (a.view.rows, a.view.columns);
+    let y = stream.allocate(rows * size)?.secret();
+    if rows == 0 {
+        return Ok((y, stream.traffic()));
+    }
+    let program = Program::of(Family::Gemm, field)?;
+    let Lanes { lanes, pieces } = Lanes::new(rows, inner, a.view.column_step == 1);
+    let parts = stream.scratch(if pieces == 1 { 0 } else { pieces as usize * rows * size })?;
+    let mut args = [rows as u32, inner as u32, lanes, pieces].map(Arg::U32).to_vec();
+    let small = a.kind != Kind::Field;
+    if small {
+        args.push(a.number_bytes());
+    }
+    args.extend(a.args());
+    args.extend([mem(x.buffer), Arg::U64(x.view.first as u64), Arg::U64(x.view.row_step as u64)]);
+    args.push(mem(if pieces == 1 { &y } else { &parts }));
+    let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize) as u64 * u64::from(pieces);
+    let kernel = if small { "gemv_small" } else { "gemv_lazy" };
+    stream.mark_start()?;
+    // SAFETY: the arguments are those of the kernel; views lie in their buffers, and there is a sum for each row and piece.
+    unsafe { program.launch(&mut stream, kernel, groups * u64::from(VECTOR_GROUP), VECTOR_GROUP, &args)? };
+    if pieces > 1 {
+        let args = [Arg::U32(rows as u32), Arg::U32(pieces), mem(&parts), mem(&y)];
+        // SAFETY: as above.
+        unsafe { program.launch(&mut stream, "gemv_pieces", rows as u64, VECTOR_GROUP, &args)? };
+    }
+    stream.mark_end()?;
+    stream.wait(abort)?;
+    let traffic = stream.traffic();
+    drop((parts, stream));
+    Ok((y, traffic))
+}
+
+/// Copies entries of so many bytes from one view to another of the same shape.
+pub(super) fn copy(device: &Arc<Device>, from: Lying<'_>, to: Lying<'_>, size: usize) -> Result<Traffic> {
+    let mut stream = device.stream()?;
+    if from.view.is_empty() {
+        return Ok(stream.traffic());
+    }
+    let words = size / 4;
+    let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
+    let args = [&args[..], &from.args(), &to.args()].concat();
+    let items = (from.view.len() * words) as u64;
+    let program = Program::of(Family::Gemm, crate::kernels::name::BN254_FR)?;
+    // SAFETY: the arguments are those of the kernel, and both views lie in their buffers.
+    unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
+    stream.wait(None)?;
+    Ok(stream.traffic())
+}
+
+/// Elements for numbers, row after row, in memory of their own.
+pub(super) fn to_field(device: &Arc<Device>, field: &str, from: Lying<'_>, size: usize) -> Result<(Buffer, Traffic)> {
+    let mut stream = device.stream()?;
+    let to = stream.allocate(from.view.len() * size)?.secret();
+    if !from.view.is_empty() {
+        let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
+        let args = [&numbers[..], &[from.number_bytes()], &from.args(), &[mem(&to)]].concat();
+        let (program, items) = (Program::of(Family::Gemm, field)?, from.view.len() as u64);
+        // SAFETY: the arguments are those of the kernel, the view lies in its buffer, and there is room for all entries.
+        unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
+        stream.wait(None)?;
+    }
+    let traffic = stream.traffic();
+    drop(stream);
+    Ok((to, traffic))
+}
+
+/// Entries looked at by a launch.
+const LOOKED_AT: usize = 1 << 30;
+
+/// The number, row after row, of the first element whose canonical value is not within ±(2^bits − 1).
+pub(super) fn first_beyond(device: &Arc<Device>, field: &str, from: Lying<'_>, bits: u32) -> Result<Option<usize>> {
+    let mut stream = device.stream()?;
+    let program = Program::of(Family::Gemm, field)?;
+    let least = stream.allocate(4)?;
+    for start in (0..from.view.len()).step_by(LOOKED_AT) {
+        let count = LOOKED_AT.min(from.view.len() - start);
+        stream.upload(&least, &u32::MAX.to_le_bytes())?;
+        let numbers =
+            [Arg::U32(from.view.columns as u32), Arg::U32(bits), Arg::U64(start as u64), Arg::U32(count as u32)];
+        let args = [&numbers[..], &from.args(), &[mem(&least)]].concat();
+        // SAFETY: the arguments are those of the kernel, and the view lies in its buffer.
+        unsafe { program.launch(&mut stream, "gemm_beyond", count as u64, VECTOR_GROUP, &args)? };
+        let mut found = [0; 4];
+        stream.download(&mut found, &least)?;
+        match u32::from_le_bytes(found) {
+            u32::MAX => {}
+            number => return Ok(Some(start + number as usize)),
+        }
+    }
+    Ok(None)
+}

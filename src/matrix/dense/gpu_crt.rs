@@ -1,0 +1,283 @@
+//! Products by residues on a device: residues of both factors, their products on tensor cores, elements from those.
+
+use std::time::Duration;
+
+use super::crt::{Basis, Constants, Operand};
+use super::entry::Kind;
+use super::lying::{Lying, in_turn};
+use super::plan::{Pieces, Plan, Problem, TENSOR_TILE};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream};
+use crate::kernels::{Family, name};
+use crate::program::{Program, mem};
+use crate::{BackendKind, Error, Result};
+
+/// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/gemm_int8.cu`.
+const GROUP: u32 = 128;
+const TENSOR_GROUP: u32 = 256;
+/// Products of bytes a second of an H200's mma.sync.
+const RATE: f64 = 500e12;
+
+/// Kernels for tensor cores.
+#[derive(Clone, Copy)]
+pub(super) struct Tensor(Program);
+
+impl Tensor {
+    /// # Errors
+    /// The device has none that the kernels know, or these were not built in, or the driver refuses them.
+    pub fn new(device: &Device) -> Result<Self> {
+        let info = device.info();
+        let capable = info.compute_capability.is_some_and(|capability| capability >= (8, 0));
+        if info.backend != BackendKind::Cuda || !capable {
+            let reason = format!("products of residues: expected a CUDA device from 8.0 on, got {}", info.name);
+            return Err(Error::Unavailable { backend: info.backend, reason });
+        }
+        let program = Program::of(Family::GemmInt8, name::TENSOR)?;
+        program.make_ready(device, "gemm_int8_words").map(|()| Self(program))
+    }
+}
+
+/// What all steps of a product take.
+struct Work<'a> {
+    program: Program,
+    tensor: Tensor,
+    basis: Basis,
+    pieces: Pieces,
+    operands: [Operand; 2],
+    /// The table of moduli, weights and corrections on the device.
+    tables: [Buffer; 3],
+    abort: Abort<'a>,
+}
+
+/// Bytes need no residues but themselves, modulo 256.
+const THEMSELVES: Basis = Basis { moduli: 1, parts: 1, split: 128 };
+
+/// C = A·B, in pieces that fit.
+pub(super) fn residues(
+    stream: &mut Stream,
+    field: &str,
+    [a, b, c]: [Lying<'_>; 3],
+    (problem, plan, bytes): (&Problem, &Plan, Option<u64>),
+    abort: Abort<'_>,
+) -> Result<()> {
+    let device = stream.device().clone();
+    let basis = plan.basis.unwrap_or(THEMSELVES);
+    let free = device.free_memory()?;
+    let most = bytes.unwrap_or(u64::MAX).min(free);
+    let pieces = Pieces::new(problem, basis.products(), most, &device.info().name)?;
+    let operands = [problem.a, problem.b];
+    let raw = operands.iter().filter(|operand| operand.is_raw()).count();
+    let tables = tables(stream, &Constants::new(&problem.p, basis, raw))?;
+    let (program, tensor) = (Program::of(Family::Gemm, field)?, Tensor::new(&device)?);
+    let work = Work { program, tensor, basis, pieces, operands, tables, abort };
+    work.all(stream, [a, b, c])
+}
+
+fn tables(stream: &mut Stream, constants: &Constants) -> Result<[Buffer; 3]> {
+    let mut table = |words: &[u32]| {
+        let buffer = stream.allocate(4 * words.len())?;
+        stream.upload(&buffer, bytemuck::cast_slice(words)).map(|()| buffer)
+    };
+    Ok([table(&constants.table)?, table(&constants.weights)?, table(&constants.corrections)?])
+}
+
+impl Work<'_> {
+    /// A piece of columns after the other, and in each a piece of rows after the other.
+    fn all(&self, stream: &mut Stream, [a, b, c]: [Lying<'_>; 3]) -> Result<()> {
+        let Pieces { rows, columns, depth, .. } = self.pieces;
+        let products = self.basis.products();
+        let [of_a, of_b] = [rows, columns].map(|side| stream.scratch(products * side * depth));
+        let (of_a, of_b, of_c) = (of_a?, of_b?, stream.scratch(products * rows * columns)?);
+        for column in (0..b.view.columns).step_by(columns) {
+            let range = column..(column + columns).min(b.view.columns);
+            let b = Lying { view: b.view.block(0..b.view.rows, range.clone())?.transposed(), ..b };
+            self.take(stream, b, self.operands[1], columns, &of_b)?;
+            for row in (0..a.view.rows).step_by(rows) {
+                let down = row..(row + rows).min(a.view.rows);
+                self.take(stream, a.rows(down.clone())?, self.operands[0], rows, &of_a)?;
+                let c = Lying { view: c.view.block(down, range.clone())?, ..c };
+                self.multiply(stream, [&of_a, &of_b, &of_c], c)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Residues of a factor's rows, so many with padding.
+    fn take(&self, stream: &mut Stream, a: Lying<'_>, operand: Operand, padded: usize, to: &Buffer) -> Result<()> {
+        let Basis { moduli, parts, split } = self.basis;
+        let quads = self.pieces.depth / 4;
+        let mut numbers = vec![a.view.rows, a.view.columns, padded, quads, moduli];
+        let kernel = match a.kind {
+            Kind::Field => {
+                numbers.extend([parts, split as usize, usize::from(!operand.is_raw())]);
+                "crt_residues"
+            }
+            kind => {
+                numbers.push(if kind == Kind::Byte { 1 } else { 4 });
+                "crt_residues_small"
+            }
+        };
+        let numbers: Vec<Arg> = numbers.into_iter().map(|number| Arg::U32(number as u32)).collect();
+        let args = [&numbers[..], &a.args(), &[mem(&self.tables[0]), mem(to)]].concat();
+        let items = (padded * quads) as u64;
+        // SAFETY: the arguments are those of the kernel; the view lies in its buffer, and there is a word for each set, padded
+        // row and four columns.
+        in_turn(stream, Duration::ZERO, self.abort, |stream| unsafe {
+            self.program.launch(stream, kernel, items, GROUP, &args)
+        })
+    }
+
+    /// Products of residues, and what they are.
+    fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: Lying<'_>) -> Result<()> {
+        let Pieces { rows, columns, depth, .. } = self.pieces;
+        let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
+        let sets = self.basis.products();
+        let items = (sets * tall * wide) as u64 * u64::from(TENSOR_GROUP);
+        let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
+        let program = self.tensor.0;
+        let words = |numbers: &[usize]| -> Vec<Arg> { numbers.iter().map(|number| Arg::U32(*number as u32)).collect() };
+        if c.kind == Kind::Word {
+            let numbers = words(&[tall, c.view.rows, c.view.columns, depth]);
+            let args = [&numbers[..], &[mem(of_a), mem(of_b)], &c.args()].concat();
+            // SAFETY: the arguments are those of the kernel; factors are padded to whole tiles, and only entries of the view
+            // are written.
+            return in_turn(stream, time, self.abort, |stream| unsafe {
+                program.launch(stream, "gemm_int8_words", items, TENSOR_GROUP, &args)
+            });
+        }
+        let numbers = words(&[tall, wide, depth, self.basis.moduli]);
+        let args = [&numbers[..], &[&self.tables[0], of_a, of_b, of_c].map(mem)].concat();
+        // SAFETY: as above, and there is a byte for each set, padded row and padded column.
+        in_turn(stream, time, self.abort, |stream| unsafe {
+            program.launch(stream, "gemm_int8_residues", items, TENSOR_GROUP, &args)
+        })?;
+        self.join(stream, of_c, c)
+    }
+
+    fn join(&self, stream: &mut Stream, residues: &Buffer, c: Lying<'_>) -> Result<()> {
+        let quads = self.pieces.columns / 4;
+        let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.moduli, self.basis.sets()];
+        let numbers = numbers.map(|number| Arg::U32(number as u32));
+        let [table, weights, corrections] = &self.tables;
+        let args = [&numbers[..], &[residues, table, weights, corrections].map(mem), &c.args()].concat();
+        let items = (c.view.rows * quads) as u64;
+        // SAFETY: the arguments are those of the kernel; residues are there for all padded entries, the tables for all moduli
+        // and sets, and only entries of the view are written.
+        unsafe { self.program.launch(stream, "crt_join", items, GROUP, &args) }
+    }
+}
+
+/// On any device, with products of residues on the host: what tests compare kernels by.
+#[cfg(test)]
+mod tests {
+    use ff::Field;
+    use rand::{Rng, SeedableRng};
+
+    use super::super::crt::{MODULI, WORDS};
+    use super::*;
+    use crate::Accelerator;
+    use crate::field::{NttField, as_bytes, as_bytes_mut};
+    use crate::matrix::dense::view::View;
+
+    const SIZES: [usize; 3] = [5, 7, 6];
+
+    fn words_of(stream: &mut Stream, buffer: &Buffer) -> Vec<u8> {
+        let mut bytes = vec![0; buffer.bytes()];
+        stream.download(&mut bytes, buffer).expect("download");
+        bytes
+    }
+
+    /// y = Σ a·b·(M/m)⁻¹ mod m for each set, as the tensor cores leave it.
+    fn host_products(a: &[u8], b: &[u8], basis: Basis, pieces: Pieces, table: &[u32]) -> Vec<u8> {
+        let Pieces { rows, columns, depth, .. } = pieces;
+        let mut y = Vec::new();
+        for set in 0..basis.products() {
+            let number = set % basis.moduli;
+            let (m, inverse) = (i64::from(MODULI[number]), i64::from(table[WORDS * number + 10]));
+            for row in 0..rows {
+                let a = &a[(set * rows + row) * depth..][..depth];
+                for column in 0..columns {
+                    let b = &b[(set * columns + column) * depth..][..depth];
+                    let sum: i64 = a.iter().zip(b).map(|(a, b)| i64::from(*a as i8) * i64::from(*b as i8)).sum();
+                    y.push((sum.rem_euclid(m) * inverse % m) as u8);
+                }
+            }
+        }
+        y
+    }
+
+    fn upload<T: bytemuck::NoUninit>(stream: &mut Stream, values: &[T]) -> Buffer {
+        let buffer = stream.allocate(size_of_val(values)).expect("buffer");
+        stream.upload(&buffer, bytemuck::cast_slice(values)).expect("upload");
+        buffer
+    }
+
+    /// Entries as extreme as there are.
+    fn entries<F: NttField>(count: usize, seed: u64) -> Vec<F> {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let extreme = [F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV];
+        (0..count).map(|_| if rng.gen_bool(0.5) { extreme[rng.gen_range(0..5)] } else { F::random(&mut rng) }).collect()
+    }
+
+    /// Both kernels, for factors in Montgomery form or not, against the definition.
+    fn agrees<F: NttField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
+        let accelerator = Accelerator::automatic().expect("settings are right");
+        let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
+        let [rows, inner, columns] = SIZES;
+        let program = Program::of(Family::Gemm, F::NAME).expect("module");
+        let p = num_bigint::BigUint::new(program.modulus().to_vec());
+        let operands = bits.map(|bits| Operand { kind: Kind::Field, bits });
+        let basis = Basis::new(&p, operands[0], operands[1], inner).expect("enough moduli");
+        let pieces = Pieces { rows: 8, columns: 8, depth: 32, bytes: 0 };
+        let raw = operands.iter().filter(|operand| operand.is_raw()).count();
+        let constants = Constants::new(&p, basis, raw);
+        let mut stream = device.stream().expect("stream");
+        let tables = tables(&mut stream, &constants).expect("tables");
+        // The tensor cores are not asked.
+        let work = Work { program, tensor: Tensor(program), basis, pieces, operands, tables, abort: None };
+        let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
+        let lying = |buffer, view| Lying { buffer, view, kind: Kind::Field };
+        let room = || device.stream().expect("stream").allocate(basis.products() * 8 * 32).expect("buffer");
+        let [to_a, to_b] = [room(), room()];
+        work.take(&mut stream, lying(&of_a, View::row_major(rows, inner)), operands[0], 8, &to_a).expect("residues");
+        let transposed = View::row_major(inner, columns).transposed();
+        work.take(&mut stream, lying(&of_b, transposed), operands[1], 8, &to_b).expect("residues");
+        let (res_a, res_b) = (words_of(&mut stream, &to_a), words_of(&mut stream, &to_b));
+        let y = upload(&mut stream, &host_products(&res_a, &res_b, basis, pieces, &constants.table));
+        let of_c = stream.allocate(32 * rows * columns).expect("buffer");
+        work.join(&mut stream, &y, lying(&of_c, View::row_major(rows, columns))).expect("join");
+        let mut c = vec![F::ONE; rows * columns];
+        // SAFETY: kernels leave reduced elements in Montgomery form.
+        stream.download(unsafe { as_bytes_mut(&mut c) }, &of_c).expect("download");
+        for (number, c) in c.iter().enumerate() {
+            let (row, column) = (number / columns, number % columns);
+            let expected: F = (0..inner).map(|k| a[row * inner + k] * b[k * columns + column]).sum();
+            assert_eq!(*c, expected, "{row}, {column}, {basis:?}");
+        }
+    }
+
+    fn fields<F: NttField>() {
+        let [rows, inner, columns] = SIZES;
+        let (a, b) = (entries::<F>(rows * inner, 1), entries::<F>(inner * columns, 2));
+        agrees([None, None], &a, &b);
+        // The bounds' worst cases: all products as large as they get, with either sign.
+        for worst in [F::TWO_INV, -F::TWO_INV, -F::ONE] {
+            let raw = worst * F::from(2).pow_vartime([256]).invert().expect("not zero");
+            for value in [worst, raw] {
+                agrees([None, None], &vec![value; rows * inner], &vec![raw; inner * columns]);
+            }
+        }
+        let small = |count: usize| (0..count as u64).map(|i| if i % 3 == 0 { -F::from(i) } else { F::from(255 - i) });
+        let (x, y): (Vec<F>, Vec<F>) = (small(rows * inner).collect(), small(inner * columns).collect());
+        agrees([Some(8), None], &x, &b);
+        agrees([None, Some(8)], &a, &y);
+        agrees([Some(8), Some(8)], &x, &y);
+    }
+
+    #[test]
+    fn residues_there_and_back() {
+        fields::<halo2curves::bn256::Fr>();
+        fields::<blstrs::Scalar>();
+        fields::<pasta_curves::Fp>();
+        fields::<pasta_curves::Fq>();
+    }
+}

@@ -1,0 +1,63 @@
+//! Matrices in a device's memory, as kernels take them, and turns to queue work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::entry::Kind;
+use super::view::{PLACE, View};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
+use crate::program::mem;
+use crate::{Error, Result};
+
+/// A matrix in a device's memory.
+#[derive(Clone, Copy)]
+pub(super) struct Lying<'a> {
+    pub buffer: &'a Buffer,
+    pub view: View,
+    pub kind: Kind,
+}
+
+impl Lying<'_> {
+    /// Its memory and its view, as kernels take them.
+    pub fn args(&self) -> Vec<Arg> {
+        let View { first, row_step, column_step, .. } = self.view;
+        let numbers = [first, row_step, column_step].map(|number| Arg::U64(number as u64));
+        [&[mem(self.buffer)][..], &numbers].concat()
+    }
+
+    /// Some of its rows.
+    pub fn rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
+        Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
+    }
+
+    /// Bytes of an entry that is a number.
+    pub fn number_bytes(&self) -> Arg {
+        Arg::U32(if self.kind == Kind::Byte { 1 } else { 4 })
+    }
+}
+
+/// Queues work of so long, after as much of what was queued before as an abort must not wait for.
+pub(super) fn in_turn(
+    stream: &mut Stream,
+    time: Duration,
+    abort: Abort<'_>,
+    work: impl FnOnce(&mut Stream) -> Result<()>,
+) -> Result<()> {
+    check_abort(abort)?;
+    let device = stream.device().clone();
+    let turn = device.pace(stream, time, abort)?;
+    work(stream)?;
+    if let Some(turn) = turn {
+        turn.ends(Arc::new(stream.mark()?));
+    }
+    Ok(())
+}
+
+/// # Errors
+/// A factor lies on another device.
+pub(super) fn on<'a>(device: &Device, buffer: &'a Buffer, view: View, kind: Kind) -> Result<Lying<'a>> {
+    if device.owns(buffer) {
+        return Ok(Lying { buffer, view, kind });
+    }
+    Err(Error::invalid(PLACE, "device", format!("memory of {}", device.info().name), "memory of another device"))
+}

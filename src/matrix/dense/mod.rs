@@ -1,0 +1,43 @@
+//! Dense matrices over the scalar fields, and of small integers, times each other and times vectors.
+//!
+//! A [`Dense`] stays where it is: on a device, or on the host where there is none. Products are matrices that stay there too.
+//! Results are exact: every method, on every backend, gives the same elements.
+//!
+//! ```
+//! use proofwarp::matrix::dense::{Dense, Options};
+//! use proofwarp::Accelerator;
+//!
+//! type F = halo2curves::bn256::Fr;
+//! let accelerator = Accelerator::from_env()?;
+//! let numbers: Vec<F> = (1..=6).map(F::from).collect();
+//! let a = Dense::upload(&accelerator, &numbers, 2, 3)?; // row after row
+//! let c = a.multiply(&a.transposed(), &Options::default(), None)?;
+//! assert_eq!(c.download()?, [14, 32, 32, 77].map(F::from));
+//!
+//! // Weights of a quantised layer are bytes.
+//! let weights = Dense::upload(&accelerator, &[-1i8, 2], 1, 2)?;
+//! let layer = weights.multiply(&a, &Options::default(), None)?;
+//! assert_eq!(layer.download()?, [7, 8, 9].map(F::from));
+//! assert!(layer.check_product::<F, _, _>(&weights, &a, 1, &mut rand::thread_rng())?.holds());
+//! println!("{}", weights.explain(&a, &Options::default())?);
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+
+mod check;
+mod cpu;
+mod crt;
+mod entry;
+mod gpu;
+mod gpu_crt;
+mod lying;
+mod matrix;
+mod plan;
+mod products;
+mod storage;
+mod view;
+
+pub use check::Verdict;
+pub use entry::{Entry, Kind, Times};
+pub use matrix::Dense;
+pub use plan::{Explanation, Method, Options};
+pub use view::View;

@@ -1,0 +1,282 @@
+//! How a product is computed: by which method, in how many pieces, with how much memory. Touches no device.
+
+use std::fmt;
+
+use num_bigint::BigUint;
+
+use super::crt::{Basis, Operand};
+use super::entry::Kind;
+use super::view::PLACE;
+use crate::{Error, Result};
+
+/// Rows and columns that a group makes, `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
+pub(super) const TILE: [usize; 2] = [16, 32];
+/// Rows, columns and depth of a group on tensor cores, `INT8_…` of `cuda/gemm_int8.cu`.
+pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 32];
+/// Sums of so many products of bytes may leave 32 bits.
+const BYTES_LIMIT: usize = 1 << 17;
+/// Fewer products than this are not worth the passes before and after products of residues.
+const FEW: u128 = 1 << 24;
+
+/// How entries of a product are summed. All give the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A Montgomery product and an addition for each term: to compare with.
+    Montgomery,
+    /// Whole products are summed and reduced once.
+    Lazy,
+    /// Residues modulo numbers of eight bits, multiplied on tensor cores: CUDA, compute capability 8.0 and later.
+    Crt,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Montgomery => "montgomery",
+            Self::Lazy => "lazy",
+            Self::Crt => "crt",
+        })
+    }
+}
+
+/// What a caller may settle. `None` leaves it to the plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The method.
+    pub method: Option<Method>,
+    /// Most bytes of a device that residues may take; what is free by default.
+    pub bytes: Option<u64>,
+}
+
+impl Options {
+    /// All left to the plan, but residues take at most so many bytes of a device.
+    #[must_use]
+    pub fn bytes(self, bytes: u64) -> Self {
+        Self { bytes: Some(bytes), ..self }
+    }
+
+    /// By this method alone.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method: Some(method), ..self }
+    }
+}
+
+/// What a plan is made for.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    pub a: Operand,
+    pub b: Operand,
+    pub rows: usize,
+    pub inner: usize,
+    pub columns: usize,
+    /// The field's modulus.
+    pub p: BigUint,
+    /// Whether the device has tensor cores that the kernels were built for; else why not.
+    pub tensor: std::result::Result<(), String>,
+}
+
+/// How a product is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub method: Method,
+    /// The moduli, where residues are taken; bytes are their own.
+    pub basis: Option<Basis>,
+    pub reason: &'static str,
+}
+
+impl Plan {
+    /// # Errors
+    /// Shapes do not fit, sums of bytes may leave 32 bits, or the method that is asked for is not there.
+    pub fn new(problem: &Problem, options: &Options) -> Result<Self> {
+        let bytes = problem.a.kind == Kind::Byte && problem.b.kind != Kind::Field;
+        if bytes && problem.inner >= BYTES_LIMIT {
+            let expected = format!("below {BYTES_LIMIT} for sums of 32 bits");
+            return Err(Error::invalid(PLACE, "columns of the first factor", expected, problem.inner));
+        }
+        let basis = if bytes { None } else { Basis::new(&problem.p, problem.a, problem.b, problem.inner) };
+        let can = problem.can_take_residues(bytes, basis);
+        let (method, reason) = match options.method {
+            Some(method) => (problem.check(method, bytes, can)?, "the caller's choice"),
+            None if can.is_ok() && problem.products() >= FEW => (Method::Crt, "tensor cores, and enough products"),
+            None if can.is_ok() => (Method::Lazy, "too few products for residues"),
+            None => (Method::Lazy, "no tensor cores"),
+        };
+        Ok(Self { method, basis: basis.filter(|_| method == Method::Crt), reason })
+    }
+}
+
+impl Problem {
+    fn products(&self) -> u128 {
+        self.rows as u128 * self.inner as u128 * self.columns as u128
+    }
+
+    fn can_take_residues(&self, bytes: bool, basis: Option<Basis>) -> std::result::Result<(), String> {
+        match basis {
+            None if !bytes => Err(format!("sums of {} terms need more moduli than there are", self.inner)),
+            _ => self.tensor.clone(),
+        }
+    }
+
+    fn check(&self, method: Method, bytes: bool, can: std::result::Result<(), String>) -> Result<Method> {
+        match (method, can) {
+            (Method::Crt, Err(reason)) => Err(Error::invalid(PLACE, "method", format!("lazy, since {reason}"), method)),
+            (Method::Montgomery, _) if bytes || self.a.kind != Kind::Field => {
+                Err(Error::invalid(PLACE, "method", "lazy or crt for numbers", method))
+            }
+            _ => Ok(method),
+        }
+    }
+}
+
+/// Rows and columns of what is made at a time so that residues fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pieces {
+    pub rows: usize,
+    pub columns: usize,
+    /// Padded columns of the first factor.
+    pub depth: usize,
+    /// Bytes of residues.
+    pub bytes: u64,
+}
+
+impl Pieces {
+    /// Whole tiles, all at once if that fits; else halves of the longer side, and so on.
+    ///
+    /// # Errors
+    /// Not even one tile fits.
+    pub fn new(problem: &Problem, products: usize, most: u64, device: &str) -> Result<Self> {
+        let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
+        let depth = problem.inner.next_multiple_of(tile_depth).max(tile_depth);
+        let [mut rows, mut columns] = [(problem.rows, tile_rows), (problem.columns, tile_columns)]
+            .map(|(number, tile)| number.next_multiple_of(tile).max(tile));
+        loop {
+            let bytes = products as u64 * (rows * depth + columns * depth + rows * columns) as u64;
+            if bytes <= most {
+                return Ok(Self { rows, columns, depth, bytes });
+            }
+            if rows == tile_rows && columns == tile_columns {
+                return Err(Error::OutOfMemory { device: device.to_owned(), requested: bytes, available: most });
+            }
+            match rows >= columns && rows > tile_rows || columns == tile_columns {
+                true => rows = (rows / 2).next_multiple_of(tile_rows),
+                false => columns = (columns / 2).next_multiple_of(tile_columns),
+            }
+        }
+    }
+}
+
+/// How a product with a vector is shared out: `lanes` work-items a row, `pieces` groups of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lanes {
+    pub lanes: u32,
+    pub pieces: u32,
+}
+
+/// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
+pub(super) const VECTOR_GROUP: u32 = 128;
+/// Groups that fill a device.
+const ENOUGH_GROUPS: usize = 2048;
+/// Terms that a work-item has at least.
+const TERMS: usize = 8;
+
+impl Lanes {
+    /// Where a row's entries are neighbours, a group a row; else neighbours take rows side by side.
+    pub fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
+        let lanes = if neighbours { VECTOR_GROUP } else { 4 };
+        let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize).max(1);
+        let useful = inner.div_ceil(TERMS * lanes as usize).max(1);
+        Self { lanes, pieces: ENOUGH_GROUPS.div_ceil(groups).min(useful) as u32 }
+    }
+}
+
+/// How a product is computed, and why so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What is multiplied by what, such as `i8 · bn254_fr`.
+    pub entries: String,
+    /// Rows of the result, terms of a sum, columns of the result.
+    pub sizes: [usize; 3],
+    /// The method.
+    pub method: Method,
+    /// Why that one.
+    pub reason: &'static str,
+    /// Products of residues; 0 where none are taken.
+    pub products: usize,
+    /// Moduli.
+    pub moduli: usize,
+    /// Bytes on the device beside the matrices.
+    pub bytes: u64,
+    /// Pieces in which the result is made.
+    pub pieces: usize,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entries, sizes: [rows, inner, columns], method, reason, products, moduli, bytes, pieces } = self;
+        write!(f, "{entries}, {rows} × {inner} × {columns}: {method}, {reason}")?;
+        if *products > 0 {
+            write!(
+                f,
+                "; {products} products of residues by {moduli} moduli, {bytes} B beside the matrices, {pieces} pieces"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELD: Operand = Operand { kind: Kind::Field, bits: None };
+    const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
+
+    fn problem(a: Operand, b: Operand, size: usize, tensor: bool) -> Problem {
+        let p = (BigUint::from(1u32) << 254u32) + 1u32;
+        let tensor = if tensor { Ok(()) } else { Err("there are none".to_owned()) };
+        Problem { a, b, rows: size, inner: size, columns: size, p, tensor }
+    }
+
+    #[test]
+    fn methods() {
+        let method =
+            |a, b, size, tensor| Plan::new(&problem(a, b, size, tensor), &Options::default()).expect("plan").method;
+        assert_eq!(method(FIELD, FIELD, 4096, true), Method::Crt);
+        assert_eq!(method(FIELD, FIELD, 4096, false), Method::Lazy);
+        assert_eq!(method(FIELD, FIELD, 64, true), Method::Lazy);
+        assert_eq!(method(BYTE, BYTE, 4096, true), Method::Crt);
+        let forced = |a, b, method, tensor| Plan::new(&problem(a, b, 64, tensor), &Options::default().method(method));
+        assert_eq!(forced(FIELD, FIELD, Method::Crt, true).expect("plan").method, Method::Crt);
+        let error = forced(FIELD, FIELD, Method::Crt, false).expect_err("none").to_string();
+        assert_eq!(error, "dense: method: expected lazy, since there are none, got crt");
+        assert!(forced(BYTE, FIELD, Method::Montgomery, true).is_err());
+    }
+
+    #[test]
+    fn sums_of_bytes_are_exact() {
+        let plan = |size| Plan::new(&problem(BYTE, BYTE, size, false), &Options::default());
+        assert!(plan((1 << 17) - 1).is_ok());
+        let error = plan(1 << 17).expect_err("too many").to_string();
+        assert_eq!(error, "dense: columns of the first factor: expected below 131072 for sums of 32 bits, got 131072");
+    }
+
+    #[test]
+    fn pieces_fit() {
+        let problem = problem(FIELD, FIELD, 1000, true);
+        let whole = Pieces::new(&problem, 108, u64::MAX, "card").expect("all");
+        assert_eq!((whole.rows, whole.columns, whole.depth), (1024, 1024, 1024));
+        assert_eq!(whole.bytes, 108 * 3 << 20);
+        let less = Pieces::new(&problem, 108, whole.bytes / 3, "card").expect("some");
+        assert!(less.bytes <= whole.bytes / 3 && less.rows % 128 == 0 && less.columns % 256 == 0);
+        assert!(matches!(Pieces::new(&problem, 108, 1 << 20, "card"), Err(Error::OutOfMemory { .. })));
+    }
+
+    #[test]
+    fn lanes_fill_a_device() {
+        assert_eq!(Lanes::new(4096, 4096, true), Lanes { lanes: 128, pieces: 1 });
+        assert_eq!(Lanes::new(4096, 4096, false), Lanes { lanes: 4, pieces: 16 });
+        assert_eq!(Lanes::new(1, 1 << 20, true), Lanes { lanes: 128, pieces: 1024 });
+        assert_eq!(Lanes::new(5, 0, true).pieces, 1);
+    }
+}

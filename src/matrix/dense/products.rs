@@ -1,0 +1,277 @@
+//! Products of matrices, checked, and run where the factors are.
+
+use std::sync::Arc;
+
+use num_bigint::BigUint;
+
+use super::cpu;
+use super::entry::{Entry, Times};
+use super::gpu;
+use super::matrix::{Dense, expect_equal};
+use super::plan::{Explanation, Method, Options, Pieces, Plan, Problem};
+use super::storage::{Cleared, Place};
+use super::view::{PLACE, View};
+use crate::backend::{Abort, Buffer, Device, Traffic, guarded};
+use crate::field::NttField;
+use crate::kernels::Family;
+use crate::program::Program;
+use crate::report::Call;
+use crate::{Accelerator, Error, Report, Result};
+
+impl<T: Entry> Dense<T> {
+    /// C = A·B, row after row in memory of its own, where the factors are: m·k·n products, of which [`Self::explain`] says more.
+    /// Sums have any number of terms; bytes times bytes, which give 32 bits, below 2^17.
+    ///
+    /// # Errors
+    /// Shapes do not fit, the method that is asked for is not there, factors lie on different devices, the hook aborted, or a
+    /// forced backend has too little memory, or failed.
+    pub fn multiply<B: Entry>(&self, b: &Dense<B>, options: &Options, abort: Abort<'_>) -> Result<Dense<T::Product>>
+    where
+        T: Times<B>,
+    {
+        guarded(abort, |abort| self.multiply_guarded(b, options, abort))
+    }
+
+    fn multiply_guarded<B: Entry>(&self, b: &Dense<B>, options: &Options, abort: Abort<'_>) -> Result<Dense<T::Product>>
+    where
+        T: Times<B>,
+    {
+        let device = self.device_with(b)?;
+        let (problem, plan) = self.plan(b, options, device)?;
+        let (field, size) = (T::Product::FIELD, size_of::<T::Product>());
+        let view = View::row_major(self.rows(), b.columns());
+        let made = |device: &Arc<Device>| {
+            let factors = [self.on(device)?, b.on(device)?];
+            gpu::multiply(device, field, factors, size, (&problem, &plan, options.bytes), abort)
+        };
+        let on_host = || {
+            let (a, b) = ((self.place.on_host()?, self.view()), (b.place.on_host()?, b.view()));
+            cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), abort)
+        };
+        let call = self.call("dense product", b);
+        let (place, report) = run(self.accelerator(), device, call, made, on_host)?;
+        Ok(Dense::made(self.accelerator(), place, view, Some(report)))
+    }
+
+    /// C = A·B into memory that is there, of which `c` may be a part: what lies around it stays as it is.
+    ///
+    /// The product is made beside it and copied once it is complete.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`], or `c` has another shape, or lies elsewhere, or a factor or any other matrix has the same memory;
+    /// then `c` is as it was.
+    pub fn multiply_into<B: Entry>(
+        &self,
+        b: &Dense<B>,
+        c: &mut Dense<T::Product>,
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Report>
+    where
+        T: Times<B>,
+    {
+        expect_equal("rows of the result", self.rows(), c.rows())?;
+        expect_equal("columns of the result", b.columns(), c.columns())?;
+        if !c.place.is_alone() {
+            let actual = "memory that a factor or another matrix overlaps";
+            return Err(Error::invalid(PLACE, "result", "memory of its own", actual));
+        }
+        let product = self.multiply(b, options, abort)?;
+        c.overwrite(&product)?;
+        product.report().cloned().ok_or_else(|| Error::invalid(PLACE, "report", "one of a product", "none"))
+    }
+
+    /// The products of several pairs, all of them or none.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    pub fn multiply_batch<B: Entry>(
+        pairs: &[(&Self, &Dense<B>)],
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Vec<Dense<T::Product>>>
+    where
+        T: Times<B>,
+    {
+        pairs.iter().map(|(a, b)| a.multiply(b, options, abort)).collect()
+    }
+
+    /// y = A·x for a vector of elements, in memory of its own.
+    ///
+    /// # Errors
+    /// x is no vector, or has not as many elements as A has columns, or as [`Self::multiply`].
+    pub fn times_vector<F: NttField>(&self, x: &Dense<F>) -> Result<Dense<F>>
+    where
+        T: Times<F, Product = F>,
+    {
+        expect_equal("columns of the vector", 1, x.columns())?;
+        expect_equal("length of the vector", self.columns(), x.rows())?;
+        let device = self.device_with(x)?;
+        let made = |device: &Arc<Device>| {
+            gpu::times_vector(device, F::FIELD, [self.on(device)?, x.on(device)?], size_of::<F>(), None)
+        };
+        let on_host = || {
+            let (a, x) = ((self.place.on_host()?, self.view()), (x.place.on_host()?, x.view()));
+            cpu::multiply((&a.0.0, a.1), (&x.0.0, x.1), None)
+        };
+        let call = self.call("dense times vector", x);
+        let (place, report) = run(self.accelerator(), device, call, made, on_host)?;
+        Ok(Dense::made(self.accelerator(), place, View::row_major(self.rows(), 1), Some(report)))
+    }
+
+    /// Σ over rows of weight·row, a vector: what the first sums of sumcheck for a product of matrices take, with eq as weights.
+    ///
+    /// # Errors
+    /// As [`Self::times_vector`], of the transpose.
+    pub fn fold_rows<F: NttField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
+    where
+        T: Times<F, Product = F>,
+    {
+        self.transposed().times_vector(weights)
+    }
+
+    /// Σ over columns of weight·column, a vector.
+    ///
+    /// # Errors
+    /// As [`Self::times_vector`].
+    pub fn fold_columns<F: NttField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
+    where
+        T: Times<F, Product = F>,
+    {
+        self.times_vector(weights)
+    }
+
+    /// How a product with another matrix is computed, and why so.
+    ///
+    /// # Errors
+    /// Shapes do not fit, the method that is asked for is not there, or residues have no room.
+    pub fn explain<B: Entry>(&self, b: &Dense<B>, options: &Options) -> Result<Explanation>
+    where
+        T: Times<B>,
+    {
+        let device = self.device_with(b)?;
+        let (problem, plan) = self.plan(b, options, device)?;
+        let mut explanation = Explanation {
+            entries: format!("{} · {}", T::NAME, B::NAME),
+            sizes: [problem.rows, problem.inner, problem.columns],
+            method: plan.method,
+            reason: plan.reason,
+            products: 0,
+            moduli: 0,
+            bytes: 0,
+            pieces: 1,
+        };
+        if let (Method::Crt, Some(device)) = (plan.method, device) {
+            let (products, moduli) = plan.basis.map_or((1, 1), |basis| (basis.products(), basis.moduli));
+            let most = options.bytes.unwrap_or(u64::MAX).min(device.free_memory()?);
+            let pieces = Pieces::new(&problem, products, most, &device.info().name)?;
+            let count = |whole: usize, piece: usize| whole.div_ceil(piece).max(1);
+            (explanation.products, explanation.moduli, explanation.bytes) = (products, moduli, pieces.bytes);
+            explanation.pieces = count(problem.rows, pieces.rows) * count(problem.columns, pieces.columns);
+        }
+        Ok(explanation)
+    }
+
+    fn plan<B: Entry>(&self, b: &Dense<B>, options: &Options, device: Option<&Arc<Device>>) -> Result<(Problem, Plan)>
+    where
+        T: Times<B>,
+    {
+        expect_equal("rows of the second factor", self.columns(), b.rows())?;
+        let modulus = Program::of(Family::Gemm, T::Product::FIELD)?.modulus();
+        let none = || Err("the matrices are on the host".to_owned());
+        let problem = Problem {
+            a: self.operand(),
+            b: b.operand(),
+            rows: self.rows(),
+            inner: self.columns(),
+            columns: b.columns(),
+            p: BigUint::new(modulus.to_vec()),
+            tensor: device.map_or_else(none, |device| gpu::tensor(device)),
+        };
+        let plan = Plan::new(&problem, options)?;
+        Ok((problem, plan))
+    }
+
+    /// The device that both factors are on; none where one is on the host.
+    fn device_with<B: Entry>(&self, b: &Dense<B>) -> Result<Option<&Arc<Device>>> {
+        match (self.device(), b.device()) {
+            (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => {
+                let name = |device: &Device| format!("a matrix on {device:?}");
+                Err(Error::invalid(PLACE, "second factor", name(a), name(b)))
+            }
+            (Some(device), Some(_)) => Ok(Some(device)),
+            _ => Ok(None),
+        }
+    }
+
+    fn call<B: Entry>(&self, what: &str, _: &Dense<B>) -> Call {
+        Call { operation: format!("{what} {} {}", T::NAME, B::NAME), elements: self.view().len() }
+    }
+
+    /// Copies a product that is complete to where it shall be.
+    fn overwrite(&mut self, product: &Self) -> Result<()> {
+        match (&mut self.place, &product.place) {
+            (Place::Device(device, _), Place::Device(..)) => {
+                let device = device.clone();
+                gpu::copy(&device, product.on(&device)?, self.on(&device)?, size_of::<T>()).map(drop)
+            }
+            // One of them is on the host, where the other goes too.
+            _ => self.overwrite_on_host(product),
+        }
+    }
+
+    fn overwrite_on_host(&mut self, product: &Self) -> Result<()> {
+        let from = product.place.on_host()?;
+        let mut entries = self.place.on_host()?.0.clone();
+        let (view, columns) = (self.view(), product.columns());
+        for number in 0..view.len() {
+            entries[view.at(number / columns, number % columns)] = from.0[number];
+        }
+        self.place = Place::host(entries);
+        Ok(())
+    }
+}
+
+/// Elements of a field for numbers.
+macro_rules! to_field {
+    ($type:ty) => {
+        impl Dense<$type> {
+            /// The same numbers as elements, row after row in memory of their own.
+            ///
+            /// # Errors
+            /// A forced backend has too little memory, or failed.
+            pub fn to_field<F: NttField>(&self) -> Result<Dense<F>> {
+                let made = |device: &Arc<Device>| gpu::to_field(device, F::FIELD, self.on(device)?, size_of::<F>());
+                let element = |number: &$type| {
+                    let magnitude = F::from(number.unsigned_abs().into());
+                    if *number < 0 { -magnitude } else { magnitude }
+                };
+                let on_host = || Ok(Cleared(self.download()?.iter().map(element).collect()));
+                let call =
+                    Call { operation: format!("dense {} to {}", <$type>::NAME, F::FIELD), elements: self.view().len() };
+                let (place, report) = run(self.accelerator(), self.device(), call, made, on_host)?;
+                let view = View::row_major(self.rows(), self.columns());
+                Ok(Dense::made(self.accelerator(), place, view, Some(report)))
+            }
+        }
+    };
+}
+
+to_field!(i8);
+to_field!(i32);
+
+/// Runs a pass on the device that has the factors, or on the host.
+fn run<T: Entry>(
+    accelerator: &Accelerator,
+    device: Option<&Arc<Device>>,
+    call: Call,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, Traffic)>,
+    cpu: impl FnOnce() -> Result<Cleared<T>>,
+) -> Result<(Place<T>, Report)> {
+    let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();
+    let made = |devices: &[Arc<Device>]| {
+        let (buffer, traffic) = gpu(&devices[0])?;
+        Ok((Place::Device(devices[0].clone(), Arc::new(buffer)), traffic))
+    };
+    accelerator.on_devices(devices).run(call, made, || Ok(Place::Host(Arc::new(cpu()?))))
+}

@@ -1,0 +1,77 @@
+//! Where a matrix's entries lie.
+
+use std::sync::Arc;
+
+use super::entry::{Entry, bytes_of, bytes_of_mut};
+use crate::Result;
+use crate::backend::{Abort, Buffer, Device};
+
+/// Entries in the host's memory, cleared when dropped: they may be secret.
+#[derive(Debug)]
+pub(super) struct Cleared<T: Entry>(pub Vec<T>);
+
+impl<T: Entry> Drop for Cleared<T> {
+    fn drop(&mut self) {
+        self.0.fill(T::default());
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
+    }
+}
+
+/// The host's memory, or a device's.
+#[derive(Debug, Clone)]
+pub(super) enum Place<T: Entry> {
+    Host(Arc<Cleared<T>>),
+    Device(Arc<Device>, Arc<Buffer>),
+}
+
+impl<T: Entry> Place<T> {
+    pub fn host(entries: Vec<T>) -> Self {
+        Self::Host(Arc::new(Cleared(entries)))
+    }
+
+    /// Brings entries to a device, and waits for that.
+    pub fn upload(device: &Arc<Device>, entries: &[T], abort: Abort<'_>) -> Result<Self> {
+        let mut stream = device.stream()?;
+        let buffer = stream.allocate(size_of_val(entries))?.secret();
+        stream.upload_unless(&buffer, 0, bytes_of(entries), abort)?;
+        stream.wait(abort)?;
+        Ok(Self::Device(device.clone(), Arc::new(buffer)))
+    }
+
+    /// Entries that there is room for.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Host(entries) => entries.0.len(),
+            Self::Device(_, buffer) => buffer.bytes() / size_of::<T>(),
+        }
+    }
+
+    pub fn device(&self) -> Option<&Arc<Device>> {
+        match self {
+            Self::Host(_) => None,
+            Self::Device(device, _) => Some(device),
+        }
+    }
+
+    /// All entries, on the host.
+    pub fn on_host(&self) -> Result<Arc<Cleared<T>>> {
+        match self {
+            Self::Host(entries) => Ok(entries.clone()),
+            Self::Device(device, buffer) => {
+                let mut entries = Cleared(vec![T::default(); self.len()]);
+                // SAFETY: kernels and uploads leave valid entries of the type.
+                device.stream()?.download(unsafe { bytes_of_mut(&mut entries.0) }, buffer)?;
+                Ok(Arc::new(entries))
+            }
+        }
+    }
+
+    /// Whether no other matrix has the same memory.
+    pub fn is_alone(&self) -> bool {
+        match self {
+            Self::Host(entries) => Arc::strong_count(entries) == 1,
+            Self::Device(_, buffer) => Arc::strong_count(buffer) == 1,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Where a matrix's entries lie in its memory. Touches no device.
+
+use std::ops::Range;
+
+use crate::{Error, Result};
+
+/// What errors of this room name.
+pub(super) const PLACE: &str = "dense";
+/// Most rows, and most columns: kernels count with 32 bits and step past the end.
+const LIMIT: usize = 1 << 30;
+
+/// A matrix in memory: entry (r, c) lies `first + r·row_step + c·column_step` entries after the start.
+///
+/// No two entries lie at the same place: either a row's end is before the next one's start, or a column's is.
+///
+/// ```
+/// use proofwarp::matrix::dense::View;
+///
+/// let view = View::row_major(3, 4);
+/// assert_eq!((view.at(2, 1), view.transposed().at(1, 2)), (9, 9));
+/// assert_eq!(view.block(1..3, 2..4)?.at(0, 0), 6);
+/// assert!(view.block(1..3, 2..5).is_err());
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// The place of entry (0, 0).
+    pub first: usize,
+    /// From an entry to the one below.
+    pub row_step: usize,
+    /// From an entry to the one beside it.
+    pub column_step: usize,
+}
+
+impl View {
+    /// Row after row.
+    pub fn row_major(rows: usize, columns: usize) -> Self {
+        Self { rows, columns, first: 0, row_step: columns, column_step: 1 }
+    }
+
+    /// Column after column.
+    pub fn column_major(rows: usize, columns: usize) -> Self {
+        Self::row_major(columns, rows).transposed()
+    }
+
+    /// The same with rows that start so many entries apart.
+    #[must_use]
+    pub fn with_row_step(self, row_step: usize) -> Self {
+        Self { row_step, ..self }
+    }
+
+    /// The transpose, in the same memory.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        let Self { rows, columns, first, row_step, column_step } = self;
+        Self { rows: columns, columns: rows, first, row_step: column_step, column_step: row_step }
+    }
+
+    /// Some rows and columns of it.
+    ///
+    /// # Errors
+    /// A range is not inside.
+    pub fn block(self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
+        check_range("rows of a block", &rows, self.rows)?;
+        check_range("columns of a block", &columns, self.columns)?;
+        let first = self.at(rows.start, columns.start);
+        Ok(Self { rows: rows.len(), columns: columns.len(), first, ..self })
+    }
+
+    /// The place of an entry.
+    pub fn at(&self, row: usize, column: usize) -> usize {
+        self.first + row * self.row_step + column * self.column_step
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0
+    }
+
+    /// Places from the start of memory to the end of the last entry; `None` where that is no number.
+    pub fn end(&self) -> Option<usize> {
+        if self.is_empty() {
+            return Some(0);
+        }
+        let down = self.row_step.checked_mul(self.rows - 1)?;
+        let across = self.column_step.checked_mul(self.columns - 1)?;
+        self.first.checked_add(down)?.checked_add(across)?.checked_add(1)
+    }
+
+    /// Whether all of it is entries, row after row, and nothing before.
+    pub(super) fn is_compact(&self) -> bool {
+        *self == Self::row_major(self.rows, self.columns)
+    }
+
+    /// # Errors
+    /// There are too many rows or columns, entries share places, or the last is beyond the end of so many entries of memory.
+    pub(super) fn check(&self, memory: usize) -> Result<()> {
+        for (what, number) in [("rows", self.rows), ("columns", self.columns)] {
+            if number > LIMIT {
+                return Err(Error::invalid(PLACE, what, format!("at most {LIMIT}"), number));
+            }
+        }
+        self.check_steps()?;
+        match self.end() {
+            Some(end) if end <= memory => Ok(()),
+            end => {
+                let expected = end.map_or("fewer entries than memory has".to_owned(), |end| format!("at least {end}"));
+                Err(Error::invalid(PLACE, "number of entries", expected, memory))
+            }
+        }
+    }
+
+    fn check_steps(&self) -> Result<()> {
+        let apart = |step: usize, count: usize, inner: usize, of_inner: usize| {
+            count <= 1 || of_inner.checked_mul(inner).is_some_and(|length| step >= length)
+        };
+        let [row, column] = [(self.row_step, self.rows), (self.column_step, self.columns)];
+        let within = |step: (usize, usize)| step.1 <= 1 || step.0 > 0;
+        let rows_apart = apart(row.0, row.1, column.0, column.1) && within(column);
+        let columns_apart = apart(column.0, column.1, row.0, row.1) && within(row);
+        if rows_apart || columns_apart || self.is_empty() {
+            return Ok(());
+        }
+        let expected = format!("at least {}", self.columns.saturating_mul(self.column_step.max(1)));
+        Err(Error::invalid(PLACE, "stride of rows", expected, self.row_step))
+    }
+}
+
+fn check_range(what: &'static str, range: &Range<usize>, there: usize) -> Result<()> {
+    if range.start <= range.end && range.end <= there {
+        return Ok(());
+    }
+    Err(Error::invalid(PLACE, what, format!("within 0..{there}"), format!("{range:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_and_blocks() {
+        let view = View::column_major(3, 5);
+        assert_eq!((view.at(1, 0), view.at(0, 1), view.end()), (1, 3, Some(15)));
+        let block = view.block(1..3, 2..5).expect("inside").transposed();
+        assert_eq!((block.rows, block.columns, block.at(2, 1)), (3, 2, view.at(2, 4)));
+        assert!(view.block(2..4, 0..1).is_err() && view.block(0..1, 4..6).is_err());
+        assert_eq!(View::row_major(0, 7).end(), Some(0));
+    }
+
+    #[test]
+    fn steps_that_share_places_are_refused() {
+        let text = |view: View, memory: usize| view.check(memory).expect_err("refused").to_string();
+        assert!(View::row_major(3, 4).with_row_step(6).check(16).is_ok());
+        assert_eq!(
+            text(View::row_major(3, 4).with_row_step(3), 99),
+            "dense: stride of rows: expected at least 4, got 3"
+        );
+        assert_eq!(text(View::row_major(3, 4), 11), "dense: number of entries: expected at least 12, got 11");
+        assert!(View::row_major(1, 4).with_row_step(0).check(4).is_ok());
+        assert!(View::row_major(2, 4).with_row_step(0).check(4).is_err());
+        let far = View::row_major(3, 4).with_row_step(usize::MAX);
+        assert!(text(far, 5).contains("fewer entries than memory has"));
+        assert!(text(View::row_major(LIMIT + 1, 1), 5).starts_with("dense: rows: expected at most"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Changes, and what several of one place come to.
+
+use crate::field::NttField;
+use crate::{Error, Result};
+
+/// What errors of this room name.
+pub(super) const PLACE: &str = "dynamic csr";
+
+/// What becomes of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action<F> {
+    /// It is this from now on. Zero removes it at the next merge.
+    Set(F),
+    /// It is so much more than before.
+    Add(F),
+}
+
+/// A change of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change<F> {
+    /// The entry's row.
+    pub row: usize,
+    /// Its column.
+    pub column: usize,
+    /// What becomes of it.
+    pub action: Action<F>,
+}
+
+impl<F: NttField> Action<F> {
+    /// What two actions come to, one after the other.
+    pub(super) fn then(self, later: Self) -> Self {
+        match (self, later) {
+            (_, Self::Set(value)) => Self::Set(value),
+            (Self::Set(value), Self::Add(more)) => Self::Set(value + more),
+            (Self::Add(value), Self::Add(more)) => Self::Add(value + more),
+        }
+    }
+
+    /// The entry's value after it, from that before.
+    pub(super) fn after(self, before: F) -> F {
+        match self {
+            Self::Set(value) => value,
+            Self::Add(value) => before + value,
+        }
+    }
+}
+
+impl<F> Change<F> {
+    /// By rows, and in a row by columns.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.row, self.column)
+    }
+
+    /// # Errors
+    /// There is no such entry.
+    pub(super) fn check(&self, rows: usize, columns: usize) -> Result<()> {
+        for (what, number, there) in [("row", self.row, rows), ("column", self.column, columns)] {
+            if number >= there {
+                return Err(Error::invalid(PLACE, what, format!("below {there}"), number));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Changes in order of their places, one for each place: what so many later ones make of those.
+pub(super) fn combine<F: NttField>(sorted: &[Change<F>], mut later: Vec<Change<F>>) -> Vec<Change<F>> {
+    // Stable: what came later in a place stays later.
+    later.sort_by_key(Change::place);
+    let (mut combined, mut earlier) = (Vec::with_capacity(sorted.len() + later.len()), sorted.iter().peekable());
+    for change in later {
+        while let Some(before) = earlier.next_if(|before| before.place() <= change.place()) {
+            combined.push(*before);
+        }
+        push(&mut combined, change);
+    }
+    combined.extend(earlier);
+    combined
+}
+
+fn push<F: NttField>(combined: &mut Vec<Change<F>>, change: Change<F>) {
+    match combined.last_mut() {
+        Some(last) if last.place() == change.place() => last.action = last.action.then(change.action),
+        _ => combined.push(change),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::Fr;
+
+    use super::*;
+
+    #[test]
+    fn later_changes_win_or_add() {
+        let change = |row, column, action| Change { row, column, action };
+        let [one, two] = [1, 2].map(Fr::from);
+        let first = combine(&[], vec![change(1, 0, Action::Add(one)), change(0, 3, Action::Set(two))]);
+        assert_eq!(first, [change(0, 3, Action::Set(two)), change(1, 0, Action::Add(one))]);
+        let later = vec![
+            change(1, 0, Action::Add(one)),
+            change(0, 3, Action::Add(one)),
+            change(0, 2, Action::Set(one)),
+            change(1, 0, Action::Add(two)),
+            change(1, 5, Action::Add(two)),
+            change(1, 5, Action::Set(one)),
+        ];
+        let expected = [
+            change(0, 2, Action::Set(one)),
+            change(0, 3, Action::Set(Fr::from(3))),
+            change(1, 0, Action::Add(Fr::from(4))),
+            change(1, 5, Action::Set(one)),
+        ];
+        assert_eq!(combine(&first, later), expected);
+    }
+}

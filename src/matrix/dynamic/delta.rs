@@ -1,0 +1,50 @@
+//! What changes are to a base: differences, row by row.
+
+use super::change::Change;
+use crate::field::{NttField, SecretVec};
+use crate::matrix::Csr;
+
+/// Differences to a base, in compressed rows of which only those with differences are there.
+pub(super) struct Delta<F: NttField> {
+    pub rows: Vec<u32>,
+    /// Where each row's differences start, and their number.
+    pub starts: Vec<u32>,
+    pub columns: Vec<u32>,
+    pub values: SecretVec<F>,
+}
+
+impl<F: NttField> Delta<F> {
+    /// Of changes in order of their places.
+    pub fn new(base: &Csr<F>, changes: &[Change<F>]) -> Self {
+        let mut delta = Self {
+            rows: Vec::new(),
+            starts: vec![0],
+            columns: Vec::with_capacity(changes.len()),
+            values: SecretVec(Vec::with_capacity(changes.len())),
+        };
+        for row in changes.chunk_by(|a, b| a.row == b.row) {
+            for change in row {
+                let before = value(base, change.row, change.column);
+                delta.columns.push(change.column as u32);
+                delta.values.0.push(change.action.after(before) - before);
+            }
+            delta.rows.push(row[0].row as u32);
+            delta.starts.push(delta.columns.len() as u32);
+        }
+        delta
+    }
+
+    /// y += D·x.
+    pub fn add_to(&self, x: &[F], y: &mut [F]) {
+        for (number, row) in self.rows.iter().enumerate() {
+            let range = self.starts[number] as usize..self.starts[number + 1] as usize;
+            let products = range.map(|k| self.values[k] * x[self.columns[k] as usize]);
+            y[*row as usize] += products.sum::<F>();
+        }
+    }
+}
+
+/// An entry of a matrix in which a column may occur more than once.
+fn value<F: NttField>(csr: &Csr<F>, row: usize, column: usize) -> F {
+    csr.row(row).filter(|(other, _)| *other == column).map(|(_, value)| value).sum()
+}

@@ -1,0 +1,39 @@
+//! Sparse matrices that change between products.
+//!
+//! [`DynamicCsr`] is a matrix in compressed rows, the base, and a delta: changes that were appended since. A change costs an
+//! append, and waits for no device. Products are of a [`Snapshot`]: the base's kernels, then the delta's, queued together.
+//! A merge makes a new base of both. Products before, during and after it are equal, since elements have one form each.
+//!
+//! ```
+//! use proofwarp::Accelerator;
+//! use proofwarp::matrix::Csr;
+//! use proofwarp::matrix::dynamic::{DynamicCsr, Policy};
+//!
+//! type F = halo2curves::bn256::Fr;
+//! let [one, two, three] = [1, 2, 3].map(F::from);
+//! let csr = Csr::from_rows(2, [vec![(0, one)], vec![(1, two)]])?;
+//! let matrix = DynamicCsr::new(&Accelerator::from_env()?, csr, Policy::default())?;
+//! let before = matrix.snapshot()?;
+//! matrix.set(0, 1, three)?; // row 0 is (1, 3) now
+//! matrix.remove(1, 1)?;
+//! let (mut old, mut new) = ([F::zero(); 2], [F::zero(); 2]);
+//! before.multiply(&[one, one], &mut old, None)?;
+//! matrix.snapshot()?.multiply(&[one, one], &mut new, None)?;
+//! assert_eq!((old, new), ([one, two], [F::from(4), F::zero()]));
+//! matrix.merge()?;
+//! println!("{}", matrix.explain());
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+
+mod change;
+mod delta;
+mod explain;
+mod gpu;
+mod matrix;
+mod merge;
+mod snapshot;
+
+pub use change::{Action, Change};
+pub use explain::{Explanation, Policy, Threshold};
+pub use matrix::DynamicCsr;
+pub use snapshot::Snapshot;

@@ -1,0 +1,114 @@
+//! One version of a matrix, for products.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
+
+use super::change::{Change, PLACE};
+use super::delta::Delta;
+use super::gpu::{self, DeltaOnDevice};
+use crate::backend::{Abort, Device, check_abort, guarded};
+use crate::field::NttField;
+use crate::matrix::sparse::cpu;
+use crate::matrix::{Csr, SparseMatrix};
+use crate::report::Call;
+use crate::waiting::made_once;
+use crate::{Accelerator, Error, Report, Result};
+
+/// A base and its changes, as they were when it was taken. Later changes and merges do not touch it.
+#[derive(Clone)]
+pub struct Snapshot<F: NttField>(Arc<Version<F>>);
+
+/// What a version is of.
+pub(super) struct Version<F: NttField> {
+    accelerator: Accelerator,
+    pub base: Arc<SparseMatrix<F>>,
+    /// In order of their places.
+    pub changes: Vec<Change<F>>,
+    delta: Mutex<Option<Arc<Delta<F>>>>,
+    on_device: Mutex<Option<Arc<DeltaOnDevice>>>,
+}
+
+impl<F: NttField> std::fmt::Debug for Snapshot<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rows, columns, changes) = (self.rows(), self.columns(), self.0.changes.len());
+        write!(f, "Snapshot({rows} rows, {columns} columns, {changes} changed entries)")
+    }
+}
+
+impl<F: NttField> Snapshot<F> {
+    pub(super) fn new(accelerator: &Accelerator, base: Arc<SparseMatrix<F>>, changes: Vec<Change<F>>) -> Self {
+        let (accelerator, delta, on_device) = (accelerator.clone(), Mutex::default(), Mutex::default());
+        Self(Arc::new(Version { accelerator, base, changes, delta, on_device }))
+    }
+
+    pub(super) fn version(&self) -> &Version<F> {
+        &self.0
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.0.base.csr().rows()
+    }
+
+    /// Columns.
+    pub fn columns(&self) -> usize {
+        self.0.base.csr().columns()
+    }
+
+    /// Entries that differ from the base's, or may do so.
+    pub fn changed(&self) -> usize {
+        self.0.changes.len()
+    }
+
+    /// y = A·x. Base and delta are queued together, on the first device.
+    ///
+    /// # Errors
+    /// x has not as many elements as A has columns, or y not as many as it has rows, the hook aborted, or a forced backend
+    /// has too little memory, or failed; then y is as it was.
+    pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
+        expect_equal("length of the vector", self.columns(), x.len())?;
+        expect_equal("length of the result", self.rows(), y.len())?;
+        guarded(abort, |abort| self.run(x, y, abort))
+    }
+
+    fn run(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
+        let version = &*self.0;
+        let elements = version.base.csr().nonzeros() + version.changes.len();
+        let call = Call { operation: format!("dynamic csr {}", F::NAME), elements };
+        let delta = version.delta()?;
+        // Both closures want the result; only one runs at a time.
+        let y = RefCell::new(y);
+        let on_device = |devices: &[Arc<Device>]| {
+            let there = version.on_device(&devices[0], &delta, abort)?;
+            let base = version.base.on_device(0)?;
+            Ok(((), gpu::multiply(&base, &there, x, &mut y.borrow_mut(), abort)?))
+        };
+        let on_host = || on_host(version.base.csr(), &delta, x, &mut y.borrow_mut(), abort);
+        version.accelerator.run(call, on_device, on_host).map(|((), report)| report)
+    }
+}
+
+impl<F: NttField> Version<F> {
+    fn delta(&self) -> Result<Arc<Delta<F>>> {
+        made_once(&self.delta, || Ok(Delta::new(self.base.csr(), &self.changes)))
+    }
+
+    fn on_device(&self, device: &Arc<Device>, delta: &Delta<F>, abort: Abort<'_>) -> Result<Arc<DeltaOnDevice>> {
+        made_once(&self.on_device, || DeltaOnDevice::new(device, delta, abort))
+    }
+}
+
+fn on_host<F: NttField>(base: &Csr<F>, delta: &Delta<F>, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<()> {
+    let mut product = vec![F::ZERO; y.len()];
+    cpu::multiply(base, &[x], &mut [&mut product], abort)?;
+    delta.add_to(x, &mut product);
+    check_abort(abort)?;
+    y.copy_from_slice(&product);
+    Ok(())
+}
+
+/// # Errors
+/// They differ.
+fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
+    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+}

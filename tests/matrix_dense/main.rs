@@ -1,0 +1,11 @@
+//! Dense matrices over every field on every backend and on the CPU, against the definition.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod errors;
+mod faults;
+mod products;
+mod tools;
+mod vectors;
+mod views;
