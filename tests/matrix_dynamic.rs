@@ -82,9 +82,9 @@ fn history(accelerator: &Accelerator, rows: usize, columns: usize, steps: &[Step
         (0..rows).map(|row| if row % 2 == 0 { twice(row).to_vec() } else { vec![] }).collect();
     let mut model = Model::default();
     for (row, entries) in base.iter().enumerate() {
-        entries.iter().for_each(|(column, value)| {
+        for (column, value) in entries {
             model.change(&Change { row, column: *column, action: Action::Add(*value) });
-        });
+        }
     }
     let csr = Csr::from_rows(columns, base).expect("a matrix");
     let matrix = DynamicCsr::new(accelerator, csr, NEVER).expect("a matrix");
@@ -119,7 +119,9 @@ fn random_histories() {
         (1..9usize, 1..9usize).prop_flat_map(|(rows, columns)| (Just(rows), Just(columns), steps(rows, columns)));
     let config = ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |((rows, columns, steps) in histories)| {
-        accelerators.iter().for_each(|accelerator| history(accelerator, rows, columns, &steps));
+        for accelerator in &accelerators {
+            history(accelerator, rows, columns, &steps);
+        }
     });
 }
 
@@ -137,7 +139,9 @@ fn many_changes() {
         .collect();
     let (csr, x) = (model.csr(rows, columns), x(columns));
     let mut after = model.clone();
-    changes.iter().for_each(|change| after.change(change));
+    for change in &changes {
+        after.change(change);
+    }
     for accelerator in accelerators_and_cpu() {
         let matrix = DynamicCsr::new(&accelerator, csr.clone(), NEVER).expect("a matrix");
         let before = matrix.snapshot().expect("a snapshot");

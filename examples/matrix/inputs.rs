@@ -23,7 +23,7 @@ pub fn random<T: Clone + Default + Send>(
     entries.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(number as u64);
-        part.iter_mut().for_each(|to| *to = entry(&mut rng));
+        part.fill_with(|| entry(&mut rng));
     });
     entries
 }

@@ -32,7 +32,11 @@ pub fn measure<F: NttField>(
     let change = |number: usize| Change {
         row: number * 7919 % size,
         column: number * 104_729 % size,
-        action: if number % 2 == 0 { Action::Set(values[number % 999]) } else { Action::Add(values[number % 777]) },
+        action: if number.is_multiple_of(2) {
+            Action::Set(values[number % 999])
+        } else {
+            Action::Add(values[number % 777])
+        },
     };
     let changes: Vec<Change<F>> = (0..updates).map(change).collect();
     let never = Policy { merge_above: Threshold::Never, at_least: 0 };

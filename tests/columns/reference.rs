@@ -108,6 +108,7 @@ impl Reference<'_> {
             Operation::PermutationFactors => {
                 let challenge = |number| self.at(5, number);
                 let mut all = self.columns.to_vec();
+                #[expect(clippy::needless_range_loop, reason = "a row of several columns")]
                 for i in 0..self.rows {
                     let (value, place) = (self.at(2, i), self.at(4, i));
                     all[self.column(0)][i] *= challenge(1) * self.at(3, i) + challenge(2) + value;
@@ -128,6 +129,7 @@ impl Reference<'_> {
         let product = |place, i| (self.at(place, i) + beta) * (self.at(place + 1, i) + gamma);
         let mut all = self.columns.to_vec();
         let slot = self.number(6) as usize;
+        #[expect(clippy::needless_range_loop, reason = "a row of several columns")]
         for i in 0..self.rows {
             let first = i / slot * slot;
             let rows = first..self.rows.min(first + slot);

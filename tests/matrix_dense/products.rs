@@ -115,7 +115,10 @@ fn long_sums() {
     for accelerator in accelerators_and_cpu() {
         let c =
             upload(&accelerator, &a, 1, inner).multiply(&upload(&accelerator, &b, inner, 1), &Options::default(), None);
-        assert_eq!(c.expect("a product").download().expect("download"), [(1 << 14) * inner as i32]);
+        assert_eq!(
+            c.expect("a product").download().expect("download"),
+            [(1 << 14) * i32::try_from(inner).expect("small")]
+        );
         let (a, x) = (upload(&accelerator, &small, 1, inner + 2), upload(&accelerator, &x, inner + 2, 1));
         let c = a.multiply(&x, &Options::default(), None).expect("a product").download().expect("download");
         assert_eq!(c, [-sum * Fr::from(128)]);
@@ -186,7 +189,7 @@ fn long_sums_of_residues() {
 #[test]
 fn bounded_entries() {
     let sizes @ [rows, inner, columns] = [20, 30, 25];
-    let small: Vec<Fr> = (0..rows * inner).map(|i| element((i as i64 % 511) - 255)).collect();
+    let small: Vec<Fr> = (0..rows * inner).map(|i| element(i64::try_from(i % 511).expect("small") - 255)).collect();
     let other = elements::<Fr>(inner * columns, 2);
     let expected = product((&small, &other), sizes, |a, b| a * b);
     for accelerator in accelerators_and_cpu() {

@@ -84,7 +84,9 @@ impl Circuit<Fr> for Same {
 
     fn configure(meta: &mut ConstraintSystem<Fr>) -> Self::Config {
         let columns = [(); 2].map(|()| meta.advice_column());
-        columns.iter().for_each(|column| meta.enable_equality(*column));
+        for column in columns {
+            meta.enable_equality(column);
+        }
         for [input, table] in [columns, [columns[1], columns[0]]] {
             meta.lookup_any("the other column", |meta| {
                 let [input, table] = [input, table].map(|column| meta.query_advice(column, Rotation::cur()));

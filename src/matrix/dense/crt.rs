@@ -319,7 +319,7 @@ mod tests {
     fn balanced_powers_are_powers() {
         for modulus in MODULI {
             let entry = entry(modulus, &BigUint::from(modulus));
-            let byte = |number: usize| (entry[number / 4] >> (8 * (number % 4))) as u8 as i8;
+            let byte = |number: usize| ((entry[number / 4] >> (8 * (number % 4))) as u8).cast_signed();
             let mut power = 1i64;
             for number in 0..32 {
                 assert_eq!((i64::from(byte(number)) - power).rem_euclid(i64::from(modulus)), 0);

@@ -169,7 +169,6 @@ impl Work<'_> {
 /// On any device, with products of residues on the host: what tests compare kernels by.
 #[cfg(test)]
 mod tests {
-    use ff::Field;
     use rand::{Rng, SeedableRng};
 
     use super::super::crt::{MODULI, WORDS};
@@ -197,7 +196,8 @@ mod tests {
                 let a = &a[(set * rows + row) * depth..][..depth];
                 for column in 0..columns {
                     let b = &b[(set * columns + column) * depth..][..depth];
-                    let sum: i64 = a.iter().zip(b).map(|(a, b)| i64::from(*a as i8) * i64::from(*b as i8)).sum();
+                    let sum: i64 =
+                        a.iter().zip(b).map(|(a, b)| i64::from(a.cast_signed()) * i64::from(b.cast_signed())).sum();
                     y.push((sum.rem_euclid(m) * inverse % m) as u8);
                 }
             }

@@ -266,9 +266,9 @@ mod tests {
         let problem = problem(FIELD, FIELD, 1000, true);
         let whole = Pieces::new(&problem, 108, u64::MAX, "card").expect("all");
         assert_eq!((whole.rows, whole.columns, whole.depth), (1024, 1024, 1024));
-        assert_eq!(whole.bytes, 108 * 3 << 20);
+        assert_eq!(whole.bytes, (108 * 3) << 20);
         let less = Pieces::new(&problem, 108, whole.bytes / 3, "card").expect("some");
-        assert!(less.bytes <= whole.bytes / 3 && less.rows % 128 == 0 && less.columns % 256 == 0);
+        assert!(less.bytes <= whole.bytes / 3 && less.rows.is_multiple_of(128) && less.columns.is_multiple_of(256));
         assert!(matches!(Pieces::new(&problem, 108, 1 << 20, "card"), Err(Error::OutOfMemory { .. })));
     }
 
