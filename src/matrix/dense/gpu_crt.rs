@@ -169,7 +169,6 @@ impl Work<'_> {
 /// On any device, with products of residues on the host: what tests compare kernels by.
 #[cfg(test)]
 mod tests {
-    use ff::Field;
     use rand::{Rng, SeedableRng};
 
     use super::super::crt::{MODULI, WORDS};
