@@ -5,6 +5,7 @@
 //! CPU fallbacks live beside their algorithm (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
 
 mod abort;
+mod across;
 mod buffer;
 mod cache;
 mod copies;

@@ -1,0 +1,34 @@
+//! Copies between devices.
+
+use std::sync::Arc;
+
+use super::{Buffer, Device, Mark, Stream};
+use crate::{Error, Result};
+
+impl Stream {
+    /// Queues a copy from a buffer of a device that the stream reaches, as it is at a mark of its own stream's.
+    ///
+    /// # Errors
+    /// A range is not inside its buffer, the device is not reached, or the driver failed.
+    pub(crate) fn copy_across(
+        &mut self,
+        to: (&Buffer, usize),
+        from: (&Arc<Buffer>, &Device, usize),
+        bytes: usize,
+        mark: &Mark,
+    ) -> Result<()> {
+        self.check_range("copy across to", to.0, to.1, bytes)?;
+        let (buffer, device, offset) = from;
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= buffer.bytes());
+        if !(inside && device.owns(buffer) && self.device().reaches(device)) {
+            let expected = format!("{bytes} bytes of a buffer of a device in reach");
+            return Err(Error::invalid("copy across from", "range", expected, format!("from {offset} on")));
+        }
+        self.core.shared.driver.open_peer(device.info().ordinal)?;
+        self.wait_for(mark)?;
+        self.keep(buffer.clone());
+        // SAFETY: both ranges were checked; the driver takes addresses of all its devices, which do not overlap. The buffer
+        // is kept until the copy has run.
+        unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (buffer.memory, offset), bytes) }
+    }
+}
