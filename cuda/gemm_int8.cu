@@ -35,13 +35,14 @@ DEVICE u32 int8_place(u32 row, u32 half) {
     return row * INT8_DEPTH + ((half ^ (row >> 2 & 1)) << 4);
 }
 
-// A step of k: three copies a work-item, of rows of A and then of B.
+// A step of k: a work-item copies half a row of A, and as many of B as B has times A's rows. Rows that are so far apart lie alike.
 DEVICE void int8_take(u32 stage, const u8 *a, const u8 *b, u32 depth) {
-    for (u32 i = LOCAL_ID; i < 2 * (INT8_ROWS + INT8_COLUMNS); i += INT8_GROUP) {
-        u32 row = i >> 1, half = i & 1;
-        const u8 *from = row < INT8_ROWS ? a + (u64)row * depth : b + (u64)(row - INT8_ROWS) * depth;
-        int8_copy(stage + int8_place(row, half), from + 16 * half);
-    }
+    u32 row = LOCAL_ID >> 1, half = LOCAL_ID & 1, to = stage + int8_place(row, half);
+    u64 from = (u64)row * depth + 16 * half;
+    int8_copy(to, a + from);
+#pragma unroll
+    for (u32 i = 0; i < INT8_COLUMNS / INT8_ROWS; i++)
+        int8_copy(to + (i + 1) * INT8_ROWS * INT8_DEPTH, b + from + (u64)i * INT8_ROWS * depth);
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
