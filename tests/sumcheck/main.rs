@@ -7,6 +7,5 @@ mod batch;
 mod errors;
 mod faults;
 mod proofs;
-mod random;
 mod tools;
 mod verifier;
