@@ -30,12 +30,12 @@ impl<W: WorkField> Shape<W> {
         }
     }
 
-    /// Whether all columns are the factors of the only term, each once, and rows have no weights.
+    /// Whether all columns are the factors of the only term, each once, with coefficient 1, and rows have no weights.
     pub fn is_product(&self) -> bool {
         let [term] = &self.terms[..] else { return false };
         let mut factors = term.columns.clone();
         factors.sort_unstable();
-        self.weights.is_none() && factors.into_iter().eq(0..self.columns)
+        self.weights.is_none() && term.coefficient == W::ONE && factors.into_iter().eq(0..self.columns)
     }
 
     /// Whether a term has a value there: only those of the highest degree have one at infinity.

@@ -7,5 +7,6 @@ mod batch;
 mod errors;
 mod faults;
 mod proofs;
+mod random;
 mod tools;
 mod verifier;

@@ -2,7 +2,7 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, SumcheckField, unsliced};
+use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, SumcheckField, Term, unsliced};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
@@ -46,6 +46,11 @@ fn products<F: SumcheckField>() {
 }
 
 fn terms<F: SumcheckField>() {
+    // All columns once, which is a product but for its coefficient.
+    for degree in 1..=5 {
+        let term = Term { coefficient: F::from_number(3), columns: (0..degree).rev().collect() };
+        agrees(&Case::random(Claim::of_terms(4, vec![term]), degree, degree as u64), &[ON_DEVICE]);
+    }
     for (variables, degree) in [(0, 2), (1, 1), (2, 6), (3, 5), (5, 3), (8, 4)] {
         agrees(&Case::<F>::terms(variables, degree, 40 + u64::from(variables)), &[ON_DEVICE]);
     }
