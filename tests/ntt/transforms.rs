@@ -101,7 +101,7 @@ fn domains_transform_both_ways<F: NttField>() {
 /// On the device, several vectors at once, with every number of passes, in every direction and order.
 fn passes_on_the_device<F: NttField>() {
     for accelerator in accelerators_with_devices() {
-        for (log_n, max_radix_log) in [(9, 0), (10, 0), (11, 6), (13, 0), (14, 5), (15, 5), (17, 0), (17, 5)] {
+        for (log_n, max_radix_log) in [(9, 0), (10, 0), (11, 6), (13, 0), (14, 5), (15, 5), (17, 0), (18, 5)] {
             for output in [Order::Natural, Order::BitReversed] {
                 let options = Options { output, max_radix_log, ..Options::default() };
                 let domain = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");
