@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::kernels::{Dialect, Module, clmad_modules, cuda_modules, modules, starting_early};
+use crate::kernels::{Dialect, Module, clmad_modules, cuda_modules, hopper_modules, modules, starting_early};
 use cache::Cache;
 use nvcc::Nvcc;
 
@@ -109,6 +109,7 @@ fn compile_all(out: &Path) -> Result<Built, String> {
     let done = done.into_inner().map_err(|error| error.to_string())?;
     let mut fatbins = done.into_iter().collect::<Result<Vec<_>, _>>()?;
     fatbins.extend(with_clmad);
+    fatbins.extend(compile_hopper(&nvcc, &architectures, &cache));
     Ok(Built { fatbins, architectures, compiler: nvcc.release(), note: String::new(), clmad_note })
 }
 
@@ -126,6 +127,17 @@ fn compile_clmad(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Result
     let flags = flags(&known, false);
     let compile = |module: Module| Ok((module.name.clone(), compile(&nvcc, &flags, cache, &module)?));
     clmad_modules().into_iter().map(compile).collect()
+}
+
+/// Modules for compute capability 9.0 alone, where that is among the architectures and nvcc knows it (from release 12.0 on). Without
+/// them, devices of 9.0 run what those of 8.0 run.
+fn compile_hopper(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Vec<Fatbin> {
+    if !architectures.iter().any(|name| name.trim_end_matches(char::is_alphabetic) == "90") {
+        return Vec::new();
+    }
+    let flags = flags(&["90a".to_owned()], false);
+    let compile = |module: Module| Some((module.name.clone(), compile(nvcc, &flags, cache, &module).ok()?));
+    hopper_modules().into_iter().filter_map(compile).collect()
 }
 
 fn pop(queue: &Mutex<Vec<Module>>) -> Option<Module> {

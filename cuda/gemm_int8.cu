@@ -1,34 +1,18 @@
-// Products of bytes on tensor cores: for each set, C = A·Bᵀ with sums of 32 bits (src/matrix/dense/gpu.rs; cl/gemm_crt.cl has
-// what is before and after). Devices of compute capability 8.0 and later.
+// Products of bytes by mma.sync, for devices of compute capability 8.0 and later: int8_residues.cuh says of what.
 //
-// A lies [set][row][k], B lies [set][column][k], signed bytes, rows padded to INT8_ROWS, columns to INT8_COLUMNS, k to INT8_DEPTH
-// with zeros: nothing here looks for edges. A group of 8 warps makes 128 × 256 sums, a warp 64 × 64 of them, in 128 registers of
-// each work-item. Four steps of 32 k are in local memory or on their way (48 KiB): a row of a step is 32 bytes, and its halves are
-// swapped in every other four rows, so that the eight rows that ldmatrix reads at once meet no bank twice.
-//
-// Sums of 2¹⁷ products of bytes within ±127 fit 32 bits; with −128 (modulus 256 only) they wrap, which that modulus does not see.
-// Sums are taken to residues every 2¹⁷ steps of k, and at the end.
+// A group of 8 warps makes its sums 64 × 64 a warp, in 128 registers of each work-item. Four steps of 32 k are in local memory or on
+// their way (48 KiB): a row of a step is 32 bytes, and its halves are swapped in every other four rows, so that the eight rows that
+// ldmatrix reads at once meet no bank twice.
 
-#define INT8_GROUP 256
-#define INT8_ROWS 128
-#define INT8_COLUMNS 256
 #define INT8_DEPTH 32
 #define INT8_STAGES 4
 #define INT8_STAGE ((INT8_ROWS + INT8_COLUMNS) * INT8_DEPTH)
-// Steps of k whose sums fit.
-#define INT8_EXACT (131072 / INT8_DEPTH)
-// Of a modulus in the table: see cl/gemm_crt.cl.
-#define CRT_WORDS 16
 
 #if __CUDA_ARCH__ >= 800
 
 typedef struct {
     i32 sum[4][8][4];
 } int8_sums_t;
-
-DEVICE void int8_copy(u32 to, const u8 *from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-}
 
 // Where 16 bytes of a row of a step lie.
 DEVICE u32 int8_place(u32 row, u32 half) {
@@ -43,7 +27,7 @@ DEVICE void int8_take(u32 stage, const u8 *a, const u8 *b, u32 depth) {
 #pragma unroll
     for (u32 i = 0; i < INT8_COLUMNS / INT8_ROWS; i++)
         int8_copy(to + (i + 1) * INT8_ROWS * INT8_DEPTH, b + from + (u64)i * INT8_ROWS * depth);
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    int8_commit();
 }
 
 DEVICE void int8_load(u32 *r, u32 address) {
@@ -74,27 +58,6 @@ DEVICE void int8_step(int8_sums_t *sums, u32 stage, u32 row, u32 column) {
         for (u32 j = 0; j < 8; j++) int8_multiply(sums->sum[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
 }
 
-typedef struct {
-    u32 modulus, reciprocal, inverse, lift;
-} int8_modulus_t;
-
-DEVICE int8_modulus_t int8_modulus(const u32 *entry) {
-    // Twice the modulus less 2³¹ mod m: what makes the rest of a sum plus 2³¹ positive and right.
-    int8_modulus_t r = {entry[8], entry[9], entry[10], 2 * entry[8] - entry[14]};
-    return r;
-}
-
-// A number below 2²⁴, modulo m.
-DEVICE u32 int8_mod(u32 number, int8_modulus_t m) {
-    return number - __umulhi(number, m.reciprocal) * m.modulus;
-}
-
-// A sum modulo m. The first quotient may be one too large, so that the rest is within ±m.
-DEVICE u32 int8_residue(i32 sum, int8_modulus_t m) {
-    u32 shifted = (u32)sum ^ 0x80000000u;
-    return int8_mod(shifted - __umulhi(shifted, m.reciprocal) * m.modulus + m.lift, m);
-}
-
 DEVICE void int8_flush(int8_sums_t *sums, int8_modulus_t m) {
     for (u32 i = 0; i < 4; i++)
         for (u32 j = 0; j < 8; j++)
@@ -104,7 +67,7 @@ DEVICE void int8_flush(int8_sums_t *sums, int8_modulus_t m) {
 // The group's sums over all of k; `a` and `b` are its first row and column.
 template <bool flushes>
 DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth, int8_modulus_t m) {
-    __shared__ __align__(128) u8 stages[INT8_STAGES * INT8_STAGE];
+    extern __shared__ __align__(128) u8 stages[];
     u32 base = (u32)__cvta_generic_to_shared(stages), steps = depth / INT8_DEPTH, warp = LOCAL_ID / 32;
 #pragma unroll
     for (u32 i = 0; i < 4; i++)
@@ -114,7 +77,7 @@ DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth,
             for (u32 k = 0; k < 4; k++) sums->sum[i][j][k] = 0;
     for (u32 step = 0; step < INT8_STAGES - 1; step++) {
         if (step < steps) int8_take(base + step * INT8_STAGE, a + step * INT8_DEPTH, b + step * INT8_DEPTH, depth);
-        else asm volatile("cp.async.commit_group;" ::: "memory");
+        else int8_commit();
     }
 #pragma unroll 1
     for (u32 step = 0; step < steps; step++) {
@@ -123,19 +86,19 @@ DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth,
         u32 next = step + INT8_STAGES - 1;
         if (next < steps)
             int8_take(base + next % INT8_STAGES * INT8_STAGE, a + next * INT8_DEPTH, b + next * INT8_DEPTH, depth);
-        else asm volatile("cp.async.commit_group;" ::: "memory");
+        else int8_commit();
         int8_step(sums, base + step % INT8_STAGES * INT8_STAGE, warp / 4 * 64, warp % 4 * 64);
-        if (flushes && step % INT8_EXACT == INT8_EXACT - 1) int8_flush(sums, m);
+        if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1) int8_flush(sums, m);
     }
 }
 
-// The row and column of the first of a work-item's sums; further ones are 16 rows, 8 rows, 8 columns and 1 column on.
+// The row and column of the first of a warp's sums that a work-item has; further ones are 16 rows, 8 rows, 8 columns and 1 column on.
 DEVICE u32 int8_row(void) {
     return LOCAL_ID / 128 * 64 + LOCAL_ID % 32 / 4;
 }
 
 DEVICE u32 int8_column(void) {
-    return LOCAL_ID / 32 % 4 * 64 + LOCAL_ID % 4 * 2;
+    return LOCAL_ID / 32 % 4 * 64;
 }
 
 #endif
@@ -143,7 +106,8 @@ DEVICE u32 int8_column(void) {
 // For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus. Grid: row by row of tiles, a set after
 // the other.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_residues(u32 tall, u32 wide, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out) {
+void gemm_int8_residues(u32 tall, u32 wide, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
+                        void *local) {
 #if __CUDA_ARCH__ >= 800
     u32 set = GROUP_ID / (tall * wide), tile = GROUP_ID % (tall * wide), row = tile % tall * INT8_ROWS,
         column = tile / tall * INT8_COLUMNS;
@@ -155,26 +119,20 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 depth, u32 moduli, const u32 *ta
 #pragma unroll
     for (u32 i = 0; i < 4; i++)
 #pragma unroll
-        for (u32 k = 0; k < 2; k++)
-#pragma unroll
-            for (u32 j = 0; j < 8; j++) {
-                u32 low = int8_mod(int8_residue(sums.sum[i][j][2 * k], m) * m.inverse, m);
-                u32 high = int8_mod(int8_residue(sums.sum[i][j][2 * k + 1], m) * m.inverse, m);
-                *(u16 *)(to + (16 * i + 8 * k) * columns + 8 * j) = (u16)(low | high << 8);
-            }
+        for (u32 k = 0; k < 2; k++) int8_store_sums(to + (16 * i + 8 * k) * columns, &sums.sum[i][0][2 * k], m);
 #endif
 }
 
 // The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_words(u32 tall, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first, u64 row_step,
-                     u64 column_step) {
+                     u64 column_step, void *local) {
 #if __CUDA_ARCH__ >= 800
     u32 row = GROUP_ID % tall * INT8_ROWS, column = GROUP_ID / tall * INT8_COLUMNS;
     int8_modulus_t none = {0, 0, 0, 0};
     int8_sums_t sums;
     int8_product<false>(&sums, a + (u64)row * depth, b + (u64)column * depth, depth, none);
-    row += int8_row(), column += int8_column();
+    row += int8_row(), column += int8_column() + LOCAL_ID % 4 * 2;
 #pragma unroll
     for (u32 i = 0; i < 4; i++)
 #pragma unroll

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::backend::{Arg, Buffer, Code, Device, KernelSource, Launch, Stream};
-use crate::kernels::{Dialect, Family, Halves, Module, clmad_modules, cuda_modules, modules};
+use crate::kernels::{Dialect, Family, Halves, Module, clmad_modules, cuda_modules, hopper_modules, modules};
 use crate::{Error, Result};
 
 /// A kernel module, found by name.
@@ -18,7 +18,7 @@ impl Program {
     pub fn find(family: &str, name: &str) -> Result<Self> {
         static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
         let full = format!("{family}_{name}");
-        let all = || [modules(), clmad_modules(), cuda_modules()].concat();
+        let all = || [modules(), clmad_modules(), cuda_modules(), hopper_modules()].concat();
         let module = MODULES.get_or_init(all).iter().find(|module| module.name == full);
         module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
     }

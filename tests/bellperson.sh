@@ -13,12 +13,10 @@ suites=(groth16 gpu_provers mimc minroot compatibility)
 # Suites that prove on BLS12-381; the others use a toy engine, or only verify.
 proving_suites=" gpu_provers mimc minroot "
 
-export CARGO_TARGET_DIR="$root/target/bellperson"
-
 # Copies the package and adds the patch.
 prepare() {
-    local copy="$root/target/bellperson-$version"
-    copy_with_patch bellperson "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/ec-gpu-gen\" }"
+    local copy="$CARGO_TARGET_DIR/bellperson-$version"
+    copy_with_patch bellperson "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/ec-gpu-gen\" }" shared
     cd "$copy"
     uses_drop_in ec-gpu-gen --features "$features"
 }
@@ -26,7 +24,7 @@ prepare() {
 build() {
     local arguments=()
     for suite in "${suites[@]}"; do arguments+=(--test "$suite"); done
-    cargo test --release --features "$features" --no-run "${arguments[@]}"
+    cargo test --features "$features" --no-run "${arguments[@]}"
 }
 
 # Fails unless the reports of a suite are from the backend, and only from it.
@@ -59,7 +57,7 @@ run_suite() {
     cpu) variables+=(BELLMAN_NO_GPU=1) ;;
     opencl) variables+=(PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}") ;;
     esac
-    env "${variables[@]}" cargo test --release --quiet --features "$features" --test "$suite"
+    env "${variables[@]}" cargo test --quiet --features "$features" --test "$suite"
     check_reports "$suite" "$backend" "$reports"
 }
 

@@ -5,19 +5,7 @@
 # usage: tests/fork.sh [full] [cpu] [opencl] [cuda]      (default: cpu opencl)
 #
 # For OpenCL a CPU device such as PoCL's will do. `full` also has transforms of 2^18 to 2^20 round by round.
-set -euo pipefail
-
-root=$(cd "$(dirname "$0")/.." && pwd)
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
-# Nothing of proofwarp is built twice.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}" CARGO_INCREMENTAL=0
-export CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_PROFILE_TEST_DEBUG=line-tables-only
-
-fail() {
-    echo "fork.sh: $*" >&2
-    exit 1
-}
+source "$(dirname "$0")/published.sh"
 
 run_tests() { # log, then cargo's arguments
     local log=$1

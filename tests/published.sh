@@ -12,6 +12,11 @@ fail() {
     exit 1
 }
 
+# As ./test has them: what one script has built, the next one takes.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}" CARGO_INCREMENTAL=0
+export CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_PROFILE_TEST_DEBUG=line-tables-only
+export CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG=line-tables-only
+
 # The packages ask for tool chains of their own; use the one that builds proofwarp.
 if command -v rustup >/dev/null; then
     RUSTUP_TOOLCHAIN=${RUSTUP_TOOLCHAIN:-$(cd "$root" && rustup show active-toolchain | cut -d' ' -f1)}
@@ -36,8 +41,9 @@ TOML
         sed 's/^"manifest_path":"//; s|/Cargo.toml"$||'
 }
 
-# Copies a published version and adds a patch, nothing else. A copy is kept, so that cargo builds it once.
-copy_with_patch() { # name, version, folder, patch
+# Copies a published version and adds a patch, nothing else of the program. A copy is kept, so that cargo builds it once. With
+# `shared`, what it is built on is what the other tests have built: the same versions, features (tests/features) and optimization.
+copy_with_patch() { # name, version, folder, patch, shared or nothing
     local package
     [ ! -d "$3" ] || return 0
     package=$(find_package "$1" "$2")
@@ -46,8 +52,27 @@ copy_with_patch() { # name, version, folder, patch
     rm -rf "$3.part"
     cp -r "$package" "$3.part"
     chmod -R u+w "$3.part"
-    printf '\n[workspace]\n\n[patch.crates-io]\n%s\n' "$4" >>"$3.part/Cargo.toml"
+    if [ "${5:-}" = shared ]; then share_builds "$3.part"; else printf '\n[workspace]\n' >>"$3.part/Cargo.toml"; fi
+    printf '\n[patch.crates-io]\n%s\n' "$4" >>"$3.part/Cargo.toml"
     mv "$3.part" "$3"
+}
+
+share_builds() { # folder
+    cp "$root/Cargo.lock" "$1/Cargo.lock"
+    cat >>"$1/Cargo.toml" <<TOML
+
+[dependencies.proofwarp-features]
+path = "$root/tests/features"
+
+[workspace]
+resolver = "1"
+
+[profile.dev]
+opt-level = 1
+
+[profile.dev.package."*"]
+opt-level = 3
+TOML
 }
 
 # Fails unless the package in this folder is built on the drop-in of that name in `adapters`.

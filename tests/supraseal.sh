@@ -9,8 +9,7 @@ version=0.27.0
 suites=(mimc minroot groth16_aggregation)
 
 drop_in="$root/adapters/supraseal-c2"
-target="${CARGO_TARGET_DIR:-$root/target}"
-export CARGO_TARGET_DIR="$target/supraseal" SUPRASEAL_REFERENCE="$temp"
+export SUPRASEAL_REFERENCE="$temp"
 
 # Runs tests with a backend forced; fails if another one ran.
 run_tests() { # backend, cargo's arguments
@@ -39,12 +38,12 @@ own_tests() {
 }
 
 published_suites() {
-    local copy="$target/bellperson-$version-supraseal" backend suite
-    copy_with_patch bellperson "$version" "$copy" "supraseal-c2 = { path = \"$drop_in\" }"
+    local copy="$CARGO_TARGET_DIR/bellperson-$version-supraseal" backend suite
+    copy_with_patch bellperson "$version" "$copy" "supraseal-c2 = { path = \"$drop_in\" }" shared
     cd "$copy"
     uses_drop_in supraseal-c2 --features cuda-supraseal
     for backend in "${backends[@]}"; do
-        for suite in "${suites[@]}"; do run_tests "$backend" --release --features "$1" --test "$suite"; done
+        for suite in "${suites[@]}"; do run_tests "$backend" --features "$1" --test "$suite"; done
     done
 }
 

@@ -80,6 +80,11 @@ impl Family {
     }
 }
 
+/// Of a module with carry-less multiply-add, which CUDA has from PTX ISA 9.3 on, for devices from 8.0 on.
+const HAS_CLMAD: &str = "HAS_CLMAD";
+/// Of a module with products of whole warpgroups, which devices of compute capability 9.0 have, and no others.
+const HAS_WGMMA: &str = "HAS_WGMMA";
+
 /// One program: a kernel family for one field or curve.
 #[derive(Debug, Clone)]
 pub struct Module {
@@ -95,8 +100,8 @@ pub struct Module {
     pub scalar: Option<FieldDescription>,
     /// The curve's constants; `None` where there is no curve.
     pub curve: Option<CurveDescription>,
-    /// Whether it multiplies by carry-less multiply-add, which CUDA has from PTX ISA 9.3 on, for devices from 8.0 on.
-    pub clmad: bool,
+    /// What not every compiler or device has, as the source defines it; empty, [`HAS_CLMAD`] or [`HAS_WGMMA`].
+    pub define: &'static str,
 }
 
 /// Every prime field.
@@ -142,7 +147,7 @@ pub fn modules() -> Vec<Module> {
         quadratic,
         scalar: None,
         curve: None,
-        clmad: false,
+        define: "",
     };
     let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, f, false)).collect();
     modules.extend(
@@ -172,7 +177,7 @@ pub fn modules() -> Vec<Module> {
             for family in [Family::Msm, Family::Points] {
                 let (name, field) = (format!("{}_{name}", family.name()), field.clone());
                 let (scalar, curve) = (scalar.clone(), curve.clone());
-                modules.push(Module { name, family, field, quadratic, scalar, curve, clmad: false });
+                modules.push(Module { name, family, field, quadratic, scalar, curve, define: "" });
             }
         }
     }
@@ -183,14 +188,25 @@ pub fn modules() -> Vec<Module> {
 /// carry-less multiply-add.
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary);
-    binary.map(|module| Module { name: format!("{}_{}", module.name, name::CLMAD), clmad: true, ..module }).collect()
+    binary
+        .map(|module| Module { name: format!("{}_{}", module.name, name::CLMAD), define: HAS_CLMAD, ..module })
+        .collect()
 }
 
 /// Modules for CUDA only: products of bytes on tensor cores, which know no field.
 pub fn cuda_modules() -> Vec<Module> {
+    of_bytes(name::TENSOR, "")
+}
+
+/// The same for devices of compute capability 9.0 alone, by instructions that no others have.
+pub fn hopper_modules() -> Vec<Module> {
+    of_bytes(name::HOPPER, HAS_WGMMA)
+}
+
+fn of_bytes(name: &str, define: &'static str) -> Vec<Module> {
     let any = modules().into_iter().find(|module| module.family == Family::Gemm);
-    let name = format!("{}_{}", Family::GemmInt8.name(), name::TENSOR);
-    any.map(|module| Module { name, family: Family::GemmInt8, ..module }).into_iter().collect()
+    let name = format!("{}_{name}", Family::GemmInt8.name());
+    any.map(|module| Module { name, family: Family::GemmInt8, define, ..module }).into_iter().collect()
 }
 
 /// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
@@ -237,7 +253,9 @@ const COLUMNS: &str = include_str!("../../cl/columns.cl");
 const FIELD_LAZY: &[&str] = &[include_str!("../../cl/field_lazy.cl")];
 const GEMM: &[&str] =
     &[include_str!("../../cl/gemm.cl"), include_str!("../../cl/gemv.cl"), include_str!("../../cl/gemm_crt.cl")];
+const INT8_RESIDUES: &str = include_str!("../../cuda/int8_residues.cuh");
 const GEMM_INT8: &str = include_str!("../../cuda/gemm_int8.cu");
+const GEMM_INT8_WGMMA: &str = include_str!("../../cuda/gemm_int8_wgmma.cu");
 const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
 /// Sums of products of a prime field; of a binary one, its arithmetic has them.
@@ -280,7 +298,7 @@ const POINTS: &str = include_str!("../../cl/points.cl");
 impl Module {
     /// The module's whole source in a dialect.
     pub fn source(&self, dialect: Dialect) -> String {
-        let mut text = String::from(if self.clmad { "#define HAS_CLMAD\n" } else { "" });
+        let mut text = if self.define.is_empty() { String::new() } else { format!("#define {}\n", self.define) };
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
         if self.family == Family::GemmInt8 {
@@ -337,7 +355,10 @@ impl Module {
             Family::Csr => text.push_str(CSR),
             Family::Columns => text.push_str(COLUMNS),
             Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
-            Family::GemmInt8 => text.push_str(GEMM_INT8),
+            Family::GemmInt8 => {
+                text.push_str(INT8_RESIDUES);
+                text.push_str(if self.define == HAS_WGMMA { GEMM_INT8_WGMMA } else { GEMM_INT8 });
+            }
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
                 text.push_str(SUMCHECK);

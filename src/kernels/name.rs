@@ -32,3 +32,5 @@ pub const VESTA: &str = "vesta";
 pub const CLMAD: &str = "clmad";
 /// What the name of the module for tensor cores ends with.
 pub const TENSOR: &str = "tensor";
+/// And of that for devices of compute capability 9.0 alone.
+pub const HOPPER: &str = "hopper";

@@ -73,10 +73,37 @@ impl Attribute {
     }
 }
 
+/// Bytes of local memory that any launch may ask for.
+const USUAL_SHARED: u32 = 48 << 10;
+
 impl Launch {
     /// # Safety
     /// Function and stream are of the current context; the arguments are those of the function.
     pub unsafe fn queue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
+        // SAFETY: passed on from the caller.
+        match unsafe { self.allow_shared() } {
+            // SAFETY: passed on from the caller.
+            cu::CUresult::CUDA_SUCCESS => unsafe { self.queue_allowed(arguments) },
+            refused => refused,
+        }
+    }
+
+    /// A function is told of much local memory before it is launched with as much; other launches of it do not mind.
+    ///
+    /// # Safety
+    /// The function is of the current context.
+    unsafe fn allow_shared(self) -> cu::CUresult {
+        if self.shared_bytes <= USUAL_SHARED {
+            return cu::CUresult::CUDA_SUCCESS;
+        }
+        let attribute = cu::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: passed on from the caller.
+        unsafe { cu::cuFuncSetAttribute(self.function, attribute, self.shared_bytes.cast_signed()) }
+    }
+
+    /// # Safety
+    /// As [`Self::queue`].
+    unsafe fn queue_allowed(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
         let shares = self.shape.beside && !KNOWS_NO_SHARE.load(Ordering::Relaxed);
         let share = shares.then(|| Attribute::new(LOCAL_SHARE, SHARE_BESIDE));
         let early = self.early.then(|| Attribute::new(SERIALIZED_BY_PROGRAM, 1));

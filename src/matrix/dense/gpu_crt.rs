@@ -11,15 +11,21 @@ use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
 use crate::{BackendKind, Error, Result};
 
-/// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/gemm_int8.cu`.
+/// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/int8_residues.cuh`.
 const GROUP: u32 = 128;
 const TENSOR_GROUP: u32 = 256;
 /// Products of bytes a second of an H200's mma.sync.
 const RATE: f64 = 500e12;
+/// Local memory of a group's stages: `cuda/gemm_int8.cu` has four of 32 k, `cuda/gemm_int8_wgmma.cu` four of 128.
+const LOCAL_BYTES: u32 = 48 << 10;
+const HOPPER_LOCAL_BYTES: u32 = 192 << 10;
 
 /// Kernels for tensor cores.
 #[derive(Clone, Copy)]
-pub(super) struct Tensor(Program);
+pub(super) struct Tensor {
+    program: Program,
+    local_bytes: u32,
+}
 
 impl Tensor {
     /// # Errors
@@ -31,8 +37,17 @@ impl Tensor {
             let reason = format!("products of residues: expected a CUDA device from 8.0 on, got {}", info.name);
             return Err(Error::Unavailable { backend: info.backend, reason });
         }
-        let program = Program::of(Family::GemmInt8, name::TENSOR)?;
-        program.make_ready(device, "gemm_int8_words").map(|()| Self(program))
+        let of = |name, local_bytes| -> Result<Self> {
+            let program = Program::of(Family::GemmInt8, name)?;
+            program.make_ready(device, "gemm_int8_words").map(|()| Self { program, local_bytes })
+        };
+        if info.compute_capability == Some((9, 0)) {
+            match of(name::HOPPER, HOPPER_LOCAL_BYTES) {
+                Err(error) => log::debug!("dense products by instructions of 8.0: {error}"),
+                found => return found,
+            }
+        }
+        of(name::TENSOR, LOCAL_BYTES)
     }
 }
 
@@ -133,11 +148,12 @@ impl Work<'_> {
         let sets = self.basis.products();
         let items = (sets * tall * wide) as u64 * u64::from(TENSOR_GROUP);
         let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
-        let program = self.tensor.0;
+        let Tensor { program, local_bytes } = self.tensor;
+        let local = [Arg::Local(local_bytes)];
         let words = |numbers: &[usize]| -> Vec<Arg> { numbers.iter().map(|number| Arg::U32(*number as u32)).collect() };
         if c.kind == Kind::Word {
             let numbers = words(&[tall, c.view.rows, c.view.columns, depth]);
-            let args = [&numbers[..], &[mem(of_a), mem(of_b)], &c.args()].concat();
+            let args = [&numbers[..], &[mem(of_a), mem(of_b)], &c.args(), &local].concat();
             // SAFETY: the arguments are those of the kernel; factors are padded to whole tiles, and only entries of the view
             // are written.
             return in_turn(stream, time, self.abort, |stream| unsafe {
@@ -145,7 +161,7 @@ impl Work<'_> {
             });
         }
         let numbers = words(&[tall, wide, depth, self.basis.moduli]);
-        let args = [&numbers[..], &[&self.tables[0], of_a, of_b, of_c].map(mem)].concat();
+        let args = [&numbers[..], &[&self.tables[0], of_a, of_b, of_c].map(mem), &local].concat();
         // SAFETY: as above, and there is a byte for each set, padded row and padded column.
         in_turn(stream, time, self.abort, |stream| unsafe {
             program.launch(stream, "gemm_int8_residues", items, TENSOR_GROUP, &args)
@@ -233,7 +249,8 @@ mod tests {
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, &constants).expect("tables");
         // The tensor cores are not asked.
-        let work = Work { program, tensor: Tensor(program), basis, pieces, operands, tables, abort: None };
+        let work =
+            Work { program, tensor: Tensor { program, local_bytes: 0 }, basis, pieces, operands, tables, abort: None };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
         let lying = |buffer, view| Lying { buffer, view, kind: Kind::Field };
         let room = || device.stream().expect("stream").allocate(basis.products() * 8 * 32).expect("buffer");

@@ -11,8 +11,8 @@ use crate::{Error, Result};
 
 /// Rows and columns that a group makes, `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
 pub(super) const TILE: [usize; 2] = [16, 32];
-/// Rows, columns and depth of a group on tensor cores, `INT8_…` of `cuda/gemm_int8.cu`.
-pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 32];
+/// Rows, columns and depth of a group on tensor cores, `INT8_…` of `cuda/int8_residues.cuh`.
+pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
 /// Sums of so many products of bytes may leave 32 bits.
 const BYTES_LIMIT: usize = 1 << 17;
 /// Fewer products than this are not worth the passes before and after products of residues.

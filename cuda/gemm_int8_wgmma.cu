@@ -1,0 +1,154 @@
+// Products of bytes by wgmma, for devices of compute capability 9.0 alone: int8_residues.cuh says of what.
+//
+// A group is two warpgroups of 128 work-items, each with 64 rows and all columns of its sums, in 128 registers of a work-item. A stage
+// is 128 k of the group's rows and columns (48 KiB), four of them in local memory. A row of a stage is 128 bytes whose 16 byte pieces
+// are permuted by the row's number, as the instruction's 128 byte swizzle has it; eight rows are a block of 1 KiB.
+//
+// Products run on their own: while those of a stage are under way, the next one is waited for and the one after that is copied to
+// where the stage before lay, whose products have ended.
+
+#define INT8_DEPTH 128
+#define INT8_STAGES 4
+#define INT8_STAGE ((INT8_ROWS + INT8_COLUMNS) * INT8_DEPTH)
+
+#if __CUDA_ARCH_FEAT_SM90_ALL
+
+#define INT8_FOUR(i) "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3])
+
+// A stage of k: eight work-items copy a row, 32 rows at a time.
+DEVICE void int8_take(u32 stage, const u8 *a, const u8 *b, u32 depth) {
+    u32 row = LOCAL_ID >> 3, piece = LOCAL_ID & 7, to = stage + row * INT8_DEPTH + ((piece ^ (row & 7)) << 4);
+    u64 from = (u64)row * depth + 16 * piece;
+#pragma unroll
+    for (u32 i = 0; i < INT8_ROWS / 32; i++) int8_copy(to + 32 * i * INT8_DEPTH, a + from + (u64)32 * i * depth);
+#pragma unroll
+    for (u32 i = 0; i < INT8_COLUMNS / 32; i++)
+        int8_copy(to + (INT8_ROWS + 32 * i) * INT8_DEPTH, b + from + (u64)32 * i * depth);
+    int8_commit();
+}
+
+// Where rows of 128 bytes lie, from an address on: blocks of 1 KiB, swizzled by 128 bytes.
+DEVICE u64 int8_rows(u32 address) {
+    return (address & 0x3ffff) >> 4 | (u64)1 << 16 | (u64)(1024 >> 4) << 32 | (u64)1 << 62;
+}
+
+// 64 rows times 256 columns, 32 k, added to the sums.
+DEVICE void int8_multiply(i32 *sums, u64 a, u64 b) {
+    asm volatile("{.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+                 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+                 "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+                 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+                 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, adds;}"
+                 : INT8_FOUR(0), INT8_FOUR(4), INT8_FOUR(8), INT8_FOUR(12), INT8_FOUR(16), INT8_FOUR(20), INT8_FOUR(24), INT8_FOUR(28),
+                   INT8_FOUR(32), INT8_FOUR(36), INT8_FOUR(40), INT8_FOUR(44), INT8_FOUR(48), INT8_FOUR(52), INT8_FOUR(56), INT8_FOUR(60),
+                   INT8_FOUR(64), INT8_FOUR(68), INT8_FOUR(72), INT8_FOUR(76), INT8_FOUR(80), INT8_FOUR(84), INT8_FOUR(88), INT8_FOUR(92),
+                   INT8_FOUR(96), INT8_FOUR(100), INT8_FOUR(104), INT8_FOUR(108), INT8_FOUR(112), INT8_FOUR(116), INT8_FOUR(120), INT8_FOUR(124)
+                 : "l"(a), "l"(b), "r"(1));
+}
+
+DEVICE void int8_fence(void) {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+// Waits until all products but those of so many stages have ended; the sums are theirs until then.
+template <int stages>
+DEVICE void int8_wait(i32 *sums) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(stages) : "memory");
+    if (stages == 0)
+#pragma unroll
+        for (u32 i = 0; i < 128; i++) asm volatile("" : "+r"(sums[i])::"memory");
+}
+
+// A stage of k of a warpgroup's sums, queued.
+DEVICE void int8_step(i32 *sums, u32 stage) {
+    u64 a = int8_rows(stage + LOCAL_ID / 128 * 64 * INT8_DEPTH), b = int8_rows(stage + INT8_ROWS * INT8_DEPTH);
+    int8_fence();
+#pragma unroll
+    for (u32 k = 0; k < INT8_DEPTH / 32; k++) int8_multiply(sums, a + 2 * k, b + 2 * k);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// The group's sums over all of k; `a` and `b` are its first row and column.
+template <bool flushes>
+DEVICE void int8_product(i32 *sums, const u8 *a, const u8 *b, u32 depth, int8_modulus_t m) {
+    extern __shared__ __align__(1024) u8 stages[];
+    u32 base = (u32)__cvta_generic_to_shared(stages), steps = depth / INT8_DEPTH;
+#pragma unroll
+    for (u32 i = 0; i < 128; i++) sums[i] = 0;
+    for (u32 step = 0; step < INT8_STAGES - 2; step++) {
+        if (step < steps) int8_take(base + step * INT8_STAGE, a + step * INT8_DEPTH, b + step * INT8_DEPTH, depth);
+        else int8_commit();
+    }
+#pragma unroll 1
+    for (u32 step = 0; step < steps; step++) {
+        // My part of this stage is there, and is to be seen by the products.
+        asm volatile("cp.async.wait_group %0;\nfence.proxy.async.shared::cta;" ::"n"(INT8_STAGES - 3) : "memory");
+        // All parts are, and nobody's products read the stage before the last.
+        BARRIER();
+        u32 next = step + INT8_STAGES - 2;
+        if (next < steps)
+            int8_take(base + next % INT8_STAGES * INT8_STAGE, a + next * INT8_DEPTH, b + next * INT8_DEPTH, depth);
+        else int8_commit();
+        int8_step(sums, base + step % INT8_STAGES * INT8_STAGE);
+        if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1) {
+            int8_wait<0>(sums);
+#pragma unroll
+            for (u32 i = 0; i < 128; i++) sums[i] = int8_residue(sums[i], m);
+        } else {
+            int8_wait<1>(sums);
+        }
+    }
+    int8_wait<0>(sums);
+}
+
+// The first row of a work-item's sums; further ones are 8 rows, 8 columns and 1 column on.
+DEVICE u32 int8_row(void) {
+    return LOCAL_ID / 32 * 16 + LOCAL_ID % 32 / 4;
+}
+
+#endif
+
+// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus. Grid: row by row of tiles, a set after
+// the other.
+KERNEL_BOUNDED(INT8_GROUP, 1)
+void gemm_int8_residues(u32 tall, u32 wide, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
+                        void *local) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+    u32 set = GROUP_ID / (tall * wide), tile = GROUP_ID % (tall * wide), row = tile % tall * INT8_ROWS,
+        column = tile / tall * INT8_COLUMNS;
+    u64 rows = (u64)tall * INT8_ROWS, columns = (u64)wide * INT8_COLUMNS;
+    int8_modulus_t m = int8_modulus(table + set % moduli * CRT_WORDS);
+    i32 sums[128];
+    int8_product<true>(sums, a + (set * rows + row) * depth, b + (set * columns + column) * depth, depth, m);
+    u8 *to = out + (set * rows + row + int8_row()) * columns + column;
+#pragma unroll
+    for (u32 j = 0; j < 4; j++)
+#pragma unroll
+        for (u32 k = 0; k < 2; k++) int8_store_sums(to + 8 * k * columns + 64 * j, sums + 32 * j + 2 * k, m);
+#endif
+}
+
+// The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
+KERNEL_BOUNDED(INT8_GROUP, 1)
+void gemm_int8_words(u32 tall, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first, u64 row_step,
+                     u64 column_step, void *local) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+    u32 row = GROUP_ID % tall * INT8_ROWS, column = GROUP_ID / tall * INT8_COLUMNS;
+    int8_modulus_t none = {0, 0, 0, 0};
+    i32 sums[128];
+    int8_product<false>(sums, a + (u64)row * depth, b + (u64)column * depth, depth, none);
+    row += int8_row(), column += LOCAL_ID % 4 * 2;
+#pragma unroll
+    for (u32 j = 0; j < 32; j++)
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) {
+            u32 r = row + k / 2 * 8, s = column + 8 * j + k % 2;
+            if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums[4 * j + k];
+        }
+#endif
+}

@@ -1,0 +1,3 @@
+//! No code: `Cargo.toml` says what this is for.
+
+fn main() {}
