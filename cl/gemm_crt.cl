@@ -143,7 +143,7 @@ typedef struct {
     u64 column[FIELD_WORDS];
 } crt_sum_t;
 
-DEVICE void crt_add(crt_sum_t *sum, u32 factor, GLOBAL const u32 *words) {
+DEVICE void crt_add(crt_sum_t *sum, u32 factor, LOCAL_POINTER const u32 *words) {
 #pragma unroll
     for (int i = 0; i < FIELD_WORDS; i++) sum->column[i] += (u64)words[i] * factor;
 }
@@ -163,12 +163,58 @@ DEVICE F(t) crt_value(const crt_sum_t *sum) {
     return F(short_value)(number);
 }
 
+// Moduli whose residues are read at once, so that their loads wait for each other's sums and not for memory.
+#define CRT_AHEAD 4
+// src/matrix/dense/crt.rs: most moduli, and products of them.
+#define CRT_MODULI 49
+#define CRT_PRODUCTS 3
+
+// What residues count, in memory of the group; zeros behind what there is.
+typedef struct {
+    u32 weights[(CRT_PRODUCTS * CRT_MODULI + CRT_AHEAD) * FIELD_WORDS];
+    u32 corrections[CRT_PRODUCTS * FIELD_WORDS];
+    u32 fractions[CRT_MODULI + CRT_AHEAD];
+} crt_counts_t;
+
+DEVICE void crt_take(LOCAL_POINTER crt_counts_t *counts, u32 moduli, u32 products, GLOBAL const u32 *table,
+                     GLOBAL const u32 *weights, GLOBAL const u32 *corrections) {
+    u32 words = products * moduli * FIELD_WORDS;
+    for (u32 i = LOCAL_ID; i < words + CRT_AHEAD * FIELD_WORDS; i += CRT_GROUP)
+        counts->weights[i] = i < words ? weights[i] : 0;
+    for (u32 i = LOCAL_ID; i < products * FIELD_WORDS; i += CRT_GROUP) counts->corrections[i] = corrections[i];
+    for (u32 i = LOCAL_ID; i < moduli + CRT_AHEAD; i += CRT_GROUP)
+        counts->fractions[i] = i < moduli ? table[i * CRT_WORDS + CRT_FRACTION] : 0;
+    BARRIER();
+}
+
+// Adds what the residues of one of the products count in four columns.
+DEVICE void crt_count(crt_sum_t *sums, u32 product, u32 moduli, u64 set, GLOBAL const u32 *residues,
+                      LOCAL_POINTER const crt_counts_t *counts) {
+    u64 fractions[4] = {1u << 31, 1u << 31, 1u << 31, 1u << 31};
+    LOCAL_POINTER const u32 *weights = counts->weights + product * moduli * FIELD_WORDS;
+    for (u32 modulus = 0; modulus < moduli; modulus += CRT_AHEAD) {
+        u32 words[CRT_AHEAD];
+        _Pragma("unroll") for (u32 j = 0; j < CRT_AHEAD; j++)
+            words[j] = modulus + j < moduli ? residues[(product * moduli + modulus + j) * set] : 0;
+        _Pragma("unroll") for (u32 j = 0; j < CRT_AHEAD; j++)
+            _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
+                u32 y = words[j] >> 8 * i & 0xff;
+                fractions[i] += (u64)y * counts->fractions[modulus + j];
+                crt_add(&sums[i], y, weights + (modulus + j) * FIELD_WORDS);
+            }
+    }
+    _Pragma("unroll") for (u32 i = 0; i < 4; i++)
+        crt_add(&sums[i], (u32)(fractions[i] >> 32), counts->corrections + product * FIELD_WORDS);
+}
+
 // Elements from what their residues are: Σ y·W − q·M over the moduli of each of `products` products, with the weights W mod p and
 // the corrections −M mod p times the product's factor, and q = Σ y/m rounded. A work-item four columns of a row.
 KERNEL(CRT_GROUP)
 void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 moduli, u32 products, GLOBAL const u32 *residues,
               GLOBAL const u32 *table, GLOBAL const u32 *weights, GLOBAL const u32 *corrections, GLOBAL F(t) *c,
               GEMM_VIEW(c)) {
+    LOCAL crt_counts_t counts;
+    crt_take(&counts, moduli, products, table, weights, corrections);
     gemm_view_t view = GEMM_TAKE(c);
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads);
@@ -177,19 +223,8 @@ void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 moduli, u32 prod
     crt_sum_t sums[4];
     _Pragma("unroll") for (u32 i = 0; i < 4; i++)
         _Pragma("unroll") for (u32 j = 0; j < FIELD_WORDS; j++) sums[i].column[j] = 0;
-    for (u32 product = 0; product < products; product++) {
-        u64 fractions[4] = {1u << 31, 1u << 31, 1u << 31, 1u << 31};
-        for (u32 modulus = 0; modulus < moduli; modulus++) {
-            u32 which = product * moduli + modulus, word = residues[which * set + at];
-            _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
-                u32 y = word >> 8 * i & 0xff;
-                fractions[i] += (u64)y * table[modulus * CRT_WORDS + CRT_FRACTION];
-                crt_add(&sums[i], y, weights + which * FIELD_WORDS);
-            }
-        }
-        _Pragma("unroll") for (u32 i = 0; i < 4; i++)
-            crt_add(&sums[i], (u32)(fractions[i] >> 32), corrections + product * FIELD_WORDS);
-    }
+    for (u32 product = 0; product < products; product++)
+        crt_count(sums, product, moduli, set, residues + at, &counts);
     _Pragma("unroll") for (u32 i = 0; i < 4; i++)
         if (4 * quad + i < columns) c[gemm_at(view, row, 4 * quad + i)] = crt_value(&sums[i]);
 }

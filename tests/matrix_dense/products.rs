@@ -141,7 +141,7 @@ fn residues<F: NttField>() {
                 product => product.expect("residues"),
             };
             assert!(product.download().expect("download") == lazy, "{sizes:?} {accelerator:?}");
-            let smallest = 3 * 49 * (128 * 160 + 256 * 160 + 128 * 256);
+            let smallest = 3 * 49 * (128 * 256 + 256 * 256 + 128 * 256);
             let pieces = a.multiply(&b, &crt.bytes(smallest), None).expect("pieces").download().expect("download");
             assert!(pieces == lazy, "in pieces, {sizes:?} {accelerator:?}");
             for value in ends::<F>() {

@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 
 use super::entry::Kind;
 
-/// As many as there are of at least [`LEAST`].
+/// As many as there are of at least [`LEAST`], `CRT_MODULI` of `cl/gemm_crt.cl`.
 pub(super) const MOST: usize = 49;
 /// The least modulus that is worth its product.
 const LEAST: u16 = 29;

@@ -37,17 +37,22 @@ impl Tensor {
             let reason = format!("products of residues: expected a CUDA device from 8.0 on, got {}", info.name);
             return Err(Error::Unavailable { backend: info.backend, reason });
         }
-        let of = |name, local_bytes| -> Result<Self> {
-            let program = Program::of(Family::GemmInt8, name)?;
-            program.make_ready(device, "gemm_int8_words").map(|()| Self { program, local_bytes })
-        };
         if info.compute_capability == Some((9, 0)) {
-            match of(name::HOPPER, HOPPER_LOCAL_BYTES) {
+            match Self::of_hopper(device) {
                 Err(error) => log::debug!("dense products by instructions of 8.0: {error}"),
                 found => return found,
             }
         }
-        of(name::TENSOR, LOCAL_BYTES)
+        Self::of(device, name::TENSOR, LOCAL_BYTES)
+    }
+
+    fn of_hopper(device: &Device) -> Result<Self> {
+        Self::of(device, name::HOPPER, HOPPER_LOCAL_BYTES)
+    }
+
+    fn of(device: &Device, name: &str, local_bytes: u32) -> Result<Self> {
+        let program = Program::of(Family::GemmInt8, name)?;
+        program.make_ready(device, "gemm_int8_words").map(|()| Self { program, local_bytes })
     }
 }
 
@@ -111,6 +116,9 @@ impl Work<'_> {
                 self.take(stream, a.rows(down.clone())?, self.operands[0], rows, &of_a)?;
                 let c = Lying { view: c.view.block(down, range.clone())?, ..c };
                 self.multiply(stream, [&of_a, &of_b, &of_c], c)?;
+                if c.kind != Kind::Word {
+                    self.join(stream, &of_c, c)?;
+                }
             }
         }
         Ok(())
@@ -141,7 +149,7 @@ impl Work<'_> {
         })
     }
 
-    /// Products of residues, and what they are.
+    /// Products of residues; sums of bytes are the product itself.
     fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: Lying<'_>) -> Result<()> {
         let Pieces { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
@@ -165,8 +173,7 @@ impl Work<'_> {
         // SAFETY: as above, and there is a byte for each set, padded row and padded column.
         in_turn(stream, time, self.abort, |stream| unsafe {
             program.launch(stream, "gemm_int8_residues", items, TENSOR_GROUP, &args)
-        })?;
-        self.join(stream, of_c, c)
+        })
     }
 
     fn join(&self, stream: &mut Stream, residues: &Buffer, c: Lying<'_>) -> Result<()> {
@@ -288,6 +295,46 @@ mod tests {
         agrees([Some(8), None], &x, &b);
         agrees([None, Some(8)], &a, &y);
         agrees([Some(8), Some(8)], &x, &y);
+    }
+
+    /// By the instructions of 8.0 and by those of 9.0, several tiles with several stages each.
+    #[test]
+    fn products_of_residues() {
+        let accelerator = Accelerator::automatic().expect("settings are right");
+        let Some(device) = accelerator.devices().first() else { return eprintln!("left out: tensor cores, no device") };
+        if device.info().backend != BackendKind::Cuda {
+            return eprintln!("left out: tensor cores, no CUDA device");
+        }
+        let tensors = [("8.0", Tensor::of(device, name::TENSOR, LOCAL_BYTES)), ("9.0", Tensor::of_hopper(device))];
+        for (instructions, tensor) in tensors {
+            match tensor {
+                Ok(tensor) => products(device, tensor),
+                Err(error) => eprintln!("left out: tensor cores by instructions of {instructions}: {error}"),
+            }
+        }
+    }
+
+    fn products(device: &std::sync::Arc<Device>, tensor: Tensor) {
+        let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
+        let (basis, pieces) = (
+            Basis { moduli: 3, parts: 1, split: 128 },
+            Pieces { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
+        );
+        let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
+        let constants = Constants::new(&num_bigint::BigUint::new(program.modulus().to_vec()), basis, 0);
+        let mut stream = device.stream().expect("stream");
+        let tables = tables(&mut stream, &constants).expect("tables");
+        let operands = [Operand { kind: Kind::Field, bits: None }; 2];
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+        let mut bytes =
+            |count: usize| (0..count).map(|_| rng.r#gen::<i8>().max(-127).cast_unsigned()).collect::<Vec<u8>>();
+        let (a, b) = (bytes(3 * pieces.rows * pieces.depth), bytes(3 * pieces.columns * pieces.depth));
+        let [of_a, of_b] = [&a, &b].map(|bytes| upload(&mut stream, bytes));
+        let of_c = stream.allocate(3 * pieces.rows * pieces.columns).expect("buffer");
+        let c = Lying { buffer: &of_c, view: View::row_major(1, 1), kind: Kind::Field };
+        let work = Work { program, tensor, basis, pieces, operands, tables, abort: None };
+        work.multiply(&mut stream, [&of_a, &of_b, &of_c], c).expect("products");
+        assert!(words_of(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
     }
 
     #[test]
