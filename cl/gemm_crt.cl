@@ -13,7 +13,6 @@
 #define CRT_WORDS 16
 #define CRT_MODULUS 8
 #define CRT_RECIPROCAL 9
-#define CRT_FRACTION 11
 #define CRT_OFFSET 12
 #define CRT_HALF 13
 #define CRT_BIAS 14
@@ -26,6 +25,17 @@ DEVICE i32 crt_dot(u32 bytes, u32 weights, i32 sum) {
     asm volatile("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(weights), "r"(sum));
     return r;
 }
+// The same of unsigned bytes.
+DEVICE u32 crt_count(u32 bytes, u32 weights, u32 sum) {
+    u32 r;
+    asm volatile("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(weights), "r"(sum));
+    return r;
+}
+DEVICE u32 crt_bytes(u32 a, u32 b, u32 which) {
+    u32 r;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(which));
+    return r;
+}
 DEVICE u32 crt_high(u32 a, u32 b) {
     return ptx_mul_hi(a, b);
 }
@@ -33,6 +43,19 @@ DEVICE u32 crt_high(u32 a, u32 b) {
 DEVICE i32 crt_dot(u32 bytes, u32 weights, i32 sum) {
     for (u32 i = 0; i < 32; i += 8) sum += (i32)(bytes >> i & 0xff) * ((i32)(weights >> i << 24) >> 24);
     return sum;
+}
+DEVICE u32 crt_count(u32 bytes, u32 weights, u32 sum) {
+    for (u32 i = 0; i < 32; i += 8) sum += (bytes >> i & 0xff) * (weights >> i & 0xff);
+    return sum;
+}
+// Four of the eight bytes of a and b, the first in the lowest digit.
+DEVICE u32 crt_bytes(u32 a, u32 b, u32 which) {
+    u32 r = 0;
+    for (u32 i = 0; i < 4; i++) {
+        u32 byte = which >> 4 * i & 7;
+        r |= ((byte < 4 ? a : b) >> 8 * (byte & 3) & 0xff) << 8 * i;
+    }
+    return r;
 }
 DEVICE u32 crt_high(u32 a, u32 b) {
     return (u32)((u64)a * b >> 32);
@@ -143,11 +166,6 @@ typedef struct {
     u64 column[FIELD_WORDS];
 } crt_sum_t;
 
-DEVICE void crt_add(crt_sum_t *sum, u32 factor, LOCAL_POINTER const u32 *words) {
-#pragma unroll
-    for (int i = 0; i < FIELD_WORDS; i++) sum->column[i] += (u64)words[i] * factor;
-}
-
 DEVICE F(t) crt_value(const crt_sum_t *sum) {
     F(short_t) number;
     u64 carry = 0;
@@ -163,68 +181,95 @@ DEVICE F(t) crt_value(const crt_sum_t *sum) {
     return F(short_value)(number);
 }
 
-// Moduli whose residues are read at once, so that their loads wait for each other's sums and not for memory.
-#define CRT_AHEAD 4
-// src/matrix/dense/crt.rs: most moduli, and products of them.
-#define CRT_MODULI 49
-#define CRT_PRODUCTS 3
+// What residues count, byte by byte of an element (src/matrix/dense/crt.rs): for each product and four moduli a word for each of the
+// CRT_BYTES bytes, with a byte of the weight of each modulus, and then one for each of four bytes, with those of ⌊2³²/m⌋. At the end a
+// word for each byte, with those of the corrections of the products.
+#define CRT_BYTES (4 * FIELD_WORDS)
+#define CRT_STEP (CRT_BYTES + 4)
+// Most products, and four moduli of each: what memory of the group there is for.
+#define CRT_COUNTS (3 * 13 * CRT_STEP + CRT_BYTES)
 
-// What residues count, in memory of the group; zeros behind what there is.
+// Sums of a column: a sum for each byte, below 2²³.
 typedef struct {
-    u32 weights[(CRT_PRODUCTS * CRT_MODULI + CRT_AHEAD) * FIELD_WORDS];
-    u32 corrections[CRT_PRODUCTS * FIELD_WORDS];
-    u32 fractions[CRT_MODULI + CRT_AHEAD];
-} crt_counts_t;
+    u32 sum[CRT_BYTES];
+} crt_bytes_t;
 
-DEVICE void crt_take(LOCAL_POINTER crt_counts_t *counts, u32 moduli, u32 products, GLOBAL const u32 *table,
-                     GLOBAL const u32 *weights, GLOBAL const u32 *corrections) {
-    u32 words = products * moduli * FIELD_WORDS;
-    for (u32 i = LOCAL_ID; i < words + CRT_AHEAD * FIELD_WORDS; i += CRT_GROUP)
-        counts->weights[i] = i < words ? weights[i] : 0;
-    for (u32 i = LOCAL_ID; i < products * FIELD_WORDS; i += CRT_GROUP) counts->corrections[i] = corrections[i];
-    for (u32 i = LOCAL_ID; i < moduli + CRT_AHEAD; i += CRT_GROUP)
-        counts->fractions[i] = i < moduli ? table[i * CRT_WORDS + CRT_FRACTION] : 0;
-    BARRIER();
+// Residues of four columns by four moduli, a word a modulus; zeros where there are no more.
+DEVICE void crt_load(u32 *words, u32 first, u32 moduli, u64 set, GLOBAL const u32 *residues) {
+    _Pragma("unroll") for (u32 j = 0; j < 4; j++) words[j] = first + j < moduli ? residues[(first + j) * set] : 0;
 }
 
-// Adds what the residues of one of the products count in four columns.
-DEVICE void crt_count(crt_sum_t *sums, u32 product, u32 moduli, u64 set, GLOBAL const u32 *residues,
-                      LOCAL_POINTER const crt_counts_t *counts) {
-    u64 fractions[4] = {1u << 31, 1u << 31, 1u << 31, 1u << 31};
-    LOCAL_POINTER const u32 *weights = counts->weights + product * moduli * FIELD_WORDS;
-    for (u32 modulus = 0; modulus < moduli; modulus += CRT_AHEAD) {
-        u32 words[CRT_AHEAD];
-        _Pragma("unroll") for (u32 j = 0; j < CRT_AHEAD; j++)
-            words[j] = modulus + j < moduli ? residues[(product * moduli + modulus + j) * set] : 0;
-        _Pragma("unroll") for (u32 j = 0; j < CRT_AHEAD; j++)
-            _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
-                u32 y = words[j] >> 8 * i & 0xff;
-                fractions[i] += (u64)y * counts->fractions[modulus + j];
-                crt_add(&sums[i], y, weights + (modulus + j) * FIELD_WORDS);
-            }
-    }
+// Such words as a word a column.
+DEVICE void crt_transpose(u32 *words) {
+    u32 a = crt_bytes(words[0], words[1], 0x5140), b = crt_bytes(words[2], words[3], 0x5140);
+    u32 c = crt_bytes(words[0], words[1], 0x7362), d = crt_bytes(words[2], words[3], 0x7362);
+    words[0] = crt_bytes(a, b, 0x5410), words[1] = crt_bytes(a, b, 0x7632);
+    words[2] = crt_bytes(c, d, 0x5410), words[3] = crt_bytes(c, d, 0x7632);
+}
+
+// Adds what the residues of a product count in four columns, and returns how often M is in each, a byte a column.
+DEVICE u32 crt_add(crt_bytes_t *sums, u32 moduli, u64 set, GLOBAL const u32 *residues, LOCAL_POINTER const u32 *counts) {
+    u32 fractions[4][4];
     _Pragma("unroll") for (u32 i = 0; i < 4; i++)
-        crt_add(&sums[i], (u32)(fractions[i] >> 32), counts->corrections + product * FIELD_WORDS);
+        _Pragma("unroll") for (u32 k = 0; k < 4; k++) fractions[i][k] = 0;
+    u32 next[4];
+    crt_load(next, 0, moduli, set, residues);
+    for (u32 first = 0; first < moduli; first += 4, counts += CRT_STEP) {
+        u32 words[4];
+        _Pragma("unroll") for (u32 j = 0; j < 4; j++) words[j] = next[j];
+        // Those of the next step are on their way while these are counted.
+        crt_load(next, first + 4, moduli, set, residues);
+        crt_transpose(words);
+        _Pragma("unroll") for (u32 k = 0; k < CRT_BYTES; k++)
+            _Pragma("unroll") for (u32 i = 0; i < 4; i++) sums[i].sum[k] = crt_count(words[i], counts[k], sums[i].sum[k]);
+        _Pragma("unroll") for (u32 k = 0; k < 4; k++)
+            _Pragma("unroll") for (u32 i = 0; i < 4; i++)
+                fractions[i][k] = crt_count(words[i], counts[CRT_BYTES + k], fractions[i][k]);
+    }
+    u32 often = 0;
+    _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
+        u64 sum = 1u << 31;
+        _Pragma("unroll") for (u32 k = 0; k < 4; k++) sum += (u64)fractions[i][k] << 8 * k;
+        often |= (u32)(sum >> 32) << 8 * i;
+    }
+    return often;
+}
+
+// The sums of bytes as columns of limbs.
+DEVICE F(t) crt_element(const crt_bytes_t *sums) {
+    crt_sum_t r;
+    _Pragma("unroll") for (u32 i = 0; i < FIELD_WORDS; i++) {
+        r.column[i] = 0;
+        _Pragma("unroll") for (u32 k = 0; k < 4; k++) r.column[i] += (u64)sums->sum[4 * i + k] << 8 * k;
+    }
+    return crt_value(&r);
 }
 
 // Elements from what their residues are: Σ y·W − q·M over the moduli of each of `products` products, with the weights W mod p and
 // the corrections −M mod p times the product's factor, and q = Σ y/m rounded. A work-item four columns of a row.
 KERNEL(CRT_GROUP)
 void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 moduli, u32 products, GLOBAL const u32 *residues,
-              GLOBAL const u32 *table, GLOBAL const u32 *weights, GLOBAL const u32 *corrections, GLOBAL F(t) *c,
-              GEMM_VIEW(c)) {
-    LOCAL crt_counts_t counts;
-    crt_take(&counts, moduli, products, table, weights, corrections);
+              GLOBAL const u32 *table, GLOBAL F(t) *c, GEMM_VIEW(c)) {
+    LOCAL u32 counts[CRT_COUNTS];
+    u32 fours = (moduli + 3) / 4, corrections = products * fours * CRT_STEP;
+    for (u32 i = LOCAL_ID; i < corrections + CRT_BYTES; i += CRT_GROUP) counts[i] = table[i];
+    BARRIER();
     gemm_view_t view = GEMM_TAKE(c);
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads);
     if (row >= rows) return;
     u64 set = (u64)padded * quads, at = (u64)row * quads + quad;
-    crt_sum_t sums[4];
+    crt_bytes_t sums[4];
     _Pragma("unroll") for (u32 i = 0; i < 4; i++)
-        _Pragma("unroll") for (u32 j = 0; j < FIELD_WORDS; j++) sums[i].column[j] = 0;
-    for (u32 product = 0; product < products; product++)
-        crt_count(sums, product, moduli, set, residues + at, &counts);
-    _Pragma("unroll") for (u32 i = 0; i < 4; i++)
-        if (4 * quad + i < columns) c[gemm_at(view, row, 4 * quad + i)] = crt_value(&sums[i]);
+        _Pragma("unroll") for (u32 k = 0; k < CRT_BYTES; k++) sums[i].sum[k] = 0;
+    u32 often[4] = {0, 0, 0, 0};
+    for (u32 product = 0; product < products; product++) {
+        u32 q = crt_add(sums, moduli, set, residues + product * moduli * set + at, counts + product * fours * CRT_STEP);
+        _Pragma("unroll") for (u32 i = 0; i < 4; i++) often[i] |= (q >> 8 * i & 0xff) << 8 * product;
+    }
+    _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
+        _Pragma("unroll") for (u32 k = 0; k < CRT_BYTES; k++)
+            sums[i].sum[k] = crt_count(often[i], counts[corrections + k], sums[i].sum[k]);
+        if (4 * quad + i < columns) c[gemm_at(view, row, 4 * quad + i)] = crt_element(&sums[i]);
+    }
 }

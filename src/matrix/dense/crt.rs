@@ -18,6 +18,8 @@ pub(super) const MOST: usize = 49;
 const LEAST: u16 = 29;
 /// Words of a modulus in the table, `CRT_WORDS` of `cl/gemm_crt.cl`.
 pub(super) const WORDS: usize = 16;
+/// Which of them is ⌊2³²/m⌋.
+const FRACTION: usize = 11;
 /// Sums of bytes times balanced powers of 256 are within ± 32·255·128, below this.
 const SUMS: u32 = 1 << 20;
 
@@ -160,6 +162,34 @@ impl Constants {
             corrections: corrections.collect(),
         }
     }
+}
+
+impl Constants {
+    /// What residues count, byte by byte, as `crt_join` of `cl/gemm_crt.cl` reads it: for each product and four moduli a word for
+    /// each byte of an element, with that byte of the four weights, and four words with the bytes of ⌊2³²/m⌋; then a word for each
+    /// byte, with those of the products' corrections.
+    pub fn counts(&self, basis: Basis) -> Vec<u32> {
+        let words = self.corrections.len() / basis.sets();
+        let fractions: Vec<u32> = self.table.chunks(WORDS).map(|entry| entry[FRACTION]).collect();
+        let mut counts = Vec::new();
+        for weights in self.weights.chunks(words * basis.moduli) {
+            for (weights, fractions) in weights.chunks(4 * words).zip(fractions.chunks(4)) {
+                counts.extend(by_bytes(weights, words));
+                counts.extend(by_bytes(fractions, 1));
+            }
+        }
+        counts.extend(by_bytes(&self.corrections, words));
+        counts
+    }
+}
+
+/// Up to four numbers of so many words, as a word for each of their bytes.
+fn by_bytes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
+    let byte = |word: &u32, at: usize| *word >> (8 * (at % 4)) & 0xff;
+    (0..4 * words).map(move |at| {
+        let bytes = numbers.chunks(words).enumerate().map(|(number, limbs)| byte(&limbs[at / 4], at) << (8 * number));
+        bytes.sum()
+    })
 }
 
 /// What each set's product counts in the whole one.

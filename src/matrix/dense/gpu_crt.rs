@@ -63,8 +63,8 @@ struct Work<'a> {
     basis: Basis,
     pieces: Pieces,
     operands: [Operand; 2],
-    /// The table of moduli, weights and corrections on the device.
-    tables: [Buffer; 3],
+    /// The table of moduli, and what residues count, on the device.
+    tables: [Buffer; 2],
     abort: Abort<'a>,
 }
 
@@ -86,18 +86,18 @@ pub(super) fn residues(
     let pieces = Pieces::new(problem, basis.products(), most, &device.info().name)?;
     let operands = [problem.a, problem.b];
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
-    let tables = tables(stream, &Constants::new(&problem.p, basis, raw))?;
+    let tables = tables(stream, &Constants::new(&problem.p, basis, raw), basis)?;
     let (program, tensor) = (Program::of(Family::Gemm, field)?, Tensor::new(&device)?);
     let work = Work { program, tensor, basis, pieces, operands, tables, abort };
     work.all(stream, [a, b, c])
 }
 
-fn tables(stream: &mut Stream, constants: &Constants) -> Result<[Buffer; 3]> {
+fn tables(stream: &mut Stream, constants: &Constants, basis: Basis) -> Result<[Buffer; 2]> {
     let mut table = |words: &[u32]| {
         let buffer = stream.allocate(4 * words.len())?;
         stream.upload(&buffer, bytemuck::cast_slice(words)).map(|()| buffer)
     };
-    Ok([table(&constants.table)?, table(&constants.weights)?, table(&constants.corrections)?])
+    Ok([table(&constants.table)?, table(&constants.counts(basis))?])
 }
 
 impl Work<'_> {
@@ -180,8 +180,7 @@ impl Work<'_> {
         let quads = self.pieces.columns / 4;
         let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.moduli, self.basis.sets()];
         let numbers = numbers.map(|number| Arg::U32(number as u32));
-        let [table, weights, corrections] = &self.tables;
-        let args = [&numbers[..], &[residues, table, weights, corrections].map(mem), &c.args()].concat();
+        let args = [&numbers[..], &[residues, &self.tables[1]].map(mem), &c.args()].concat();
         let items = (c.view.rows * quads) as u64;
         // SAFETY: the arguments are those of the kernel; residues are there for all padded entries, the tables for all moduli
         // and sets, and only entries of the view are written.
@@ -254,7 +253,7 @@ mod tests {
         let raw = operands.iter().filter(|operand| operand.is_raw()).count();
         let constants = Constants::new(&p, basis, raw);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, &constants).expect("tables");
+        let tables = tables(&mut stream, &constants, basis).expect("tables");
         // The tensor cores are not asked.
         let work =
             Work { program, tensor: Tensor { program, local_bytes: 0 }, basis, pieces, operands, tables, abort: None };
@@ -323,7 +322,7 @@ mod tests {
         let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
         let constants = Constants::new(&num_bigint::BigUint::new(program.modulus().to_vec()), basis, 0);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, &constants).expect("tables");
+        let tables = tables(&mut stream, &constants, basis).expect("tables");
         let operands = [Operand { kind: Kind::Field, bits: None }; 2];
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut bytes =
