@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use blstrs::{Fp, Scalar};
 pub use curves::{CurveDescription, Subgroup};
-pub use fields::FieldDescription;
+pub use fields::{Extension, FieldDescription};
 use halo2curves::bn256;
 pub use halves::Halves;
 use halves::{HALF_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
@@ -91,6 +91,8 @@ pub struct Module {
     pub field: FieldDescription,
     /// Whether coordinates lie in the quadratic extension `field[u]/(u² + 1)`.
     pub quadratic: bool,
+    /// The extension of the field that it computes in; `None` where that is the field itself.
+    pub extension: Option<Extension>,
     /// Number of 32-bit limbs of a scalar; 0 where there is none.
     pub scalar: Option<FieldDescription>,
     /// The curve's constants; `None` where there is no curve.
@@ -99,7 +101,23 @@ pub struct Module {
     pub clmad: bool,
 }
 
-/// Every prime field.
+/// The prime fields of one or two words.
+pub fn word_fields() -> Vec<FieldDescription> {
+    vec![
+        FieldDescription::from_modulus(name::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
+        FieldDescription::from_modulus(name::BABY_BEAR, 15 * (1 << 27) + 1),
+    ]
+}
+
+/// Extensions of the [`word_fields`] from which challenges of sumcheck come, in their order.
+pub fn extensions() -> [Extension; 2] {
+    [
+        Extension { name: name::GOLDILOCKS2, degree: 2, residue: 7 },
+        Extension { name: name::BABY_BEAR4, degree: 4, residue: 11 },
+    ]
+}
+
+/// Every prime field that points or transforms are over.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_gpu_field::<Scalar>(name::BLS12_381_FR),
@@ -140,6 +158,7 @@ pub fn modules() -> Vec<Module> {
         family,
         field: field.clone(),
         quadratic,
+        extension: None,
         scalar: None,
         curve: None,
         clmad: false,
@@ -165,6 +184,11 @@ pub fn modules() -> Vec<Module> {
     for (family, names) in families {
         modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, &f, false)));
     }
+    for (field, extension) in word_fields().iter().zip(extensions()) {
+        modules.extend([Family::Gemm, Family::Sumcheck].map(|family| of_field(family, field, false)));
+        let name = format!("{}_{}", Family::Sumcheck.name(), extension.name);
+        modules.push(Module { name, extension: Some(extension), ..of_field(Family::Sumcheck, field, false) });
+    }
     modules.push(of_field(Family::Sumcheck, &FieldDescription::ghash(name::GHASH), false));
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
@@ -172,7 +196,7 @@ pub fn modules() -> Vec<Module> {
             for family in [Family::Msm, Family::Points] {
                 let (name, field) = (format!("{}_{name}", family.name()), field.clone());
                 let (scalar, curve) = (scalar.clone(), curve.clone());
-                modules.push(Module { name, family, field, quadratic, scalar, curve, clmad: false });
+                modules.push(Module { name, family, field, quadratic, extension: None, scalar, curve, clmad: false });
             }
         }
     }
@@ -235,13 +259,34 @@ const CSR: &str = include_str!("../../cl/csr.cl");
 const COLUMNS: &str = include_str!("../../cl/columns.cl");
 /// Sums that are reduced once.
 const FIELD_LAZY: &[&str] = &[include_str!("../../cl/field_lazy.cl")];
-const GEMM: &[&str] =
-    &[include_str!("../../cl/gemm.cl"), include_str!("../../cl/gemv.cl"), include_str!("../../cl/gemm_crt.cl")];
+/// Fields of a word or two, which have such sums.
+const FIELD31: &str = include_str!("../../cl/field31.cl");
+const GOLDILOCKS: &str = include_str!("../../cl/goldilocks.cl");
+const GEMM_VIEWS: &str = include_str!("../../cl/gemm_views.cl");
+const GEMV: &str = include_str!("../../cl/gemv.cl");
+const GEMM_CRT: &str = include_str!("../../cl/gemm_crt.cl");
+const GEMM: &[&str] = &[
+    GEMM_VIEWS,
+    include_str!("../../cl/gemm.cl"),
+    GEMV,
+    GEMM_CRT,
+    include_str!("../../cl/gemm_crt_halves.cl"),
+];
+const GEMM_WORDS: &[&str] = &[
+    GEMM_VIEWS,
+    include_str!("../../cl/gemm_words.cl"),
+    GEMV,
+    GEMM_CRT,
+    include_str!("../../cl/gemm_crt_words.cl"),
+];
 const GEMM_INT8: &str = include_str!("../../cuda/gemm_int8.cu");
 const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
 /// Sums of products of a prime field; of a binary one, its arithmetic has them.
 const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
+/// Columns over the field that is extended.
+const SUMCHECK_BASE: &str = include_str!("../../cl/sumcheck_base.cl");
+const FIELD_EXTENSION: &str = include_str!("../../cl/field_extension.cl");
 const SUMCHECK_CONVERT: &str = include_str!("../../cl/sumcheck_convert.cl");
 /// Arithmetic of the binary field.
 const GHASH: &str = include_str!("../../cl/ghash.cl");
@@ -297,10 +342,14 @@ impl Module {
             text.push_str(FIELD_LOOSE);
             text.push_str("#undef FIELD\n");
             format!("{}2", self.field.name)
+        } else if let Some(extension) = &self.extension {
+            extension_section(&mut text, &self.field, extension);
+            extension.name.to_owned()
         } else {
             self.field.name.to_owned()
         };
-        let words = self.field.limbs() * if self.quadratic { 2 } else { 1 };
+        let degree = self.extension.as_ref().map_or(1, |extension| extension.degree);
+        let words = self.field.limbs() * if self.quadratic { 2 } else { degree };
         let _ = writeln!(text, "#define FIELD {coordinate}\n#define FIELD_WORDS {words}");
         if let Some(scalar) = &self.scalar {
             let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limbs());
@@ -336,6 +385,7 @@ impl Module {
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Columns => text.push_str(COLUMNS),
+            Family::Gemm if self.field.is_words() => GEMM_WORDS.iter().for_each(|part| text.push_str(part)),
             Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
             Family::GemmInt8 => text.push_str(GEMM_INT8),
             Family::Expression => text.push_str(EXPRESSION),
@@ -343,7 +393,10 @@ impl Module {
                 text.push_str(SUMCHECK);
                 text.push_str(SUMCHECK_CONVERT);
             }
-            Family::Sumcheck => [SUMCHECK_PRIME, SUMCHECK].iter().for_each(|part| text.push_str(part)),
+            Family::Sumcheck => {
+                let base = self.extension.is_some().then_some(SUMCHECK_BASE);
+                [SUMCHECK_PRIME, SUMCHECK].into_iter().chain(base).for_each(|part| text.push_str(part));
+            }
             Family::Groth16 => text.push_str(GROTH16),
             Family::Plonk => PLONK.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {
@@ -380,7 +433,7 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.has_loose_elements() {
         text.push_str("#define LOOSE\n");
     }
-    let parts = [
+    let several: &[&str] = &[
         FIELD,
         WORDS_PTX,
         FIELD_SUMS,
@@ -391,12 +444,26 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
         FIELD_INVERSE,
         FIELD_INVERSE_GROUP,
     ];
+    let (parts, more) = match limbs {
+        1 => (&[FIELD31][..], &[][..]),
+        2 => (&[GOLDILOCKS][..], &[][..]),
+        _ => (several, more),
+    };
     for part in parts.iter().chain(more) {
         text.push_str(part);
     }
     for name in ["FIELD", "LIMBS", "INV32", "LOOSE", "P_LIMBS", "P2_LIMBS", "ONE_LIMBS", "R2_LIMBS"] {
         let _ = writeln!(text, "#undef {name}");
     }
+}
+
+/// Defines an extension of a field that is defined.
+fn extension_section(text: &mut String, field: &FieldDescription, extension: &Extension) {
+    let Extension { name, degree, .. } = extension;
+    let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {name}\n#define DEGREE {degree}", field.name);
+    define_limbs(text, "RESIDUE", &extension.residue_limbs(field));
+    text.push_str(FIELD_EXTENSION);
+    text.push_str("#undef FIELD\n");
 }
 
 /// Defines the constants of a curve.
