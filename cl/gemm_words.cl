@@ -88,7 +88,7 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, 
             BARRIER();                                                                                                  \
             gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                                              \
             gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                                              \
-            _Pragma("unroll 2") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                                      \
+            _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                                      \
                 F(t) x[GEMM_SIDE], y[GEMM_SIDE];                                                                        \
                 _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {                                                 \
                     x[i] = a_tile[now][depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];                               \
@@ -129,7 +129,7 @@ void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const v
         gemm_take_b(b_tile, b, b_view, work, k);
         ASYNC_WAIT();
         BARRIER();
-        for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {
+        _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {
             u32 x[GEMM_SIDE];
             _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)
                 x[i] = a_tile[depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];

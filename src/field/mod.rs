@@ -5,8 +5,8 @@
 //!
 //! Goldilocks' elements are the numbers themselves, R = 1, and need not be below p: any 64 bits are one.
 //!
-//! Whatever takes other elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes that
-//! check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
+//! Whatever takes other elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes
+//! that check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
 
 mod binary;
 pub mod bitslice;

@@ -41,9 +41,8 @@ impl FieldDescription {
     pub fn from_modulus(name: &'static str, modulus: u128) -> Self {
         let limbs = (128 - modulus.leading_zeros()).div_ceil(32) as usize;
         let one = if limbs == 1 { (1 << 32) % modulus } else { 1 };
-        let [modulus, one, r2] = [modulus, one, one * one % modulus].map(|number| {
-            (0..limbs).map(|limb| (number >> (32 * limb)) as u32).collect()
-        });
+        let [modulus, one, r2] = [modulus, one, one * one % modulus]
+            .map(|number| (0..limbs).map(|limb| (number >> (32 * limb)) as u32).collect());
         Self { name, modulus, one, r2, binary: false }
     }
 

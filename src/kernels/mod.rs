@@ -265,20 +265,10 @@ const GOLDILOCKS: &str = include_str!("../../cl/goldilocks.cl");
 const GEMM_VIEWS: &str = include_str!("../../cl/gemm_views.cl");
 const GEMV: &str = include_str!("../../cl/gemv.cl");
 const GEMM_CRT: &str = include_str!("../../cl/gemm_crt.cl");
-const GEMM: &[&str] = &[
-    GEMM_VIEWS,
-    include_str!("../../cl/gemm.cl"),
-    GEMV,
-    GEMM_CRT,
-    include_str!("../../cl/gemm_crt_halves.cl"),
-];
-const GEMM_WORDS: &[&str] = &[
-    GEMM_VIEWS,
-    include_str!("../../cl/gemm_words.cl"),
-    GEMV,
-    GEMM_CRT,
-    include_str!("../../cl/gemm_crt_words.cl"),
-];
+const GEMM: &[&str] =
+    &[GEMM_VIEWS, include_str!("../../cl/gemm.cl"), GEMV, GEMM_CRT, include_str!("../../cl/gemm_crt_halves.cl")];
+const GEMM_WORDS: &[&str] =
+    &[GEMM_VIEWS, include_str!("../../cl/gemm_words.cl"), GEMV, GEMM_CRT, include_str!("../../cl/gemm_crt_words.cl")];
 const GEMM_INT8: &str = include_str!("../../cuda/gemm_int8.cu");
 const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");

@@ -103,7 +103,12 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         let rows = 1usize << claim.variables();
         if matches!(self, Self::HostBase(_) | Self::KeptBase(_)) && F::NAME == F::Base::NAME {
-            return Err(Error::invalid(PLACE, "columns", "over the field itself, which extends none", "over one below"));
+            return Err(Error::invalid(
+                PLACE,
+                "columns",
+                "over the field itself, which extends none",
+                "over one below",
+            ));
         }
         let lengths = self.lengths();
         if let Some(number) = lengths.iter().position(|length| *length != rows) {

@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn residues() {
         let x = Goldilocks2::of_coefficients(|i| Goldilocks::from(u64::from(i == 1)).0);
-        assert_eq!(x.square(), Goldilocks2::from(extensions()[0].residue.into()));
+        assert_eq!(x.square(), Goldilocks2::from(u64::from(extensions()[0].residue)));
         let x = BabyBear4::of_coefficients(|i| BabyBear::from(u64::from(i == 1)).0);
-        assert_eq!(x.square().square(), BabyBear4::from(extensions()[1].residue.into()));
+        assert_eq!(x.square().square(), BabyBear4::from(u64::from(extensions()[1].residue)));
         let limbs = extensions()[1].residue_limbs(&word_fields()[1]);
         let element = [BabyBear::from(11)];
         assert_eq!(crate::field::as_bytes(&element), limbs[0].to_le_bytes());

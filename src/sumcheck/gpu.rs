@@ -161,8 +161,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([Arg::U64(from.stride), Arg::U64(from.stride), value(&zero)]);
         // Nothing is folded, so nothing is written to columns.
         args.extend([&*from.buffer, &*from.buffer, &self.sums.partials].map(mem));
-        // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger than
-        // those that there is a partial sum of for each group and point.
+        // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger
+        // than those that there is a partial sum of for each group and point.
         unsafe { program.launch(&mut self.stream, product_kernel(shape.columns), items(groups), GROUP, &args)? };
         let values: Vec<F::Base> = self.totals(program, groups, shape.points.len(), abort)?;
         Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())

@@ -10,7 +10,10 @@ use crate::tools::{bytes, element, elements, product, upload, words};
 const SHAPES: [[usize; 2]; 9] =
     [[0, 4], [4, 0], [1, 1], [1, 5000], [5000, 1], [63, 65], [130, 127], [7, 3000], [3000, 7]];
 
-pub fn agrees<T: Entry + Times<F, Product = F>, F: DenseField>(entries: impl Fn(usize) -> Vec<T>, value: impl Fn(T) -> F) {
+pub fn agrees<T: Entry + Times<F, Product = F>, F: DenseField>(
+    entries: impl Fn(usize) -> Vec<T>,
+    value: impl Fn(T) -> F,
+) {
     for [rows, columns] in SHAPES {
         let entries = entries(rows * columns);
         let (x, w) = (elements::<F>(columns, 3), elements::<F>(rows, 4));

@@ -242,8 +242,10 @@ fn fields_that_extend_none() {
 fn numbers_from_the_modulus_on() {
     let number = |i: u64| Goldilocks(p3_goldilocks::Goldilocks::new(u64::MAX - i % 5));
     let columns: Vec<Vec<Goldilocks>> = (0..3).map(|k| (0..64).map(|i| number(i + k)).collect()).collect();
-    let tight: Vec<Vec<Goldilocks2>> =
-        columns.iter().map(|column| column.iter().map(|a| Goldilocks2::of_base(*a + Goldilocks::ZERO)).collect()).collect();
+    let tight: Vec<Vec<Goldilocks2>> = columns
+        .iter()
+        .map(|column| column.iter().map(|a| Goldilocks2::of_base(*a + Goldilocks::ZERO)).collect())
+        .collect();
     let case = Case::new(Claim::product(6, &[0, 1, 2]), tight);
     let expected = case.prove(&cpu(), Lying::Host, &Options::default());
     let loose: Vec<Vec<Goldilocks2>> =

@@ -11,7 +11,8 @@ use crate::{Error, Result};
 
 /// What is added to numbers so that none is negative.
 const BIAS: u64 = 1 << 31;
-/// Products that are summed side by side.
+/// Words of a register.
+#[cfg(target_arch = "x86_64")]
 const LANES: usize = 8;
 
 /// An element's words.
@@ -55,8 +56,9 @@ unsafe impl DenseField for BabyBear {
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
         let (row, scale, bias) = (biased(row), inverse_of_radix(), Self::from(BIAS));
         of_columns(row.len(), words(columns), out, |column| {
-            let excess: u128 = column.iter().map(|word| u128::from(*word)).sum();
-            (element(sum::<2>(&row, column)) - bias * element(excess)) * scale
+            // Below 2^32 words of 31 bits.
+            let excess: u64 = column.iter().map(|word| u64::from(*word)).sum();
+            (element(sum::<2>(&row, column)) - bias * element(excess.into())) * scale
         });
         Ok(())
     }
@@ -79,37 +81,55 @@ fn sum<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
         // SAFETY: the processor has it.
         return unsafe { sum_avx2::<FIT>(a, b) };
     }
-    sum_of_words::<FIT>(a, b)
+    sum_of_words(a, b)
 }
 
+/// Eight products at a time: those of words with even numbers, and those of the others.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
-    sum_of_words::<FIT>(a, b)
-}
-
-/// In lanes, so that a compiler takes registers of several numbers.
-#[inline(always)]
-fn sum_of_words<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
-    let (mut low, mut high) = ([0u64; LANES], [0u64; LANES]);
-    let (blocks_a, blocks_b) = (a.chunks_exact(FIT * LANES), b.chunks_exact(FIT * LANES));
-    let rest = blocks_a.remainder().iter().zip(blocks_b.remainder());
-    let rest: u128 = rest.map(|(a, b)| u128::from(u64::from(*a) * u64::from(*b))).sum();
-    for (a, b) in blocks_a.zip(blocks_b) {
-        let mut sums = [0u64; LANES];
-        for step in 0..FIT {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let at = step * LANES + lane;
-                *sum += u64::from(a[at]) * u64::from(b[at]);
-            }
+    use std::arch::x86_64::*;
+    // SAFETY: eight words are as long as a register, and the load needs no alignment.
+    let load = |words: &[u32; LANES]| unsafe { _mm256_loadu_si256(words.as_ptr().cast()) };
+    let mask = _mm256_set1_epi64x(0xffff_ffff);
+    let (mut low, mut high) = ([_mm256_setzero_si256(); 2], [_mm256_setzero_si256(); 2]);
+    let (blocks_a, rest_a) = a.as_chunks::<LANES>();
+    let (blocks_b, rest_b) = b.as_chunks::<LANES>();
+    for (a, b) in blocks_a.chunks(FIT).zip(blocks_b.chunks(FIT)) {
+        let mut sums = [_mm256_setzero_si256(); 2];
+        for (a, b) in a.iter().zip(b) {
+            let (a, b) = (load(a), load(b));
+            sums[0] = _mm256_add_epi64(sums[0], _mm256_mul_epu32(a, b));
+            let [a, b] = [a, b].map(|words| _mm256_srli_epi64::<32>(words));
+            sums[1] = _mm256_add_epi64(sums[1], _mm256_mul_epu32(a, b));
         }
-        for lane in 0..LANES {
-            low[lane] += sums[lane] & 0xffff_ffff;
-            high[lane] += sums[lane] >> 32;
+        for i in 0..2 {
+            low[i] = _mm256_add_epi64(low[i], _mm256_and_si256(sums[i], mask));
+            high[i] = _mm256_add_epi64(high[i], _mm256_srli_epi64::<32>(sums[i]));
         }
     }
-    let total = |sums: [u64; LANES]| sums.into_iter().map(u128::from).sum::<u128>();
-    rest + total(low) + (total(high) << 32)
+    let lanes = |register: __m256i| -> [u64; 4] {
+        let mut lanes = [0; 4];
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) };
+        lanes
+    };
+    let total = |registers: [__m256i; 2]| registers.map(|register| wide_sum(&lanes(register))).iter().sum::<u128>();
+    sum_of_words(rest_a, rest_b) + total(low) + (total(high) << 32)
+}
+
+fn wide_sum(words: &[u64]) -> u128 {
+    words.iter().map(|word| u128::from(*word)).sum()
+}
+
+fn sum_of_words(a: &[u32], b: &[u32]) -> u128 {
+    let halves = a.iter().zip(b).map(|(a, b)| {
+        let product = u64::from(*a) * u64::from(*b);
+        (product & 0xffff_ffff, product >> 32)
+    });
+    // Below 2^32 halves of 32 bits.
+    let (low, high) = halves.fold((0u64, 0u64), |sums, halves| (sums.0 + halves.0, sums.1 + halves.1));
+    u128::from(low) + (u128::from(high) << 32)
 }
 
 // SAFETY: the type is its word, any of which is an element.
@@ -132,9 +152,11 @@ unsafe impl DenseField for Goldilocks {
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
         let (row, bias) = (biased(row), Self::from(BIAS));
         of_columns(row.len(), words::<_, u64>(columns), out, |column| {
-            let products = row.iter().zip(column).map(|(a, b)| u128::from(*a) * u128::from(*b));
-            let excess: u128 = column.iter().map(|word| u128::from(*word)).sum();
-            reduced(products.sum()) - bias * reduced(excess)
+            let (products, excess) = row.iter().zip(column).fold((0, 0), |(products, excess), (a, b)| {
+                let b = u128::from(*b);
+                (products + u128::from(*a) * b, excess + b)
+            });
+            reduced(products) - bias * reduced(excess)
         });
         Ok(())
     }
@@ -200,8 +222,9 @@ mod tests {
     /// Portable and not.
     #[test]
     fn all_registers_agree() {
-        let a: Vec<u32> = (0..1000u32).map(|i| i.wrapping_mul(0x9e37_79b9) % p3_baby_bear::BabyBear::ORDER_U32).collect();
-        assert_eq!(sum::<4>(&a, &a[..]), sum_of_words::<4>(&a, &a));
+        let a: Vec<u32> =
+            (0..1000u32).map(|i| i.wrapping_mul(0x9e37_79b9) % p3_baby_bear::BabyBear::ORDER_U32).collect();
+        assert_eq!(sum::<4>(&a, &a[..]), sum_of_words(&a, &a));
         assert_eq!(sum::<2>(&a, &a[..]), a.iter().map(|a| u128::from(*a) * u128::from(*a)).sum());
     }
 }

@@ -5,8 +5,8 @@
 //! Fractions are ⌊2³²/mᵢ⌋, so their sum is too small by at most 49·255 in units of 2⁻³², which is below 2⁻¹⁸: q is right if
 //! |P|/M < 1/2 − 2⁻¹⁶, which is what is asked of the moduli here.
 //!
-//! Elements of one or two words are taken whole. Those of 255 bits would need more moduli than there are: x = x0 + 2^s·x1, signs alike, both at most h, so that x0 − x1 is
-//! within ±h too. Then P = P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
+//! Elements of one or two words are taken whole. Those of 255 bits would need more moduli than there are: x = x0 + 2^s·x1, signs
+//! alike, both at most h, so that x0 − x1 is within ±h too. Then P = P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
 
 use num_bigint::BigUint;
 

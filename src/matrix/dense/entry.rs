@@ -24,8 +24,8 @@ pub enum Kind {
 /// A prime field that dense matrices are over: those of [`NttField`], and Plonky3's Goldilocks and BabyBear.
 ///
 /// # Safety
-/// A value's memory is the number or its Montgomery form, in little-endian limbs of the field that [`Element::NAME`] names, without
-/// padding, and whatever [`Self::check_limbs`] takes is a valid value.
+/// A value's memory is the number or its Montgomery form, in little-endian limbs of the field that [`Element::NAME`] names,
+/// without padding, and whatever [`Self::check_limbs`] takes is a valid value.
 pub unsafe trait DenseField: PrimeField + Element {
     /// Refuses limbs that are not below the modulus, where they have to be.
     ///

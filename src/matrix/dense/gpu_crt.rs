@@ -258,7 +258,8 @@ mod tests {
 
     /// The inverse of R: the limbs of 1 are R's, and those of this element are 1.
     fn of_limbs_one<F: DenseField>() -> F {
-        let r = as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
+        let r =
+            as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
         r.invert().expect("not zero")
     }
 
