@@ -146,12 +146,6 @@ DEVICE F(t) F(from_word)(u32 word) {
     return F(mul)(F(r2)(), F(of_word)(word));
 }
 
-// The element for a signed number.
-DEVICE F(t) F(from_signed)(i32 number) {
-    F(t) magnitude = F(from_word)(number < 0 ? 0u - (u32)number : (u32)number);
-    return number < 0 ? F(neg)(magnitude) : magnitude;
-}
-
 // Of a number in [0, p), the distance to 0 or to p, whichever is nearer; *negative is 1 where it is p. Any form.
 DEVICE F(t) F(magnitude)(F(t) a, u32 *negative) {
     F(t) other = F(neg)(a);

@@ -1,29 +1,16 @@
-// Dense matrices: C = A·B, y = A·x, and what goes with them (src/matrix/dense/gpu.rs).
+// Products of dense matrices over fields of several words (cl/gemm_views.cl has what comes before).
 //
-// Entry (r, c) of a matrix lies `first + r·row_step + c·column_step` entries after its buffer's start: any strides, so that
-// a transposed matrix is the same memory. Field elements are reduced and in Montgomery form, 32 bytes, so each is one sector of
-// memory and the order in which neighbours read does not count. Small entries are signed numbers of one or of four bytes.
+// Field elements are reduced and in Montgomery form, 32 bytes, so each is one sector of memory and the order in which neighbours
+// read does not count.
 //
 // A group makes GEMM_ROWS × GEMM_COLUMNS entries, a work-item two of a column. It takes GEMM_DEPTH columns of A and rows of B at
 // a time into local memory, the next ones on their way while these are multiplied. There, elements lie in halves of 16 bytes,
 // [k][half][row or column]: 32 neighbours read one element of A and 32 of B side by side, so no bank is met twice.
 
-#define GEMM_GROUP 256
 #define GEMM_ROWS 16
 #define GEMM_COLUMNS 32
 #define GEMM_DEPTH 8
 #define GEMM_HALVES (FIELD_WORDS / 2)
-
-typedef struct {
-    u64 first, row_step, column_step;
-} gemm_view_t;
-
-#define GEMM_VIEW(name) u64 name##_first, u64 name##_row_step, u64 name##_column_step
-#define GEMM_TAKE(name) {name##_first, name##_row_step, name##_column_step}
-
-DEVICE u64 gemm_at(gemm_view_t view, u32 row, u32 column) {
-    return view.first + row * view.row_step + column * view.column_step;
-}
 
 typedef struct ALIGNED(16) {
     u32 limb[GEMM_HALVES];
@@ -78,12 +65,6 @@ DEVICE F(t) gemm_join(LOCAL_POINTER const gemm_half_t *tile, u32 depth, u32 widt
     return r;
 }
 
-// A small entry, with 2³¹ added.
-DEVICE u32 gemm_small(GLOBAL const void *entries, u64 at, u32 bytes) {
-    u32 word = bytes == 1 ? (u32)((i32)((u32)((GLOBAL const u8 *)entries)[at] << 24) >> 24) : ((GLOBAL const u32 *)entries)[at];
-    return word ^ 0x80000000u;
-}
-
 DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row, F(t) value) {
     u32 column = work.column + work.my_column;
     if (work.row + row < work.rows && column < work.columns) c[gemm_at(view, work.row + row, column)] = value;
@@ -115,22 +96,8 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
         gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));                                                       \
     }
 
-DEVICE void gemm_add_reduced(F(t) *sum, F(t) a, F(t) b) {
-    *sum = F(add)(*sum, F(mul)(a, b));
-}
-
-DEVICE F(t) gemm_itself(F(t) sum) {
-    return sum;
-}
-
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
-
-// Σ (a + 2³¹)·b − 2³¹·Σ b.
-DEVICE F(t) gemm_small_value(F(short_t) sum, F(short_t) factors) {
-    F(t) excess = F(mul)(F(short_value)(factors), F(from_word)(0x80000000u));
-    return F(sub)(F(short_value)(sum), excess);
-}
 
 // Small entries of A, of so many bytes, times elements. Grid as above.
 KERNEL(GEMM_GROUP)

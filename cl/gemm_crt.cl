@@ -69,71 +69,9 @@ DEVICE i32 crt_balanced(i32 number, GLOBAL const u32 *entry) {
     return (i32)(shifted - quotient * entry[CRT_MODULUS]) - (i32)entry[CRT_HALF];
 }
 
-// The bits of a from `split` on, and those below; 96 < split ≤ 128.
-typedef struct {
-    u32 low[4], high[4];
-    i32 sign;
-} crt_halves_t;
-
-DEVICE crt_halves_t crt_halves(F(t) a, u32 split, u32 canonical) {
-    crt_halves_t r;
-    u32 negative;
-    a = F(magnitude)(canonical ? F(to_canonical)(a) : a, &negative);
-    r.sign = negative ? -1 : 1;
-    u32 shift = split & 31;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        r.low[i] = a.limb[i];
-        if (shift == 0) r.high[i] = a.limb[4 + i];
-        else r.high[i] = a.limb[3 + i] >> shift | a.limb[4 + i] << (32 - shift);
-    }
-    if (shift != 0) r.low[3] &= (1u << shift) - 1;
-    // What is above the four limbs is zero: the number is below 2^(split + 128).
-    return r;
-}
-
 // Four balanced residues as a word.
 DEVICE u32 crt_pack(const i32 *residues) {
     return (residues[0] & 0xff) | (residues[1] & 0xff) << 8 | (residues[2] & 0xff) << 16 | (u32)(residues[3] & 0xff) << 24;
-}
-
-DEVICE i32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, i32 sign, GLOBAL const u32 *entry) {
-    i32 sum = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++) sum = crt_dot(limbs[i], weights[i], sum);
-    return crt_balanced(sum * sign, entry);
-}
-
-// Residues of elements. A work-item four columns of a row; `quads` words of a row of residues.
-KERNEL(CRT_GROUP)
-void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 parts, u32 split, u32 canonical,
-                  GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
-    gemm_view_t view = GEMM_TAKE(a);
-    u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
-    u32 row = (u32)(number / quads), quad = (u32)(number % quads);
-    if (row >= padded) return;
-    crt_halves_t halves[4];
-    _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
-        bool inside = row < rows && 4 * quad + i < inner;
-        halves[i] = crt_halves(inside ? a[gemm_at(view, row, 4 * quad + i)] : F(zero)(), parts == 1 ? 128 : split, canonical);
-    }
-    u64 set = (u64)padded * quads, at = (u64)row * quads + quad;
-    for (u32 modulus = 0; modulus < moduli; modulus++) {
-        GLOBAL const u32 *entry = table + modulus * CRT_WORDS;
-        i32 low[4], high[4], both[4];
-        _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
-            low[i] = crt_part(halves[i].low, entry, halves[i].sign, entry);
-            high[i] = crt_part(halves[i].high, parts == 1 ? entry + 4 : entry, halves[i].sign, entry);
-            both[i] = crt_balanced(parts == 1 ? low[i] + high[i] : low[i] - high[i], entry);
-        }
-        if (parts == 1) {
-            out[modulus * set + at] = crt_pack(both);
-        } else {
-            out[modulus * set + at] = crt_pack(low);
-            out[(moduli + modulus) * set + at] = crt_pack(high);
-            out[(2 * moduli + modulus) * set + at] = crt_pack(both);
-        }
-    }
 }
 
 // Residues of small entries of so many bytes, in one part.

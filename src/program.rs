@@ -36,6 +36,11 @@ impl Program {
         &self.0.field.modulus
     }
 
+    /// What 1 is in the memory of that field's elements, as limbs.
+    pub(crate) fn one(self) -> &'static [u32] {
+        &self.0.field.one
+    }
+
     /// How the kernels halve scalars; not at all where there is no curve.
     pub(crate) fn halves(self) -> Option<&'static Halves> {
         self.0.curve.as_ref().map(|curve| &curve.halves)

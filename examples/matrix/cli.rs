@@ -12,7 +12,7 @@ use crate::output;
 /// Times products of field matrices, checks each, and shows what ran where.
 ///
 /// Needs no GPU: without one, the CPU does it all. CUDA needs the feature `cuda`, and nvcc when this is built; an OpenCL
-/// device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`.
+/// device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`. Goldilocks and BabyBear need the feature `plonky3`.
 #[derive(Debug, Parser)]
 #[command(name = "matrix", after_help = EXAMPLES)]
 pub struct Options {
@@ -83,6 +83,13 @@ pub enum Field {
     PastaFp,
     /// Scalars of Pallas
     PastaFq,
+    /// Plonky3's Goldilocks: dense matrices and layers
+    #[cfg(feature = "plonky3")]
+    Goldilocks,
+    /// Plonky3's BabyBear: dense matrices and layers
+    #[cfg(feature = "plonky3")]
+    #[value(name = "babybear")]
+    BabyBear,
 }
 
 const EXAMPLES: &str = "Examples:

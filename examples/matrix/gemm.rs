@@ -1,12 +1,11 @@
 //! Dense products by every way that is asked for.
 
-use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{Dense, Entry, Method, Options, Times};
+use proofwarp::matrix::dense::{Dense, DenseField, Entry, Method, Options, Times};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::inputs::{bytes, elements, outcome, timed};
+use crate::inputs::{bytes, elements, outcome, rounds, timed};
 use crate::{Failure, Outcome};
 
 /// Where, and by which method.
@@ -16,7 +15,7 @@ type Way = (&'static str, Accelerator, Option<Method>);
 ///
 /// # Errors
 /// A product fails, or its check does.
-pub fn measure<F: NttField>(
+pub fn measure<F: DenseField>(
     accelerator: &Accelerator,
     size: usize,
     compare: bool,
@@ -48,7 +47,7 @@ fn ways(accelerator: &Accelerator, compare: bool) -> Result<Vec<Way>, Failure> {
 }
 
 /// Nothing where the method that is asked for is not there: that is printed.
-fn product<A: Times<F, Product = F>, F: NttField>(
+fn product<A: Times<F, Product = F>, F: DenseField>(
     (name, accelerator, method): &Way,
     (a, b): (&[A], &[F]),
     size: usize,
@@ -65,7 +64,7 @@ fn product<A: Times<F, Product = F>, F: NttField>(
     };
     println!("{name}: {explanation}");
     let (c, first, median) = timed(runs, || Ok(a.multiply(&b, &options, None)?))?;
-    let verdict = c.check_product::<F, _, _>(&a, &b, 1, &mut ChaCha8Rng::seed_from_u64(9))?;
+    let verdict = c.check_product::<F, _, _>(&a, &b, rounds::<F>(), &mut ChaCha8Rng::seed_from_u64(9))?;
     if let Some(row) = verdict.wrong_row {
         return Err(format!("{name}: row {row} of the product is wrong").into());
     }
@@ -73,7 +72,7 @@ fn product<A: Times<F, Product = F>, F: NttField>(
     Ok(Some(outcome(way, c.report(), (first, median), format!("Freivalds, 2^-{}", verdict.error_bits))))
 }
 
-fn vector<F: NttField>(way: &Way, (a, x): (&[F], &[F]), size: usize, runs: u32) -> Result<Outcome, Failure> {
+fn vector<F: DenseField>(way: &Way, (a, x): (&[F], &[F]), size: usize, runs: u32) -> Result<Outcome, Failure> {
     let (matrix, vector) = (Dense::upload(&way.1, a, size, size)?, Dense::vector(&way.1, x)?);
     let (y, first, median) = timed(runs, || Ok(matrix.times_vector(&vector)?))?;
     let row = |row: &[F]| row.iter().zip(x).map(|(a, x)| *a * x).sum::<F>();

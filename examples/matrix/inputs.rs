@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ff::Field;
+use ff::{Field, PrimeField};
 use proofwarp::Report;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,6 +34,11 @@ pub fn elements<F: Field>(count: usize, seed: u64) -> Vec<F> {
 
 pub fn bytes(count: usize, seed: u64) -> Vec<i8> {
     random(count, seed, |rng| rng.next_u32() as i8)
+}
+
+/// Rounds of Freivalds' check that a wrong product passes with a probability of 2^-100 at most.
+pub fn rounds<F: PrimeField>() -> u32 {
+    100u32.div_ceil(F::NUM_BITS - 1)
 }
 
 /// Does something several times: the first result, its time, and the median of the others' times, in ms.

@@ -2,17 +2,16 @@
 
 use ff::Field;
 use proofwarp::Accelerator;
-use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{Dense, Entry, Options};
+use proofwarp::matrix::dense::{Dense, DenseField, Entry, Options};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::inputs::{bytes, elements, outcome, timed};
+use crate::inputs::{bytes, elements, outcome, rounds, timed};
 use crate::{Failure, Outcome};
 
 /// # Errors
 /// A product fails, or its check does.
-pub fn measure<F: NttField>(
+pub fn measure<F: DenseField>(
     accelerator: &Accelerator,
     [rows, inner, columns]: [usize; 3],
     runs: u32,
@@ -25,7 +24,7 @@ pub fn measure<F: NttField>(
     let (exact, first, median) = timed(runs, || Ok(weights.multiply(&numbers, &options, None)?.to_field::<F>()?))?;
     let activations = numbers.to_field::<F>()?;
     let mut rng = ChaCha8Rng::seed_from_u64(9);
-    let verdict = exact.check_product::<F, _, _>(&weights, &activations, 1, &mut rng)?;
+    let verdict = exact.check_product::<F, _, _>(&weights, &activations, rounds::<F>(), &mut rng)?;
     let mut outcomes = vec![outcome(
         format!("i8 · i8 to {}", <F as Entry>::NAME),
         exact.report(),
@@ -45,7 +44,7 @@ pub fn measure<F: NttField>(
 }
 
 /// Σ over rows and columns of eq-weighted entries: uᵀ·C·v = (uᵀ·W)·(X·v), the claim that sumcheck starts from.
-fn folds<F: NttField>(
+fn folds<F: DenseField>(
     accelerator: &Accelerator,
     weights: &Dense<i8>,
     (activations, product): (&Dense<F>, &Dense<F>),

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use halo2curves::bn256::Fr;
 use proofwarp::Accelerator;
 use proofwarp::field::NttField;
+use proofwarp::matrix::dense::DenseField;
 use serde::Serialize;
 
 use cli::{Field, Options, What};
@@ -59,6 +60,10 @@ fn run(options: &Options) -> Result<(), Failure> {
         Field::Bls12381 => measure::<blstrs::Scalar>(&accelerator, options)?,
         Field::PastaFp => measure::<pasta_curves::Fp>(&accelerator, options)?,
         Field::PastaFq => measure::<pasta_curves::Fq>(&accelerator, options)?,
+        #[cfg(feature = "plonky3")]
+        Field::Goldilocks => measure_dense::<proofwarp::field::plonky3::Goldilocks>(&accelerator, options)?,
+        #[cfg(feature = "plonky3")]
+        Field::BabyBear => measure_dense::<proofwarp::field::plonky3::BabyBear>(&accelerator, options)?,
     };
     println!("{}", table::outcomes(&outcomes));
     match &options.json {
@@ -69,12 +74,19 @@ fn run(options: &Options) -> Result<(), Failure> {
 
 fn measure<F: NttField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
     match &options.what {
-        What::Gemm { size, compare } => gemm::measure::<F>(accelerator, *size, *compare, options.runs),
         What::Sparse { size, density, updates } => {
             sparse::measure::<F>(accelerator, *size, *density, *updates, options.runs)
         }
+        What::Gemm { .. } | What::Layer { .. } => measure_dense::<F>(accelerator, options),
+    }
+}
+
+fn measure_dense<F: DenseField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
+    match &options.what {
+        What::Gemm { size, compare } => gemm::measure::<F>(accelerator, *size, *compare, options.runs),
         What::Layer { inputs, outputs, batch } => {
             layer::measure::<F>(accelerator, [*outputs, *inputs, *batch], options.runs)
         }
+        What::Sparse { .. } => Err("sparse matrices are over the scalar fields of curves only".into()),
     }
 }

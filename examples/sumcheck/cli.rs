@@ -16,7 +16,7 @@ use crate::output;
 /// Proves that a product of random columns adds up to its sum, verifies the proof, and shows what ran where and for how long.
 ///
 /// Needs no GPU: without one, the CPU does it all. CUDA needs the feature `cuda`, and nvcc when this is built; an OpenCL
-/// device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`.
+/// device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`. Goldilocks and BabyBear need the feature `plonky3`.
 #[derive(Debug, Parser)]
 #[command(name = "sumcheck", after_help = EXAMPLES)]
 pub struct Options {
@@ -65,6 +65,20 @@ pub enum Field {
     PastaFp,
     /// Scalars of Pallas
     PastaFq,
+    /// Plonky3's Goldilocks, with challenges in its quadratic extension
+    #[cfg(feature = "plonky3")]
+    Goldilocks,
+    /// That extension, for columns too
+    #[cfg(feature = "plonky3")]
+    Goldilocks2,
+    /// Plonky3's BabyBear, with challenges in its quartic extension
+    #[cfg(feature = "plonky3")]
+    #[value(name = "babybear")]
+    BabyBear,
+    /// That extension, for columns too
+    #[cfg(feature = "plonky3")]
+    #[value(name = "babybear4")]
+    BabyBear4,
 }
 
 /// Where columns lie.

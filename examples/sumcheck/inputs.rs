@@ -1,40 +1,43 @@
 //! Random columns, and a claim that holds for them.
 
 use ff::Field;
+use proofwarp::field::Element;
 use proofwarp::sumcheck::{Claim, SumcheckField};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::over::Over;
+
 /// Elements that one core makes from a seed.
 const PART: usize = 1 << 12;
 
 /// A claim and its columns.
-pub struct Inputs<F> {
+pub struct Inputs<F: SumcheckField, O: Over<F>> {
     pub claim: Claim<F>,
-    pub columns: Vec<Vec<F>>,
+    pub columns: Vec<Vec<O::Entry>>,
 }
 
-impl<F: SumcheckField> Inputs<F> {
+impl<F: SumcheckField, O: Over<F>> Inputs<F, O> {
     /// On the product of so many columns. With eq, the sum is zero: the first column is zero then, as in a proof that a polynomial
     /// vanishes.
     pub fn new(variables: u32, degree: usize, eq: bool) -> Self {
-        let mut columns: Vec<Vec<F>> = (0..degree).map(|number| random(1 << variables, number as u64)).collect();
+        let mut columns: Vec<Vec<O::Entry>> = (0..degree).map(|number| random(1 << variables, number as u64)).collect();
         let claim = Claim::product(variables, &(0..degree).collect::<Vec<_>>());
         if eq {
-            columns[0].fill(F::ZERO);
+            columns[0].fill(O::Entry::ZERO);
             return Self { claim: claim.with_eq(random(variables as usize, 1 << 32)), columns };
         }
-        let claim = claim.sum(sum(&columns));
+        let claim = claim.sum(sum::<F, O>(&columns));
         Self { claim, columns }
     }
 
-    pub fn slices(&self) -> Vec<&[F]> {
+    pub fn slices(&self) -> Vec<&[O::Entry]> {
         self.columns.iter().map(Vec::as_slice).collect()
     }
 }
 
-fn random<F: SumcheckField>(count: usize, seed: u64) -> Vec<F> {
+fn random<F: Element>(count: usize, seed: u64) -> Vec<F> {
     let mut elements = vec![F::ZERO; count];
     elements.par_chunks_mut(PART).enumerate().for_each(|(number, part)| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -46,8 +49,8 @@ fn random<F: SumcheckField>(count: usize, seed: u64) -> Vec<F> {
     elements
 }
 
-fn sum<F: SumcheckField>(columns: &[Vec<F>]) -> F {
-    let product = |row: usize| columns.iter().map(|column| column[row].to_work()).product::<F::Work>();
+fn sum<F: SumcheckField, O: Over<F>>(columns: &[Vec<O::Entry>]) -> F {
+    let product = |row: usize| columns.iter().map(|column| O::in_work(column[row])).product::<F::Work>();
     let rows = (0..columns[0].len()).into_par_iter();
     F::from_work(rows.map(product).reduce(|| F::Work::ZERO, |a, b| a + b))
 }

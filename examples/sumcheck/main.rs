@@ -10,6 +10,7 @@ mod measure;
 #[path = "../groth16/output.rs"]
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
+mod over;
 #[path = "../groth16/place.rs"]
 mod place;
 mod table;
@@ -17,11 +18,14 @@ mod table;
 use std::process::ExitCode;
 
 use proofwarp::Accelerator;
+#[cfg(feature = "plonky3")]
+use proofwarp::field::plonky3;
 use proofwarp::field::{ghash::Ghash, tower::Tower};
 use serde::Serialize;
 
 use cli::{Field, Options};
 use measure::Outcome;
+use over::Same;
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -52,12 +56,20 @@ fn run(options: &Options) -> Result<(), Failure> {
     println!("host: {} cores", rayon::current_num_threads());
     place::announce(&accelerator, place::asked_for_cpu(&accelerator));
     let measured = match options.field {
-        Field::Tower => measure::measure::<Tower>,
-        Field::Ghash => measure::measure::<Ghash>,
-        Field::Bn254 => measure::measure::<halo2curves::bn256::Fr>,
-        Field::Bls12381 => measure::measure::<blstrs::Scalar>,
-        Field::PastaFp => measure::measure::<pasta_curves::Fp>,
-        Field::PastaFq => measure::measure::<pasta_curves::Fq>,
+        Field::Tower => measure::measure::<Tower, Same>,
+        Field::Ghash => measure::measure::<Ghash, Same>,
+        Field::Bn254 => measure::measure::<halo2curves::bn256::Fr, Same>,
+        Field::Bls12381 => measure::measure::<blstrs::Scalar, Same>,
+        Field::PastaFp => measure::measure::<pasta_curves::Fp, Same>,
+        Field::PastaFq => measure::measure::<pasta_curves::Fq, Same>,
+        #[cfg(feature = "plonky3")]
+        Field::Goldilocks => measure::measure::<plonky3::Goldilocks2, over::Below>,
+        #[cfg(feature = "plonky3")]
+        Field::Goldilocks2 => measure::measure::<plonky3::Goldilocks2, Same>,
+        #[cfg(feature = "plonky3")]
+        Field::BabyBear => measure::measure::<plonky3::BabyBear4, over::Below>,
+        #[cfg(feature = "plonky3")]
+        Field::BabyBear4 => measure::measure::<plonky3::BabyBear4, Same>,
     };
     let outcomes = measured(&accelerator, options)?;
     println!("{}", table::outcomes(&outcomes));

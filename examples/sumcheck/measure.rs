@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::Failure;
 use crate::cli::{Lying, Options};
 use crate::inputs::Inputs;
+use crate::over::Over;
 
 /// What was measured of one way.
 #[derive(Serialize)]
@@ -40,8 +41,11 @@ struct Way {
 ///
 /// # Errors
 /// A proof does not verify, or is not that of the first way, or those of the engine.
-pub fn measure<F: SumcheckField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
-    let inputs = Inputs::<F>::new(options.vars, options.degree, options.eq);
+pub fn measure<F: SumcheckField, O: Over<F>>(
+    accelerator: &Accelerator,
+    options: &Options,
+) -> Result<Vec<Outcome>, Failure> {
+    let inputs = Inputs::<F, O>::new(options.vars, options.degree, options.eq);
     let mut first: Option<Proof<F>> = None;
     let mut outcomes = Vec::new();
     for way in ways(accelerator, &inputs, options.compare)? {
@@ -56,7 +60,11 @@ pub fn measure<F: SumcheckField>(accelerator: &Accelerator, options: &Options) -
 }
 
 /// The one that is chosen; to compare, also the other path, where there are two, and the CPU.
-fn ways<F: SumcheckField>(accelerator: &Accelerator, inputs: &Inputs<F>, compare: bool) -> Result<Vec<Way>, Failure> {
+fn ways<F: SumcheckField, O: Over<F>>(
+    accelerator: &Accelerator,
+    inputs: &Inputs<F, O>,
+    compare: bool,
+) -> Result<Vec<Way>, Failure> {
     let way = |name: &str, accelerator: &Accelerator, path: Option<Path>| Way {
         name: name.to_owned(),
         accelerator: accelerator.clone(),
@@ -64,7 +72,7 @@ fn ways<F: SumcheckField>(accelerator: &Accelerator, inputs: &Inputs<F>, compare
     };
     let mut ways = vec![way("chosen", accelerator, None)];
     if compare {
-        let prover = Prover::new(accelerator, &inputs.claim, Columns::host(&inputs.slices()))?;
+        let prover = Prover::new(accelerator, &inputs.claim, O::host(&inputs.slices()))?;
         if prover.explain().path == Some(Path::Clmad) {
             ways.push(way("portable", accelerator, Some(Path::Portable)));
         }
@@ -76,7 +84,11 @@ fn ways<F: SumcheckField>(accelerator: &Accelerator, inputs: &Inputs<F>, compare
 }
 
 impl Way {
-    fn measure<F: SumcheckField>(&self, inputs: &Inputs<F>, options: &Options) -> Result<(Proof<F>, Outcome), Failure> {
+    fn measure<F: SumcheckField, O: Over<F>>(
+        &self,
+        inputs: &Inputs<F, O>,
+        options: &Options,
+    ) -> Result<(Proof<F>, Outcome), Failure> {
         let resident = match (options.columns, self.accelerator.devices().first()) {
             (Lying::Device, Some(device)) => {
                 let mut stream = device.stream()?;
@@ -87,7 +99,7 @@ impl Way {
             _ => None,
         };
         let slices = inputs.slices();
-        let columns = || resident.as_ref().map_or_else(|| Columns::host(&slices), Columns::device);
+        let columns = || resident.as_ref().map_or_else(|| O::host(&slices), O::device);
         let explanation = Prover::with_options(&self.accelerator, &inputs.claim, columns(), &self.choice)?;
         let explanation = explanation.explain().to_string();
         let (proof, first_ms, _) = self.prove(inputs, columns())?;
@@ -113,9 +125,9 @@ impl Way {
         Ok((proof, outcome))
     }
 
-    fn prove<F: SumcheckField>(
+    fn prove<F: SumcheckField, O: Over<F>>(
         &self,
-        inputs: &Inputs<F>,
+        inputs: &Inputs<F, O>,
         columns: Columns<'_, F>,
     ) -> Result<(Proof<F>, f64, Report), Failure> {
         let start = Instant::now();

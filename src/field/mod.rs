@@ -3,8 +3,10 @@
 //! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
 //! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
 //!
-//! Whatever takes elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes that
-//! check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
+//! Goldilocks' elements are the numbers themselves, R = 1, and need not be below p: any 64 bits are one.
+//!
+//! Whatever takes other elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes
+//! that check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
 
 mod binary;
 pub mod bitslice;
@@ -13,6 +15,8 @@ pub mod ghash;
 mod host;
 pub mod isomorphism;
 pub mod linear;
+#[cfg(feature = "plonky3")]
+pub mod plonky3;
 pub mod tower;
 
 use std::cmp::Ordering;

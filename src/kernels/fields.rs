@@ -37,6 +37,15 @@ impl FieldDescription {
         Self { name, modulus, one, r2, binary: false }
     }
 
+    /// Of a prime of one or two limbs. With one, R is 2^32; with two there is no form but the numbers themselves, and R is 1.
+    pub fn from_modulus(name: &'static str, modulus: u128) -> Self {
+        let limbs = (128 - modulus.leading_zeros()).div_ceil(32) as usize;
+        let one = if limbs == 1 { (1 << 32) % modulus } else { 1 };
+        let [modulus, one, r2] = [modulus, one, one * one % modulus]
+            .map(|number| (0..limbs).map(|limb| (number >> (32 * limb)) as u32).collect());
+        Self { name, modulus, one, r2, binary: false }
+    }
+
     /// `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
     pub fn ghash(name: &'static str) -> Self {
         let one = vec![1, 0, 0, 0];
@@ -46,6 +55,11 @@ impl FieldDescription {
     /// Number of 32-bit limbs of an element.
     pub fn limbs(&self) -> usize {
         self.modulus.len()
+    }
+
+    /// Whether an element is a word or two.
+    pub fn is_words(&self) -> bool {
+        !self.binary && self.limbs() <= 2
     }
 
     /// 2p, which has no more limbs than p.
@@ -64,6 +78,27 @@ impl FieldDescription {
         let p = self.modulus[0];
         let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
         inverse.wrapping_neg()
+    }
+}
+
+/// An extension of a field of one or two limbs by a root of X^degree − residue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extension {
+    /// Prefix of its functions in kernels.
+    pub name: &'static str,
+    /// How many coefficients an element has.
+    pub degree: usize,
+    /// The number that the root's power is.
+    pub residue: u32,
+}
+
+impl Extension {
+    /// The residue in the form that elements of the field have.
+    pub fn residue_limbs(&self, field: &FieldDescription) -> Vec<u32> {
+        let number = |limbs: &[u32]| limbs.iter().rev().fold(0, |number, limb| number << 32 | u128::from(*limb));
+        // The first factor is below 2^32, so that nothing leaves 128 bits.
+        let residue = u128::from(self.residue) * number(&field.one) % number(&field.modulus);
+        (0..field.limbs()).map(|limb| (residue >> (32 * limb)) as u32).collect()
     }
 }
 

@@ -8,16 +8,24 @@ mod curves;
 mod fields;
 mod halves;
 pub mod name;
+mod sources;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use blstrs::{Fp, Scalar};
 pub use curves::{CurveDescription, Subgroup};
-pub use fields::FieldDescription;
+pub use fields::{Extension, FieldDescription};
 use halo2curves::bn256;
 pub use halves::Halves;
 use halves::{HALF_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
+use sources::{
+    COLUMNS, CSR, CURVE, DIALECT_CL, DIALECT_CUDA, EXPRESSION, FIELD, FIELD_COMMON, FIELD_ENCODING, FIELD_EXTENSION,
+    FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE, FIELD2, FIELD31,
+    GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES, INVERT_GROUP, MSM, NTT,
+    NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE, SUMCHECK_CONVERT,
+    SUMCHECK_PRIME, VECTOR, WORDS_PTX,
+};
 
 /// The two languages that the portable source is compiled as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +104,8 @@ pub struct Module {
     pub field: FieldDescription,
     /// Whether coordinates lie in the quadratic extension `field[u]/(u² + 1)`.
     pub quadratic: bool,
+    /// The extension of the field that it computes in; `None` where that is the field itself.
+    pub extension: Option<Extension>,
     /// Number of 32-bit limbs of a scalar; 0 where there is none.
     pub scalar: Option<FieldDescription>,
     /// The curve's constants; `None` where there is no curve.
@@ -104,7 +114,23 @@ pub struct Module {
     pub define: &'static str,
 }
 
-/// Every prime field.
+/// The prime fields of one or two words.
+pub fn word_fields() -> Vec<FieldDescription> {
+    vec![
+        FieldDescription::from_modulus(name::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
+        FieldDescription::from_modulus(name::BABY_BEAR, 15 * (1 << 27) + 1),
+    ]
+}
+
+/// Extensions of the [`word_fields`] from which challenges of sumcheck come, in their order.
+pub fn extensions() -> [Extension; 2] {
+    [
+        Extension { name: name::GOLDILOCKS2, degree: 2, residue: 7 },
+        Extension { name: name::BABY_BEAR4, degree: 4, residue: 11 },
+    ]
+}
+
+/// Every prime field that points or transforms are over.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_gpu_field::<Scalar>(name::BLS12_381_FR),
@@ -145,6 +171,7 @@ pub fn modules() -> Vec<Module> {
         family,
         field: field.clone(),
         quadratic,
+        extension: None,
         scalar: None,
         curve: None,
         define: "",
@@ -170,6 +197,11 @@ pub fn modules() -> Vec<Module> {
     for (family, names) in families {
         modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, &f, false)));
     }
+    for (field, extension) in word_fields().iter().zip(extensions()) {
+        modules.extend([Family::Gemm, Family::Sumcheck].map(|family| of_field(family, field, false)));
+        let name = format!("{}_{}", Family::Sumcheck.name(), extension.name);
+        modules.push(Module { name, extension: Some(extension), ..of_field(Family::Sumcheck, field, false) });
+    }
     modules.push(of_field(Family::Sumcheck, &FieldDescription::ghash(name::GHASH), false));
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
@@ -177,7 +209,7 @@ pub fn modules() -> Vec<Module> {
             for family in [Family::Msm, Family::Points] {
                 let (name, field) = (format!("{}_{name}", family.name()), field.clone());
                 let (scalar, curve) = (scalar.clone(), curve.clone());
-                modules.push(Module { name, family, field, quadratic, scalar, curve, define: "" });
+                modules.push(Module { name, family, field, quadratic, extension: None, scalar, curve, define: "" });
             }
         }
     }
@@ -218,83 +250,6 @@ pub fn starting_early() -> Vec<String> {
     sources.flat_map(declared).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-const DIALECT_CL: &str = include_str!("../../cl/dialect.cl");
-const DIALECT_CUDA: &str = include_str!("../../cuda/dialect.cuh");
-const PTX: &str = include_str!("../../cuda/ptx.cuh");
-const FIELD: &str = include_str!("../../cl/field.cl");
-const WORDS_PTX: &str = include_str!("../../cuda/words_ptx.cuh");
-const FIELD_SUMS: &str = include_str!("../../cl/field_sums.cl");
-const FIELD_PTX: &str = include_str!("../../cuda/field_ptx.cuh");
-const FIELD_WIDE: &str = include_str!("../../cuda/field_wide.cuh");
-const FIELD_COMMON: &str = include_str!("../../cl/field_common.cl");
-const FIELD_LOOSE: &str = include_str!("../../cl/field_loose.cl");
-const FIELD_INVERSE: &str = include_str!("../../cl/field_inverse.cl");
-const FIELD_INVERSE_GROUP: &str = include_str!("../../cl/field_inverse_group.cl");
-const INVERT_GROUP: &str = include_str!("../../cl/invert_group.cl");
-const FIELD2: &str = include_str!("../../cl/field2.cl");
-const CURVE: &str = include_str!("../../cl/curve.cl");
-const VECTOR: &str = include_str!("../../cl/vector.cl");
-/// Products by fixed factors: for transforms, and for powers of their roots.
-const SHOUP: &[&str] = &[include_str!("../../cl/shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
-const NTT: &[&str] = &[
-    NTT_TILE,
-    include_str!("../../cl/ntt_tables.cl"),
-    include_str!("../../cl/ntt.cl"),
-    include_str!("../../cl/ntt_rows.cl"),
-    include_str!("../../cl/ntt_peers.cl"),
-    include_str!("../../cl/ntt_vectors.cl"),
-];
-/// Tiles of the passes, whose size the module settles.
-const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
-const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
-const CSR: &str = include_str!("../../cl/csr.cl");
-const COLUMNS: &str = include_str!("../../cl/columns.cl");
-/// Sums that are reduced once.
-const FIELD_LAZY: &[&str] = &[include_str!("../../cl/field_lazy.cl")];
-const GEMM: &[&str] =
-    &[include_str!("../../cl/gemm.cl"), include_str!("../../cl/gemv.cl"), include_str!("../../cl/gemm_crt.cl")];
-const INT8_RESIDUES: &str = include_str!("../../cuda/int8_residues.cuh");
-const GEMM_INT8: &str = include_str!("../../cuda/gemm_int8.cu");
-const GEMM_INT8_WGMMA: &str = include_str!("../../cuda/gemm_int8_wgmma.cu");
-const EXPRESSION: &str = include_str!("../../cl/expression.cl");
-const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
-/// Sums of products of a prime field; of a binary one, its arithmetic has them.
-const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
-const SUMCHECK_CONVERT: &str = include_str!("../../cl/sumcheck_convert.cl");
-/// Arithmetic of the binary field.
-const GHASH: &str = include_str!("../../cl/ghash.cl");
-const GROTH16: &str = include_str!("../../cl/groth16.cl");
-/// Products by fixed factors, and elements from numbers.
-const PLONK_FIELD: &[&str] = &[SHOUP[0], SHOUP[1], FIELD_ENCODING];
-/// Prefix sums of a group.
-const SCAN: &str = include_str!("../../cl/scan.cl");
-const PLONK: &[&str] = &[
-    INVERT_GROUP,
-    SCAN,
-    include_str!("../../cl/plonk_banks.cl"),
-    include_str!("../../cl/plonk_columns.cl"),
-    include_str!("../../cl/plonk_permute.cl"),
-    include_str!("../../cl/plonk_products.cl"),
-    include_str!("../../cl/plonk_evaluate.cl"),
-    include_str!("../../cl/plonk_divide.cl"),
-    include_str!("../../cl/plonk_pieces.cl"),
-];
-const MSM: &[&str] = &[
-    SCAN,
-    include_str!("../../cl/quad.cl"),
-    include_str!("../../cl/msm_scalars.cl"),
-    include_str!("../../cl/msm_digits.cl"),
-    include_str!("../../cl/msm_multiples.cl"),
-    include_str!("../../cl/msm_affine.cl"),
-    include_str!("../../cl/msm_rows.cl"),
-    include_str!("../../cl/msm_buckets.cl"),
-    include_str!("../../cl/points_check.cl"),
-];
-/// For numbers that come encoded.
-const FIELD_ENCODING: &str = include_str!("../../cl/field_encoding.cl");
-const POINTS_DECODE: &str = include_str!("../../cl/points_decode.cl");
-const POINTS: &str = include_str!("../../cl/points.cl");
-
 impl Module {
     /// The module's whole source in a dialect.
     pub fn source(&self, dialect: Dialect) -> String {
@@ -315,10 +270,14 @@ impl Module {
             text.push_str(FIELD_LOOSE);
             text.push_str("#undef FIELD\n");
             format!("{}2", self.field.name)
+        } else if let Some(extension) = &self.extension {
+            extension_section(&mut text, &self.field, extension);
+            extension.name.to_owned()
         } else {
             self.field.name.to_owned()
         };
-        let words = self.field.limbs() * if self.quadratic { 2 } else { 1 };
+        let degree = self.extension.as_ref().map_or(1, |extension| extension.degree);
+        let words = self.field.limbs() * if self.quadratic { 2 } else { degree };
         let _ = writeln!(text, "#define FIELD {coordinate}\n#define FIELD_WORDS {words}");
         if let Some(scalar) = &self.scalar {
             let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limbs());
@@ -354,6 +313,7 @@ impl Module {
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => text.push_str(CSR),
             Family::Columns => text.push_str(COLUMNS),
+            Family::Gemm if self.field.is_words() => GEMM_WORDS.iter().for_each(|part| text.push_str(part)),
             Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
             Family::GemmInt8 => {
                 text.push_str(INT8_RESIDUES);
@@ -364,7 +324,10 @@ impl Module {
                 text.push_str(SUMCHECK);
                 text.push_str(SUMCHECK_CONVERT);
             }
-            Family::Sumcheck => [SUMCHECK_PRIME, SUMCHECK].iter().for_each(|part| text.push_str(part)),
+            Family::Sumcheck => {
+                let base = self.extension.is_some().then_some(SUMCHECK_BASE);
+                [SUMCHECK_PRIME, SUMCHECK].into_iter().chain(base).for_each(|part| text.push_str(part));
+            }
             Family::Groth16 => text.push_str(GROTH16),
             Family::Plonk => PLONK.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {
@@ -401,7 +364,7 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.has_loose_elements() {
         text.push_str("#define LOOSE\n");
     }
-    let parts = [
+    let several: &[&str] = &[
         FIELD,
         WORDS_PTX,
         FIELD_SUMS,
@@ -412,12 +375,26 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
         FIELD_INVERSE,
         FIELD_INVERSE_GROUP,
     ];
+    let (parts, more) = match limbs {
+        1 => (&[FIELD31][..], &[][..]),
+        2 => (&[GOLDILOCKS][..], &[][..]),
+        _ => (several, more),
+    };
     for part in parts.iter().chain(more) {
         text.push_str(part);
     }
     for name in ["FIELD", "LIMBS", "INV32", "LOOSE", "P_LIMBS", "P2_LIMBS", "ONE_LIMBS", "R2_LIMBS"] {
         let _ = writeln!(text, "#undef {name}");
     }
+}
+
+/// Defines an extension of a field that is defined.
+fn extension_section(text: &mut String, field: &FieldDescription, extension: &Extension) {
+    let Extension { name, degree, .. } = extension;
+    let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {name}\n#define DEGREE {degree}", field.name);
+    define_limbs(text, "RESIDUE", &extension.residue_limbs(field));
+    text.push_str(FIELD_EXTENSION);
+    text.push_str("#undef FIELD\n");
 }
 
 /// Defines the constants of a curve.

@@ -12,6 +12,14 @@ pub const BN254_FQ: &str = "bn254_fq";
 pub const PASTA_FP: &str = "pasta_fp";
 /// Base field of Vesta, scalar field of Pallas.
 pub const PASTA_FQ: &str = "pasta_fq";
+/// The field of 2^64 − 2^32 + 1 elements.
+pub const GOLDILOCKS: &str = "goldilocks";
+/// Its quadratic extension.
+pub const GOLDILOCKS2: &str = "goldilocks2";
+/// The field of 15·2^27 + 1 elements.
+pub const BABY_BEAR: &str = "baby_bear";
+/// Its quartic extension.
+pub const BABY_BEAR4: &str = "baby_bear4";
 /// GF(2^128) in the basis of GHASH.
 pub const GHASH: &str = "ghash";
 /// GF(2^128) as tower of Fan and Paar.

@@ -6,24 +6,62 @@ use super::claim::{Claim, PLACE};
 use super::field::SumcheckField;
 use crate::backend::Device;
 use crate::field::tower::Tower;
-use crate::field::{DeviceVector, bitslice};
+use crate::field::{DeviceVector, Element, bitslice};
 use crate::{Error, Result};
 
-/// Columns of 2^n elements.
+/// Columns of 2^n elements of a field, or of the one that it extends.
 #[derive(Debug)]
-pub enum Columns<'a, F> {
+pub enum Columns<'a, F: SumcheckField> {
     /// In the host's memory.
     Host(Vec<&'a [F]>),
+    /// In the host's memory, over the field below.
+    HostBase(Vec<&'a [F::Base]>),
     /// One after the other in a vector on a device, which stays as it is.
     Kept(&'a DeviceVector<F>),
+    /// The same over the field below.
+    KeptBase(&'a DeviceVector<F::Base>),
     /// The same, but the vector's memory is what the rounds work in: it is gone afterwards.
     Consumed(DeviceVector<F>),
+}
+
+/// Columns in the host's memory.
+#[derive(Debug, Clone)]
+pub(super) enum Slices<'a, F: SumcheckField> {
+    Own(Vec<&'a [F]>),
+    Base(Vec<&'a [F::Base]>),
+}
+
+impl<'a, F: SumcheckField> Slices<'a, F> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Own(columns) => columns.len(),
+            Self::Base(columns) => columns.len(),
+        }
+    }
+
+    pub fn columns(&self) -> Columns<'a, F> {
+        match self {
+            Self::Own(columns) => Columns::Host(columns.clone()),
+            Self::Base(columns) => Columns::HostBase(columns.clone()),
+        }
+    }
 }
 
 impl<'a, F: SumcheckField> Columns<'a, F> {
     /// In the host's memory.
     pub fn host(columns: &[&'a [F]]) -> Self {
         Self::Host(columns.to_vec())
+    }
+
+    /// In the host's memory, over the field that F extends: the first round is computed there.
+    pub fn host_base(columns: &[&'a [F::Base]]) -> Self {
+        Self::HostBase(columns.to_vec())
+    }
+
+    /// As [`Self::device`], over the field that F extends.
+    pub fn device_base(columns: &'a DeviceVector<F::Base>) -> Self {
+        Self::KeptBase(columns)
     }
 
     /// One after the other in a vector on a device. What other streams write to it must have been waited for.
@@ -38,10 +76,25 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
 
     /// How many there are of 2^variables rows.
     pub(super) fn count(&self, variables: u32) -> usize {
+        let slices = self.slices().map(|slices| slices.len());
+        slices.or(self.device_length().map(|length| length >> variables)).unwrap_or(0)
+    }
+
+    /// Those in the host's memory.
+    pub(super) fn slices(&self) -> Option<Slices<'a, F>> {
         match self {
-            Self::Host(columns) => columns.len(),
-            Self::Kept(vector) => vector.len() >> variables,
-            Self::Consumed(vector) => vector.len() >> variables,
+            Self::Host(columns) => Some(Slices::Own(columns.clone())),
+            Self::HostBase(columns) => Some(Slices::Base(columns.clone())),
+            Self::Kept(_) | Self::KeptBase(_) | Self::Consumed(_) => None,
+        }
+    }
+
+    /// Their lengths, in the host's memory.
+    fn lengths(&self) -> Vec<usize> {
+        match self {
+            Self::Host(columns) => columns.iter().map(|column| column.len()).collect(),
+            Self::HostBase(columns) => columns.iter().map(|column| column.len()).collect(),
+            Self::Kept(_) | Self::KeptBase(_) | Self::Consumed(_) => Vec::new(),
         }
     }
 
@@ -49,11 +102,17 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     /// Lengths differ from 2^n, or there are fewer columns than the claim has.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         let rows = 1usize << claim.variables();
-        if let Self::Host(columns) = self
-            && let Some(number) = columns.iter().position(|column| column.len() != rows)
-        {
-            let what = format!("length of column {number}");
-            return Err(Error::invalid(PLACE, what, rows, columns[number].len()));
+        if matches!(self, Self::HostBase(_) | Self::KeptBase(_)) && F::NAME == F::Base::NAME {
+            return Err(Error::invalid(
+                PLACE,
+                "columns",
+                "over the field itself, which extends none",
+                "over one below",
+            ));
+        }
+        let lengths = self.lengths();
+        if let Some(number) = lengths.iter().position(|length| *length != rows) {
+            return Err(Error::invalid(PLACE, format!("length of column {number}"), rows, lengths[number]));
         }
         if let Some(length) = self.device_length().filter(|length| length % rows != 0) {
             return Err(Error::invalid(
@@ -73,16 +132,18 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     /// The device that they lie on.
     pub(super) fn device_of(&self) -> Option<Arc<Device>> {
         match self {
-            Self::Host(_) => None,
+            Self::Host(_) | Self::HostBase(_) => None,
             Self::Kept(vector) => Some(vector.device().clone()),
+            Self::KeptBase(vector) => Some(vector.device().clone()),
             Self::Consumed(vector) => Some(vector.device().clone()),
         }
     }
 
     fn device_length(&self) -> Option<usize> {
         match self {
-            Self::Host(_) => None,
+            Self::Host(_) | Self::HostBase(_) => None,
             Self::Kept(vector) => Some(vector.len()),
+            Self::KeptBase(vector) => Some(vector.len()),
             Self::Consumed(vector) => Some(vector.len()),
         }
     }

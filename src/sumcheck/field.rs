@@ -11,6 +11,8 @@ use crate::field::{Element, NttField, isomorphism};
 pub trait SumcheckField: Element {
     /// The field that rounds are computed in: the same one, if need be in another basis.
     type Work: WorkField;
+    /// The field that it extends, which columns may be over before the first challenge; the field itself where there is none.
+    type Base: Element;
     /// Bytes of an encoded element.
     const BYTES: usize;
 
@@ -19,6 +21,14 @@ pub trait SumcheckField: Element {
 
     /// The element that one of the field of the computation is.
     fn from_work(element: Self::Work) -> Self;
+
+    /// The element that one of the field below is.
+    fn of_base(base: Self::Base) -> Self;
+
+    /// The product with an element of the field below.
+    fn times_base(work: Self::Work, base: Self::Base) -> Self::Work {
+        work * Self::of_base(base).to_work()
+    }
 
     /// Elements that need no conversion, as they are.
     fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
@@ -53,7 +63,12 @@ pub trait WorkField: SumcheckField<Work = Self> {
 
 impl<F: NttField> SumcheckField for F {
     type Work = Self;
+    type Base = Self;
     const BYTES: usize = size_of::<F>();
+
+    fn of_base(base: Self) -> Self {
+        base
+    }
 
     fn to_work(self) -> Self {
         self
@@ -114,6 +129,11 @@ macro_rules! binary {
     ($type:ident) => {
         const BYTES: usize = 16;
         type Work = Ghash;
+        type Base = Self;
+
+        fn of_base(base: Self) -> Self {
+            base
+        }
 
         fn from_number(number: u64) -> Self {
             Self(number.into())

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use ff::Field;
 
-use super::claim::PLACE;
 use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::{SumcheckField, WorkField};
+use super::gpu_columns::{Lying, lying};
 use super::message::Point;
-use super::plan::{GROUP, Options, Path, Place, Plan, is_binary};
+use super::plan::{GROUP, Options, Path, Plan, is_binary};
 use super::shape::Shape;
 use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
@@ -24,13 +24,6 @@ const NO_WEIGHTS: u32 = u32::MAX;
 /// Images of four bits at each of 32 places.
 const PLACES: u32 = 32;
 
-/// Columns that lie one after the other: their memory, and elements from one to the next.
-#[derive(Clone)]
-struct Lying {
-    buffer: Arc<Buffer>,
-    stride: u64,
-}
-
 /// Columns on a device between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
     // Dropped first: what is queued ends before memory goes.
@@ -41,6 +34,8 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     now: Lying,
     /// Where folded columns go.
     to: Lying,
+    /// Columns over the field below, as long as nothing is folded, and the kernels of that field.
+    base: Option<(Program, Lying)>,
     sums: Sums,
     tables: Tables,
     /// For the columns' last rows, side by side.
@@ -82,18 +77,18 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             }
         };
         let own = work.map(|(vector, stride)| Lying { buffer: vector.buffer().clone(), stride });
-        let now = match &columns {
-            Columns::Host(slices) => upload(&mut stream, own.as_ref(), slices, abort)?,
-            Columns::Kept(vector) => Lying { buffer: vector.buffer().clone(), stride: rows },
-            Columns::Consumed(vector) => Lying { buffer: vector.buffer().clone(), stride: rows },
-        };
+        let now = lying(&mut stream, &columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
+        let base = match plan.base_first {
+            true => Some((Program::of(Family::Sumcheck, F::Base::NAME)?, now.clone())),
+            false => None,
+        };
         let sums = Sums::new(&stream, shape.points.len(), &plan, size_of::<F::Work>())?;
         let tables = Tables::new(&mut stream, shape)?;
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
         let packed = DeviceVector::allocate(&stream, shape.columns * last_rows)?;
-        let mut rounds = Self { stream, program, plan, rows, now, to, sums, tables, packed, _columns: columns };
-        rounds.convert(shape.columns)?;
+        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, packed, _columns: columns };
+        rounds.prepare(shape.columns)?;
         Ok(rounds)
     }
 
@@ -102,7 +97,25 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.stream.traffic()
     }
 
-    /// Takes columns to the basis that is computed in.
+    /// Takes columns to the field, and to the basis, that is computed in.
+    fn prepare(&mut self, columns: usize) -> Result<()> {
+        match self._columns {
+            Columns::HostBase(_) | Columns::KeptBase(_) if self.base.is_none() => self.lift(columns),
+            Columns::HostBase(_) | Columns::KeptBase(_) => Ok(()),
+            Columns::Host(_) | Columns::Kept(_) | Columns::Consumed(_) => self.convert(columns),
+        }
+    }
+
+    fn lift(&mut self, columns: usize) -> Result<()> {
+        let count = columns as u64 * self.rows;
+        let args = [Arg::U64(count), mem(&self.now.buffer), mem(&self.to.buffer)];
+        let items = items(self.plan.groups_for(count));
+        // SAFETY: the arguments are those of the kernel, and both buffers have all rows of the columns.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_lift", items, GROUP, &args)? };
+        self.now = self.to.clone();
+        Ok(())
+    }
+
     fn convert(&mut self, columns: usize) -> Result<()> {
         let Some(map) = F::conversion() else { return Ok(()) };
         let image = |place: u32, bits: u128| map.apply(bits << (4 * place)).to_le_bytes();
@@ -127,21 +140,56 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         challenge: Option<F::Work>,
         abort: Abort<'_>,
     ) -> Result<Vec<F::Work>> {
+        let challenge = match challenge {
+            None if self.base.is_some() => return self.base_sums(shape, abort),
+            challenge => self.out_of_base(shape.columns, challenge)?,
+        };
         let groups = match self.plan.fused {
             true => self.product(shape, challenge)?,
             false => self.terms(shape, challenge)?,
         };
-        let points = shape.points.len();
+        self.totals(self.program, groups, shape.points.len(), abort)
+    }
+
+    /// The first round over columns of the field below.
+    fn base_sums(&mut self, shape: &Shape<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+        let Some((program, from)) = self.base.clone() else { return Err(Error::lost("sumcheck")) };
+        let half = self.rows / 2;
+        let groups = self.plan.groups_for(half);
+        let zero = F::Base::ZERO;
+        let mut args = [half as u32, 0].map(Arg::U32).to_vec();
+        args.extend([Arg::U64(from.stride), Arg::U64(from.stride), value(&zero)]);
+        // Nothing is folded, so nothing is written to columns.
+        args.extend([&*from.buffer, &*from.buffer, &self.sums.partials].map(mem));
+        // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger
+        // than those that there is a partial sum of for each group and point.
+        unsafe { program.launch(&mut self.stream, product_kernel(shape.columns), items(groups), GROUP, &args)? };
+        let values: Vec<F::Base> = self.totals(program, groups, shape.points.len(), abort)?;
+        Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())
+    }
+
+    /// Adds up partial sums of a field's program.
+    fn totals<E: Element>(&mut self, program: Program, groups: u32, points: usize, abort: Abort<'_>) -> Result<Vec<E>> {
         let args = [groups, points as u32].map(Arg::U32);
         let args = [&args[..], &[mem(&self.sums.partials), mem(&self.sums.totals)]].concat();
         // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
+        unsafe { program.launch(&mut self.stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
         self.stream.fetch(&self.sums.fetched, &self.sums.totals)?;
         self.stream.wait(abort)?;
-        let mut values = vec![F::Work::ZERO; points];
+        let mut values = vec![E::ZERO; points];
         // SAFETY: kernels leave elements.
-        unsafe { as_bytes_mut(&mut values) }.copy_from_slice(self.sums.fetched.bytes_of());
+        let bytes = unsafe { as_bytes_mut(&mut values) };
+        bytes.copy_from_slice(&self.sums.fetched.bytes_of()[..bytes.len()]);
         Ok(values)
+    }
+
+    /// Binds the first variable of columns over the field below, if there are such still; else the challenge is left.
+    fn out_of_base(&mut self, columns: usize, challenge: Option<F::Work>) -> Result<Option<F::Work>> {
+        let Some((_, from)) = self.base.take() else { return Ok(challenge) };
+        let challenge = challenge.ok_or_else(|| Error::lost("sumcheck"))?;
+        self.now = from;
+        self.fold_by("sumcheck_base_fold", columns, challenge)?;
+        Ok(None)
     }
 
     /// Folds and evaluates in one pass; how many groups did.
@@ -154,7 +202,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.push(value(&r));
         args.extend([&*self.now.buffer, &*self.to.buffer, &self.sums.partials].map(mem));
         let groups = self.plan.groups_for(half);
-        let kernel = ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"][shape.columns - 2];
+        let kernel = product_kernel(shape.columns);
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows, or twice as many to be folded, for
         // which `to` has room, and there is a partial sum for each group and point.
         unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
@@ -190,6 +238,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     fn fold(&mut self, columns: usize, challenge: F::Work) -> Result<()> {
+        self.fold_by("sumcheck_fold", columns, challenge)
+    }
+
+    fn fold_by(&mut self, kernel: &str, columns: usize, challenge: F::Work) -> Result<()> {
         let half = self.rows / 2;
         let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
         args.extend([self.now.stride, self.to.stride].map(Arg::U64));
@@ -197,7 +249,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
         let items = items(self.plan.groups_for(half));
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows, and `to` has room for half of them.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_fold", items, GROUP, &args)? };
+        unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args)? };
         self.folded();
         Ok(())
     }
@@ -214,7 +266,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         challenge: Option<F::Work>,
         abort: Abort<'_>,
     ) -> Result<Rows<'static, F::Work>> {
-        if let Some(challenge) = challenge {
+        if let Some(challenge) = self.out_of_base(columns, challenge)? {
             self.fold(columns, challenge)?;
         }
         let (rows, size) = (self.rows as usize, size_of::<F::Work>());
@@ -240,19 +292,9 @@ fn value<W: Element>(element: &W) -> Arg {
     Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
 }
 
-fn upload<F: SumcheckField>(
-    stream: &mut Stream,
-    to: Option<&Lying>,
-    columns: &[&[F]],
-    abort: Abort<'_>,
-) -> Result<Lying> {
-    let missing = || Error::invalid(PLACE, "memory for columns of the host", "some", "none");
-    let to = to.ok_or_else(missing)?;
-    for (number, column) in columns.iter().enumerate() {
-        let offset = number * to.stride as usize * size_of::<F>();
-        stream.upload_unless(&to.buffer, offset, as_bytes(column), abort)?;
-    }
-    Ok(to.clone())
+/// The kernel for the product of so many columns, two to four.
+fn product_kernel(columns: usize) -> &'static str {
+    ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"][columns - 2]
 }
 
 impl Sums {
@@ -333,13 +375,4 @@ fn missing(program: Program) -> Option<&'static str> {
 #[cfg(not(feature = "cuda"))]
 fn missing(_: Program) -> Option<&'static str> {
     Some("none without the feature cuda")
-}
-
-/// Who owns the columns.
-pub(super) fn place<F>(columns: &Columns<'_, F>) -> Place {
-    match columns {
-        Columns::Host(_) => Place::Host,
-        Columns::Kept(_) => Place::Kept,
-        Columns::Consumed(_) => Place::Consumed,
-    }
 }

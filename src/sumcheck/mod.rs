@@ -23,12 +23,18 @@
 //! ```
 
 mod batch;
+#[cfg(feature = "plonky3")]
+mod challenger;
 mod claim;
 mod columns;
 mod cpu;
+mod cpu_base;
 mod eq;
 mod field;
+#[cfg(feature = "plonky3")]
+mod field_plonky3;
 mod gpu;
+mod gpu_columns;
 mod message;
 mod plan;
 mod proof;
@@ -39,6 +45,8 @@ mod transcript;
 mod verify;
 
 pub use batch::{Batch, BatchProof};
+#[cfg(feature = "plonky3")]
+pub use challenger::Challenger;
 pub use claim::{Claim, MOST_FACTORS, MOST_VARIABLES, Term};
 pub use columns::{Columns, unsliced};
 pub use field::{SumcheckField, WorkField};

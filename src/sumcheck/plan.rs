@@ -50,8 +50,12 @@ const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 pub enum Place {
     /// They come from the host's memory.
     Host,
+    /// They come from the host's memory, over the field below.
+    HostBase,
     /// They lie on a device and stay as they are.
     Kept,
+    /// The same, over the field below.
+    KeptBase,
     /// They lie on a device and are worked in.
     Consumed,
 }
@@ -64,6 +68,8 @@ pub(super) struct Plan {
     pub tail: u32,
     /// Whether a kernel folds and evaluates at once.
     pub fused: bool,
+    /// Whether the first round is one of the field below.
+    pub base_first: bool,
     /// Most groups of a launch.
     pub groups: u32,
     /// Elements of a column in the memory that rounds work in; 0 where that is the columns' own.
@@ -76,13 +82,19 @@ impl Plan {
     /// For columns of a field that are so many and lie there.
     pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let rows = 1u64 << shape.variables;
+        let tail = options.tail.unwrap_or(TAIL);
+        let fused = shape.is_product() && PRODUCTS.contains(&shape.columns);
+        let is_base = matches!(place, Place::HostBase | Place::KeptBase);
+        let base_first = is_base && fused && shape.variables > tail;
         let work_rows = match place {
-            Place::Host => rows,
+            Place::HostBase | Place::KeptBase if base_first => rows / 2,
+            Place::Host | Place::HostBase | Place::KeptBase => rows,
             Place::Consumed => 0,
             // Converted before the first round.
             Place::Kept if F::conversion().is_some() => rows,
             Place::Kept => rows / 2,
         };
+        let below = if place == Place::HostBase { rows * (shape.columns * size_of::<F::Base>()) as u64 } else { 0 };
         let groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
         let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
         let elements = work_rows * shape.columns as u64
@@ -91,11 +103,12 @@ impl Plan {
             + shape.terms.len() as u64;
         Self {
             variables: shape.variables,
-            tail: options.tail.unwrap_or(TAIL),
-            fused: shape.is_product() && PRODUCTS.contains(&shape.columns),
+            tail,
+            fused,
+            base_first,
             groups,
             work_rows,
-            bytes: elements * size_of::<F::Work>() as u64,
+            bytes: elements * size_of::<F::Work>() as u64 + below,
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::claim::Claim;
-use super::columns::Columns;
+use super::columns::{Columns, Slices};
 use super::field::SumcheckField;
 use super::message::Message;
 use super::plan::Options;
@@ -48,9 +48,9 @@ pub fn prove_with<F: SumcheckField>(
     check(claim, &columns, options)?;
     claim.observe(transcript);
     let mut dialogue = Dialogue { transcript, messages: Vec::new(), challenges: Vec::new() };
-    let (finals, report) = guarded(abort, |abort| match &columns {
-        Columns::Host(slices) => from_host(accelerator, claim, slices, &mut dialogue, options, abort),
-        Columns::Kept(_) | Columns::Consumed(_) => where_they_lie(claim, columns, &mut dialogue, options, abort),
+    let (finals, report) = guarded(abort, |abort| match columns.slices() {
+        Some(slices) => from_host(accelerator, claim, &slices, &mut dialogue, options, abort),
+        None => where_they_lie(claim, columns, &mut dialogue, options, abort),
     })?;
     let messages = dialogue.messages;
     transcript.observe("finals", &finals);
@@ -88,7 +88,7 @@ impl<F: SumcheckField, T: Transcript<F>> Dialogue<'_, F, T> {
 fn from_host<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,
     claim: &Claim<F>,
-    columns: &[&[F]],
+    columns: &Slices<'_, F>,
     dialogue: &mut Dialogue<'_, F, T>,
     options: &Options,
     abort: Abort<'_>,
@@ -99,8 +99,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     accelerator.on_devices(devices).run(
         call(claim, columns.len()),
         |devices| {
-            let columns = Columns::host(columns);
-            let mut prover = Prover::on_device(&devices[0], claim, columns, options, abort)?;
+            let mut prover = Prover::on_device(&devices[0], claim, columns.columns(), options, abort)?;
             let finals = dialogue.borrow_mut().finals(&mut prover, abort)?;
             Ok((finals, prover.traffic()))
         },

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::claim::{Claim, PLACE};
-use super::columns::Columns;
+use super::columns::{Columns, Slices};
 use super::cpu::Rows;
+use super::cpu_base::BaseRows;
 use super::field::SumcheckField;
 use super::gpu::{self, Rounds};
+use super::gpu_columns::place;
 use super::message::{Interpolation, Message, evaluate};
 use super::plan::{Explanation, Options, Plan, check_path};
 use super::shape::Shape;
@@ -68,6 +70,8 @@ enum State<W> {
 /// What computes rounds.
 enum Machine<'a, F: SumcheckField> {
     Host(Rows<'a, F::Work>),
+    /// Over the field below, as long as nothing is folded.
+    HostBase(BaseRows<'a, F>),
     Device(Box<Rounds<'a, F>>),
 }
 
@@ -102,9 +106,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         options: &Options,
     ) -> Result<Self> {
         check(claim, &columns, options)?;
-        let slices = match &columns {
-            Columns::Host(slices) => slices.clone(),
-            Columns::Kept(_) | Columns::Consumed(_) => return Self::where_they_lie(claim, columns, options, None),
+        let Some(slices) = columns.slices() else {
+            return Self::where_they_lie(claim, columns, options, None);
         };
         let Some(device) = device_for(accelerator, claim, options) else {
             return Ok(Self::on_host(claim, &slices, accelerator.absent().to_vec()));
@@ -120,7 +123,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// On the host's cores; the claim and the columns were checked.
-    pub(super) fn on_host(claim: &Claim<F>, columns: &[&'a [F]], reasons: Vec<String>) -> Self {
+    pub(super) fn on_host(claim: &Claim<F>, columns: &Slices<'a, F>, reasons: Vec<String>) -> Self {
         let shape = Shape::new(&claim.to_work(), columns.len());
         let explanation = Explanation {
             path: None,
@@ -130,7 +133,12 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             bytes: 0,
             reasons,
         };
-        Self::of(claim, shape, Machine::Host(Rows::of(columns)), u32::MAX, explanation)
+        let machine = match columns {
+            Slices::Own(columns) => Machine::Host(Rows::of(columns)),
+            Slices::Base(columns) if shape.is_product() => Machine::HostBase(BaseRows::new(columns)),
+            Slices::Base(columns) => Machine::Host(BaseRows::<F>::new(columns).lifted()),
+        };
+        Self::of(claim, shape, machine, u32::MAX, explanation)
     }
 
     /// On the device that has the columns.
@@ -154,7 +162,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
-        let plan = Plan::new::<F>(&shape, gpu::place(&columns), device.info().compute_units, options);
+        let plan = Plan::new::<F>(&shape, place(&columns), device.info().compute_units, options);
         let (path, program, reasons) = gpu::kernels::<F>(device, options)?;
         let rounds = Rounds::new(device, program, &shape, columns, plan, abort)?;
         let explanation = Explanation {
@@ -305,10 +313,14 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         {
             return rounds.sums(&self.shape, self.pending.take(), abort);
         }
+        if let (Machine::HostBase(rows), None) = (&self.machine, self.pending) {
+            crate::backend::check_abort(abort)?;
+            return Ok(rows.sums(&self.shape));
+        }
         self.host_rows(abort)?;
         match &self.machine {
             Machine::Host(rows) => Ok(rows.sums(&self.shape)),
-            Machine::Device(_) => Err(Error::lost("sumcheck")),
+            Machine::HostBase(_) | Machine::Device(_) => Err(Error::lost("sumcheck")),
         }
     }
 
@@ -320,6 +332,10 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             self.traffic = rounds.traffic();
             self.machine = Machine::Host(rows);
         }
+        if let Machine::HostBase(rows) = &self.machine {
+            let rows = self.pending.take().map_or_else(|| rows.lifted(), |challenge| rows.folded(challenge));
+            self.machine = Machine::Host(rows);
+        }
         match &mut self.machine {
             Machine::Host(rows) => {
                 if let Some(challenge) = self.pending.take() {
@@ -327,7 +343,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
                 }
                 Ok(rows)
             }
-            Machine::Device(_) => Err(Error::lost("sumcheck")),
+            Machine::HostBase(_) | Machine::Device(_) => Err(Error::lost("sumcheck")),
         }
     }
 }

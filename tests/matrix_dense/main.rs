@@ -9,3 +9,5 @@ mod products;
 mod tools;
 mod vectors;
 mod views;
+#[cfg(feature = "plonky3")]
+mod words;

@@ -1,8 +1,7 @@
 //! Products of every shape by every method.
 
 use halo2curves::bn256::Fr;
-use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{Dense, Method, Options};
+use proofwarp::matrix::dense::{Dense, DenseField, Method, Options};
 
 use crate::common::{accelerators_and_cpu, every_curve, rng};
 use crate::tools::{METHODS, bytes, element, elements, ends, options, product, upload, words};
@@ -25,7 +24,7 @@ const SHAPES: [[usize; 3]; 14] = [
     [64, 64, 64],
 ];
 
-fn shapes<F: NttField>() {
+pub fn shapes<F: DenseField>() {
     for sizes @ [rows, inner, columns] in SHAPES {
         let (a, b) = (elements::<F>(rows * inner, 1), elements::<F>(inner * columns, 2));
         let small = words(rows * inner, 3);
@@ -45,7 +44,7 @@ fn shapes<F: NttField>() {
 }
 
 /// All entries the same end of the range: sums as large as they get.
-fn extremes<F: NttField>() {
+pub fn extremes<F: DenseField>() {
     let sizes @ [rows, inner, columns] = [3, 40, 5];
     for x in ends::<F>() {
         for y in ends::<F>() {
@@ -126,7 +125,7 @@ fn long_sums() {
 }
 
 /// By residues, where there are tensor cores: all shapes, against sums; in one piece and in many.
-fn residues<F: NttField>() {
+pub fn residues<F: DenseField>() {
     for accelerator in accelerators_and_cpu() {
         let crt = Options::default().method(Method::Crt);
         for sizes @ [rows, inner, columns] in [[1, 1, 1], [17, 9, 33], [65, 64, 63], [300, 130, 270]] {

@@ -1,8 +1,8 @@
 //! Matrices, and their products by the definition.
 
 use proofwarp::Accelerator;
-use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{Dense, Entry, Method, Options};
+use proofwarp::field::as_bytes;
+use proofwarp::matrix::dense::{Dense, DenseField, Entry, Method, Options};
 use rand::Rng;
 
 use crate::common::rng;
@@ -15,7 +15,7 @@ pub fn options(method: Option<Method>) -> Options {
 }
 
 /// Random elements, and among them the ends of the range and its middle.
-pub fn elements<F: NttField>(count: usize, seed: u64) -> Vec<F> {
+pub fn elements<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
     let mut rng = rng(seed);
     let ends = ends::<F>();
     (0..count)
@@ -24,9 +24,11 @@ pub fn elements<F: NttField>(count: usize, seed: u64) -> Vec<F> {
 }
 
 /// 0, 1, p − 1, (p + 1)/2 and (p − 1)/2, and those whose limbs are so.
-pub fn ends<F: NttField>() -> Vec<F> {
+pub fn ends<F: DenseField>() -> Vec<F> {
     let values = [F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV];
-    let r = F::from(2).pow_vartime([256]).invert().expect("2 is not zero");
+    // The element with limb 1.
+    let r = as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
+    let r = r.invert().expect("a unit");
     values.into_iter().chain(values.map(|value| value * r)).collect()
 }
 
@@ -41,7 +43,7 @@ pub fn words(count: usize, seed: u64) -> Vec<i32> {
 }
 
 /// A number as element.
-pub fn element<F: NttField>(number: i64) -> F {
+pub fn element<F: DenseField>(number: i64) -> F {
     let magnitude = F::from(number.unsigned_abs());
     if number < 0 { -magnitude } else { magnitude }
 }

@@ -1,8 +1,7 @@
 //! Matrices times vectors, and folds.
 
 use halo2curves::bn256::Fr;
-use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{Dense, Entry, Times};
+use proofwarp::matrix::dense::{Dense, DenseField, Entry, Times};
 
 use crate::common::{accelerators_and_cpu, every_curve};
 use crate::tools::{bytes, element, elements, product, upload, words};
@@ -11,7 +10,10 @@ use crate::tools::{bytes, element, elements, product, upload, words};
 const SHAPES: [[usize; 2]; 9] =
     [[0, 4], [4, 0], [1, 1], [1, 5000], [5000, 1], [63, 65], [130, 127], [7, 3000], [3000, 7]];
 
-fn agrees<T: Entry + Times<F, Product = F>, F: NttField>(entries: impl Fn(usize) -> Vec<T>, value: impl Fn(T) -> F) {
+pub fn agrees<T: Entry + Times<F, Product = F>, F: DenseField>(
+    entries: impl Fn(usize) -> Vec<T>,
+    value: impl Fn(T) -> F,
+) {
     for [rows, columns] in SHAPES {
         let entries = entries(rows * columns);
         let (x, w) = (elements::<F>(columns, 3), elements::<F>(rows, 4));
@@ -33,7 +35,7 @@ fn agrees<T: Entry + Times<F, Product = F>, F: NttField>(entries: impl Fn(usize)
     }
 }
 
-fn of_elements<F: NttField>() {
+pub fn of_elements<F: DenseField>() {
     agrees::<F, F>(|count| elements(count, 1), |entry| entry);
 }
 

@@ -82,6 +82,8 @@ fn claims_of_different_sizes() {
     batches::<Tower>();
     batches::<Ghash>();
     batches::<halo2curves::bn256::Fr>();
+    #[cfg(feature = "plonky3")]
+    batches::<proofwarp::field::plonky3::BabyBear4>();
 }
 
 #[test]

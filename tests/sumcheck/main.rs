@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[cfg(feature = "plonky3")]
+mod base;
 mod batch;
 mod errors;
 mod faults;

@@ -93,6 +93,12 @@ of_every_field! {
     pasta_fq: pasta_curves::Fq;
 }
 
+#[cfg(feature = "plonky3")]
+of_every_field! {
+    goldilocks2: proofwarp::field::plonky3::Goldilocks2;
+    baby_bear4: proofwarp::field::plonky3::BabyBear4;
+}
+
 /// A claim on the tower is one on GHASH's field in another basis: so are messages and finals, for the same challenges.
 #[test]
 fn both_bases_give_the_same_messages() {

@@ -70,6 +70,11 @@ fn corrupted_proofs() {
     corruptions::<halo2curves::bn256::Fr>();
     corruptions::<pasta_curves::Fp>();
     corruptions::<pasta_curves::Fq>();
+    #[cfg(feature = "plonky3")]
+    {
+        corruptions::<proofwarp::field::plonky3::Goldilocks2>();
+        corruptions::<proofwarp::field::plonky3::BabyBear4>();
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::entry::{Entry, Times, limbs};
+use super::entry::{DenseField, Entry, Number, Times, limbs};
 use super::storage::Cleared;
 use super::view::View;
 use crate::backend::{Abort, check_abort};
@@ -44,10 +44,37 @@ pub(super) fn multiply<A: Times<B>, B: Entry>(
     spread(|| c.par_chunks_mut(columns).enumerate().try_for_each(row)).map(|()| Cleared(c))
 }
 
-impl<F: NttField> Times<F> for F {
+impl<F: DenseField> Times<F> for F {
     type Product = F;
 
     fn row_times_columns(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
+        F::sums_of_products(row, columns, out)
+    }
+}
+
+/// Numbers times elements.
+macro_rules! small {
+    ($type:ty) => {
+        impl<F: DenseField> Times<F> for $type {
+            type Product = F;
+
+            fn row_times_columns(row: &[$type], columns: &[F], out: &mut [F]) -> Result<()> {
+                F::sums_of_numbers(row, columns, out)
+            }
+        }
+    };
+}
+
+small!(i8);
+small!(i32);
+
+// SAFETY: `NttField` promises just that.
+unsafe impl<F: NttField> DenseField for F {
+    fn check_limbs(elements: &[F]) -> Result<()> {
+        crate::field::check(elements)
+    }
+
+    fn sums_of_products(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
         let modulus = Modulus::of::<F>()?;
         for (number, out) in out.iter_mut().enumerate() {
             let mut sum = Sum::default();
@@ -57,30 +84,22 @@ impl<F: NttField> Times<F> for F {
         }
         Ok(())
     }
-}
 
-/// Numbers times elements: positive and negative ones in sums of their own.
-macro_rules! small {
-    ($type:ty) => {
-        impl<F: NttField> Times<F> for $type {
-            type Product = F;
-
-            fn row_times_columns(row: &[$type], columns: &[F], out: &mut [F]) -> Result<()> {
-                let modulus = Modulus::of::<F>()?;
-                for (number, out) in out.iter_mut().enumerate() {
-                    let mut sums = [ShortSum::default(); 2];
-                    let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
-                    pairs.for_each(|(a, b)| sums[usize::from(*a < 0)].add(a.unsigned_abs().into(), limbs(b)));
-                    *out = modulus.remainder::<F>(sums[0]) - modulus.remainder::<F>(sums[1]);
-                }
-                Ok(())
-            }
+    /// Positive and negative ones in sums of their own.
+    fn sums_of_numbers<N: Number>(row: &[N], columns: &[F], out: &mut [F]) -> Result<()> {
+        let modulus = Modulus::of::<F>()?;
+        for (number, out) in out.iter_mut().enumerate() {
+            let mut sums = [ShortSum::default(); 2];
+            let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
+            pairs.for_each(|(a, b)| {
+                let a: i64 = (*a).into();
+                sums[usize::from(a < 0)].add(a.unsigned_abs(), limbs(b));
+            });
+            *out = modulus.remainder::<F>(sums[0]) - modulus.remainder::<F>(sums[1]);
         }
-    };
+        Ok(())
+    }
 }
-
-small!(i8);
-small!(i32);
 
 impl Times<i8> for i8 {
     type Product = i32;
@@ -222,7 +241,7 @@ mod tests {
             for b in &extremes[..=number] {
                 for count in [0, 1, 2, 1000] {
                     let mut out = [F::ONE];
-                    F::row_times_columns(&vec![*a; count], &vec![*b; count], &mut out).expect("a product");
+                    F::sums_of_products(&vec![*a; count], &vec![*b; count], &mut out).expect("a product");
                     assert_eq!(out[0], *a * b * F::from(count as u64));
                     i32::row_times_columns(&vec![i32::MIN; count], &vec![*b; count], &mut out).expect("a product");
                     assert_eq!(out[0], -*b * F::from(1 << 31) * F::from(count as u64));

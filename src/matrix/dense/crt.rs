@@ -5,8 +5,8 @@
 //! Fractions are ⌊2³²/mᵢ⌋, so their sum is too small by at most 49·255 in units of 2⁻³², which is below 2⁻¹⁸: q is right if
 //! |P|/M < 1/2 − 2⁻¹⁶, which is what is asked of the moduli here.
 //!
-//! Elements of 255 bits would need more moduli than there are: x = x0 + 2^s·x1, signs alike, both at most h, so that x0 − x1 is
-//! within ±h too. Then P = P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
+//! Elements of one or two words are taken whole. Those of 255 bits would need more moduli than there are: x = x0 + 2^s·x1, signs
+//! alike, both at most h, so that x0 − x1 is within ±h too. Then P = P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
 
 use num_bigint::BigUint;
 
@@ -56,6 +56,23 @@ const fn is_coprime(number: u16, to: &[u16; MOST], count: usize) -> bool {
     true
 }
 
+/// A field as the constants need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prime {
+    pub p: BigUint,
+    /// What 1 is in memory: R mod p, R = 1 where numbers lie as they are.
+    pub one: BigUint,
+    /// Words of an element.
+    pub words: usize,
+}
+
+impl Prime {
+    /// Of a module's field, by its little-endian words.
+    pub fn new(modulus: &[u32], one: &[u32]) -> Self {
+        Self { p: BigUint::new(modulus.to_vec()), one: BigUint::new(one.to_vec()), words: modulus.len() }
+    }
+}
+
 /// What is known of a factor's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Operand {
@@ -65,7 +82,7 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Whether residues are of limbs as they stand, in Montgomery form.
+    /// Whether residues are of limbs as they stand, in the form of memory.
     pub fn is_raw(self) -> bool {
         self.kind == Kind::Field && self.bits.is_none()
     }
@@ -141,21 +158,22 @@ fn split(most: &BigUint) -> (u32, BigUint) {
 pub(super) struct Constants {
     /// [`WORDS`] for each modulus.
     pub table: Vec<u32>,
-    /// Eight limbs for each set and modulus: what a residue counts.
+    /// An element's limbs for each set and modulus: what a residue counts.
     pub weights: Vec<u32>,
-    /// Eight limbs for each set: what a multiple of M counts.
+    /// An element's limbs for each set: what a multiple of M counts.
     pub corrections: Vec<u32>,
 }
 
 impl Constants {
-    /// For factors of which `raw` are in Montgomery form. The result is.
-    pub fn new(p: &BigUint, basis: Basis, raw: usize) -> Self {
+    /// For factors of which `raw` are in the form of memory. The result is.
+    pub fn new(prime: &Prime, basis: Basis, raw: usize) -> Self {
+        let (p, words) = (&prime.p, prime.words);
         let moduli = &MODULI[..basis.moduli];
         let all: BigUint = moduli.iter().map(|modulus| BigUint::from(*modulus)).product();
-        let factors: Vec<BigUint> = factors(p, basis).iter().map(|factor| factor * form(p, raw) % p).collect();
-        let weight = |factor: &BigUint, modulus: &u16| limbs(&(&all / *modulus * factor % p));
+        let factors: Vec<BigUint> = factors(p, basis).iter().map(|factor| factor * form(prime, raw) % p).collect();
+        let weight = |factor: &BigUint, modulus: &u16| limbs(&(&all / *modulus * factor % p), words);
         let weights = factors.iter().flat_map(|factor| moduli.iter().flat_map(move |modulus| weight(factor, modulus)));
-        let corrections = factors.iter().flat_map(|factor| limbs(&((p - &all * factor % p) % p)));
+        let corrections = factors.iter().flat_map(|factor| limbs(&((p - &all * factor % p) % p), words));
         Self {
             table: moduli.iter().flat_map(|modulus| entry(*modulus, &all)).collect(),
             weights: weights.collect(),
@@ -203,13 +221,12 @@ fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
 }
 
 /// What takes a product of factors, of which so many are R times their value, to R times its own: R^(1 − raw) mod p.
-fn form(p: &BigUint, raw: usize) -> BigUint {
-    let r = (BigUint::from(1u32) << 256u32) % p;
+fn form(prime: &Prime, raw: usize) -> BigUint {
     match raw {
-        0 => r,
+        0 => prime.one.clone(),
         1 => BigUint::from(1u32),
         // By Fermat's theorem.
-        _ => r.modpow(&(p - 2u32), p),
+        _ => prime.one.modpow(&(&prime.p - 2u32), &prime.p),
     }
 }
 
@@ -240,9 +257,8 @@ fn power(number: u32, m: u32) -> u32 {
     (if power > m / 2 { power.wrapping_sub(m) } else { power }) & 0xff
 }
 
-fn limbs(number: &BigUint) -> [u32; 8] {
-    let mut digits = number.iter_u32_digits();
-    std::array::from_fn(|_| digits.next().unwrap_or(0))
+fn limbs(number: &BigUint, words: usize) -> Vec<u32> {
+    number.iter_u32_digits().chain(std::iter::repeat(0)).take(words).collect()
 }
 
 #[cfg(test)]
@@ -255,9 +271,11 @@ mod tests {
     const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
     const WORD: Operand = Operand { kind: Kind::Word, bits: None };
 
-    fn primes() -> Vec<BigUint> {
+    /// Of all fields that there are dense matrices over.
+    fn primes() -> Vec<Prime> {
         let fields = crate::kernels::fields().into_iter().filter(|field| field.modulus.len() == 8);
-        fields.map(|field| BigUint::new(field.modulus)).collect()
+        let fields = fields.chain(crate::kernels::word_fields());
+        fields.map(|field| Prime::new(&field.modulus, &field.one)).collect()
     }
 
     #[test]
@@ -274,7 +292,7 @@ mod tests {
     #[test]
     fn moduli_are_enough() {
         let bounded = Operand { kind: Kind::Field, bits: Some(40) };
-        for p in primes() {
+        for Prime { p, .. } in primes() {
             for (a, b) in
                 [(FIELD, FIELD), (BYTE, FIELD), (WORD, FIELD), (bounded, FIELD), (bounded, bounded), (BYTE, bounded)]
             {
@@ -295,9 +313,12 @@ mod tests {
 
     #[test]
     fn numbers_of_products() {
-        let bn254 =
-            BigUint::new(crate::kernels::fields().into_iter().find(|f| f.name == "bn254_fr").expect("field").modulus);
-        let products = |a, b, inner| Basis::new(&bn254, a, b, inner).expect("enough").products();
+        let primes = primes();
+        let of = |prime: &Prime, a, b, inner| Basis::new(&prime.p, a, b, inner).expect("enough").products();
+        let products = |a, b, inner| of(&primes[1], a, b, inner);
+        let words = &primes[primes.len() - 2..];
+        assert_eq!([1024, 4096, 16384].map(|inner| of(&words[0], FIELD, FIELD, inner)), [18, 18, 19]);
+        assert_eq!([1024, 4096, 16384].map(|inner| of(&words[1], FIELD, FIELD, inner)), [9, 10, 10]);
         assert_eq!([1024, 4096, 16384].map(|inner| products(FIELD, FIELD, inner)), [108, 108, 111]);
         assert_eq!([1024, 4096].map(|inner| products(BYTE, FIELD, inner)), [37, 37]);
         let bounded = Operand { kind: Kind::Field, bits: Some(16) };
@@ -314,9 +335,9 @@ mod tests {
     }
 
     /// A number's residues, taken back as kernels do.
-    fn there_and_back(p: &BigUint, basis: Basis, number: &BigInt) -> BigUint {
-        let constants = Constants::new(p, basis, 1);
-        let words = |list: &[u32], at: usize| BigUint::new(list[8 * at..][..8].to_vec());
+    fn there_and_back(prime: &Prime, basis: Basis, number: &BigInt) -> BigUint {
+        let constants = Constants::new(prime, basis, 1);
+        let words = |list: &[u32], at: usize| BigUint::new(list[prime.words * at..][..prime.words].to_vec());
         let (mut sum, mut fractions) = (BigUint::ZERO, 1u64 << 31);
         for (i, modulus) in MODULI[..basis.moduli].iter().enumerate() {
             let entry = &constants.table[WORDS * i..][..WORDS];
@@ -325,21 +346,22 @@ mod tests {
             sum += words(&constants.weights, i) * y;
             fractions += u64::from(y) * u64::from(entry[11]);
         }
-        (sum + words(&constants.corrections, 0) * ((fractions >> 32) as u32)) % p
+        (sum + words(&constants.corrections, 0) * ((fractions >> 32) as u32)) % &prime.p
     }
 
     #[test]
     fn numbers_at_the_bounds_come_back() {
-        for p in primes() {
+        for prime in primes() {
+            let p = &prime.p;
             for (a, b, inner) in [(BYTE, FIELD, 4096), (BYTE, FIELD, 1 << 20), (WORD, FIELD, 131_073)] {
-                let basis = Basis::new(&p, a, b, inner).expect("enough");
-                let bound = BigInt::from(BigUint::from(inner) * a.most(&p) * b.most(&p));
+                let basis = Basis::new(p, a, b, inner).expect("enough");
+                let bound = BigInt::from(BigUint::from(inner) * a.most(p) * b.most(p));
                 let signed = BigInt::from(p.clone());
                 for number in
                     [bound.clone(), -&bound, &bound - 1, 1 - &bound, BigInt::from(0), BigInt::from(-1), BigInt::from(1)]
                 {
                     let expected = modulo(&number, &signed);
-                    assert_eq!(BigInt::from(there_and_back(&p, basis, &number)), expected);
+                    assert_eq!(BigInt::from(there_and_back(&prime, basis, &number)), expected);
                 }
             }
         }

@@ -2,8 +2,12 @@
 
 use std::fmt;
 
+use ff::PrimeField;
+
 use crate::Result;
-use crate::field::{self, Element, NttField, as_bytes};
+#[cfg(doc)]
+use crate::field::NttField;
+use crate::field::{Element, as_bytes};
 use crate::kernels::name;
 
 /// The three kinds of entries.
@@ -16,6 +20,35 @@ pub enum Kind {
     /// Signed numbers of 32 bits.
     Word,
 }
+
+/// A prime field that dense matrices are over: those of [`NttField`], and Plonky3's Goldilocks and BabyBear.
+///
+/// # Safety
+/// A value's memory is the number or its Montgomery form, in little-endian limbs of the field that [`Element::NAME`] names,
+/// without padding, and whatever [`Self::check_limbs`] takes is a valid value.
+pub unsafe trait DenseField: PrimeField + Element {
+    /// Refuses limbs that are not below the modulus, where they have to be.
+    ///
+    /// # Errors
+    /// The first that is not.
+    fn check_limbs(elements: &[Self]) -> Result<()>;
+
+    /// On the host: a row's products with columns, each of as many elements, one after the other.
+    #[doc(hidden)]
+    fn sums_of_products(row: &[Self], columns: &[Self], out: &mut [Self]) -> Result<()>;
+
+    /// The same for a row of numbers.
+    #[doc(hidden)]
+    fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()>;
+}
+
+/// A small number.
+#[doc(hidden)]
+pub trait Number: Copy + Into<i64> + Sync {}
+
+impl Number for i8 {}
+
+impl Number for i32 {}
 
 /// What a matrix may be made of: the scalar fields' elements, `i8` and `i32`.
 ///
@@ -36,14 +69,14 @@ pub unsafe trait Entry: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 
     fn check(entries: &[Self]) -> Result<()>;
 }
 
-// SAFETY: `NttField` promises Montgomery form in limbs, as the kernels of the field take it.
-unsafe impl<F: NttField> Entry for F {
+// SAFETY: `DenseField` promises limbs as the kernels of the field take them.
+unsafe impl<F: DenseField> Entry for F {
     const KIND: Kind = Kind::Field;
     const NAME: &'static str = <F as Element>::NAME;
     const FIELD: &'static str = <F as Element>::NAME;
 
     fn check(entries: &[Self]) -> Result<()> {
-        field::check(entries)
+        F::check_limbs(entries)
     }
 }
 
@@ -93,8 +126,8 @@ pub(super) unsafe fn bytes_of_mut<T: Entry>(entries: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(entries.as_mut_ptr().cast(), size_of_val(entries)) }
 }
 
-/// An element's limbs, of 64 bits.
-pub(super) fn limbs<F: NttField>(element: &F) -> [u64; 4] {
+/// Limbs of 64 bits, of an element that has such.
+pub(super) fn limbs<F: Element>(element: &F) -> [u64; 4] {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks().0;
     std::array::from_fn(|i| words.get(i).map_or(0, |word| u64::from_le_bytes(*word)))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::entry::Kind;
 use super::gpu_crt::{Tensor, residues};
 use super::lying::{Lying, in_turn};
-use super::plan::{Lanes, Method, Plan, Problem, TILE, VECTOR_GROUP};
+use super::plan::{Lanes, Method, Plan, Problem, VECTOR_GROUP, tile};
 use super::view::View;
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
@@ -15,8 +15,8 @@ use crate::program::{Program, mem};
 
 /// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
 const GROUP: u32 = 256;
-/// Whole products a second of an H200, by which work is cut where somebody may abort.
-const RATE: f64 = 14e9;
+/// Whole products of 32-bit words a second of an H200, by which work is cut where somebody may abort.
+const RATE: f64 = 14e9 * 64.0;
 /// Work of a launch where somebody may abort.
 const LAUNCH: f64 = 0.025;
 
@@ -30,7 +30,7 @@ pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
     [a, b]: [Lying<'_>; 2],
-    size: usize,
+    (size, kind): (usize, Kind),
     (problem, plan, bytes): (&Problem, &Plan, Option<u64>),
     abort: Abort<'_>,
 ) -> Result<(Buffer, Traffic)> {
@@ -40,7 +40,6 @@ pub(super) fn multiply(
     if view.is_empty() {
         return Ok((buffer, stream.traffic()));
     }
-    let kind = if size == 4 { Kind::Word } else { Kind::Field };
     let c = Lying { buffer: &buffer, view, kind };
     stream.mark_start()?;
     match plan.method {
@@ -63,7 +62,10 @@ fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Met
         (Kind::Field, ..) => "gemm_lazy",
         _ => "gemm_small_lazy",
     };
-    let step = rows_at_once(&a.view, &b.view, abort);
+    let words = program.modulus().len();
+    let tile = tile(c.kind, words);
+    let rate = RATE / (words * words) as f64;
+    let step = rows_at_once(&a.view, &b.view, (rate, tile[0]), abort);
     for first in (0..a.view.rows).step_by(step) {
         let rows = first..(first + step).min(a.view.rows);
         let (a, c) = (a.rows(rows.clone())?, c.rows(rows)?);
@@ -72,25 +74,25 @@ fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Met
             args.push(a.number_bytes());
         }
         args.extend([a.args(), b.args(), c.args()].concat());
-        let groups = c.view.rows.div_ceil(TILE[0]) as u64 * c.view.columns.div_ceil(TILE[1]) as u64;
+        let groups = c.view.rows.div_ceil(tile[0]) as u64 * c.view.columns.div_ceil(tile[1]) as u64;
         let items = groups * u64::from(GROUP);
         // SAFETY: the arguments are those of the kernel; views were found to lie in their buffers.
-        in_turn(stream, time(&a.view, &b.view), abort, |stream| unsafe {
+        in_turn(stream, time(&a.view, &b.view, rate), abort, |stream| unsafe {
             program.launch(stream, kernel, items, GROUP, &args)
         })?;
     }
     Ok(())
 }
 
-fn time(a: &View, b: &View) -> Duration {
-    Duration::from_secs_f64(a.len() as f64 * b.columns as f64 / RATE)
+fn time(a: &View, b: &View, rate: f64) -> Duration {
+    Duration::from_secs_f64(a.len() as f64 * b.columns as f64 / rate)
 }
 
-/// Rows whose products take some milliseconds; all where nobody may abort.
-fn rows_at_once(a: &View, b: &View, abort: Abort<'_>) -> usize {
-    let row = (a.columns as f64 * b.columns as f64 / RATE).max(f64::MIN_POSITIVE);
+/// Rows whose products take some milliseconds, in whole tiles; all where nobody may abort.
+fn rows_at_once(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>) -> usize {
+    let row = (a.columns as f64 * b.columns as f64 / rate).max(f64::MIN_POSITIVE);
     let rows = if abort.is_none() { usize::MAX } else { (LAUNCH / row) as usize };
-    rows.clamp(TILE[0], a.rows.max(TILE[0])).next_multiple_of(TILE[0])
+    rows.clamp(tile, a.rows.max(tile)).next_multiple_of(tile)
 }
 
 /// y = A·x in memory of its own, for a vector that is a column.

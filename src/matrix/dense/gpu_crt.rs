@@ -86,7 +86,7 @@ pub(super) fn residues(
     let pieces = Pieces::new(problem, basis.products(), most, &device.info().name)?;
     let operands = [problem.a, problem.b];
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
-    let tables = tables(stream, &Constants::new(&problem.p, basis, raw), basis)?;
+    let tables = tables(stream, &Constants::new(&problem.prime, basis, raw), basis)?;
     let (program, tensor) = (Program::of(Family::Gemm, field)?, Tensor::new(&device)?);
     let work = Work { program, tensor, basis, pieces, operands, tables, abort };
     work.all(stream, [a, b, c])
@@ -193,10 +193,11 @@ impl Work<'_> {
 mod tests {
     use rand::{Rng, SeedableRng};
 
-    use super::super::crt::{MODULI, WORDS};
+    use super::super::crt::{MODULI, Prime, WORDS};
+    use super::super::entry::DenseField;
     use super::*;
     use crate::Accelerator;
-    use crate::field::{NttField, as_bytes, as_bytes_mut};
+    use crate::field::{as_bytes, as_bytes_mut};
     use crate::matrix::dense::view::View;
 
     const SIZES: [usize; 3] = [5, 7, 6];
@@ -234,24 +235,24 @@ mod tests {
     }
 
     /// Entries as extreme as there are.
-    fn entries<F: NttField>(count: usize, seed: u64) -> Vec<F> {
+    fn entries<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let extreme = [F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV];
         (0..count).map(|_| if rng.gen_bool(0.5) { extreme[rng.gen_range(0..5)] } else { F::random(&mut rng) }).collect()
     }
 
     /// Both kernels, for factors in Montgomery form or not, against the definition.
-    fn agrees<F: NttField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
+    fn agrees<F: DenseField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
         let [rows, inner, columns] = SIZES;
         let program = Program::of(Family::Gemm, F::NAME).expect("module");
-        let p = num_bigint::BigUint::new(program.modulus().to_vec());
+        let prime = Prime::new(program.modulus(), program.one());
         let operands = bits.map(|bits| Operand { kind: Kind::Field, bits });
-        let basis = Basis::new(&p, operands[0], operands[1], inner).expect("enough moduli");
+        let basis = Basis::new(&prime.p, operands[0], operands[1], inner).expect("enough moduli");
         let pieces = Pieces { rows: 8, columns: 8, depth: 32, bytes: 0 };
         let raw = operands.iter().filter(|operand| operand.is_raw()).count();
-        let constants = Constants::new(&p, basis, raw);
+        let constants = Constants::new(&prime, basis, raw);
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, &constants, basis).expect("tables");
         // The tensor cores are not asked.
@@ -266,7 +267,7 @@ mod tests {
         work.take(&mut stream, lying(&of_b, transposed), operands[1], 8, &to_b).expect("residues");
         let (res_a, res_b) = (words_of(&mut stream, &to_a), words_of(&mut stream, &to_b));
         let y = upload(&mut stream, &host_products(&res_a, &res_b, basis, pieces, &constants.table));
-        let of_c = stream.allocate(32 * rows * columns).expect("buffer");
+        let of_c = stream.allocate(size_of::<F>() * rows * columns).expect("buffer");
         work.join(&mut stream, &y, lying(&of_c, View::row_major(rows, columns))).expect("join");
         let mut c = vec![F::ONE; rows * columns];
         // SAFETY: kernels leave reduced elements in Montgomery form.
@@ -278,13 +279,21 @@ mod tests {
         }
     }
 
-    fn fields<F: NttField>() {
+    /// The inverse of R: the limbs of 1 are R's, and those of this element are 1.
+    fn of_limbs_one<F: DenseField>() -> F {
+        let r =
+            as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
+        r.invert().expect("not zero")
+    }
+
+    fn fields<F: DenseField>() {
         let [rows, inner, columns] = SIZES;
         let (a, b) = (entries::<F>(rows * inner, 1), entries::<F>(inner * columns, 2));
         agrees([None, None], &a, &b);
         // The bounds' worst cases: all products as large as they get, with either sign.
         for worst in [F::TWO_INV, -F::TWO_INV, -F::ONE] {
-            let raw = worst * F::from(2).pow_vartime([256]).invert().expect("not zero");
+            // The element whose limbs are those numbers.
+            let raw = worst * of_limbs_one::<F>();
             for value in [worst, raw] {
                 agrees([None, None], &vec![value; rows * inner], &vec![raw; inner * columns]);
             }
@@ -320,7 +329,7 @@ mod tests {
             Pieces { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
         let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
-        let constants = Constants::new(&num_bigint::BigUint::new(program.modulus().to_vec()), basis, 0);
+        let constants = Constants::new(&Prime::new(program.modulus(), program.one()), basis, 0);
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, &constants, basis).expect("tables");
         let operands = [Operand { kind: Kind::Field, bits: None }; 2];
@@ -342,5 +351,10 @@ mod tests {
         fields::<blstrs::Scalar>();
         fields::<pasta_curves::Fp>();
         fields::<pasta_curves::Fq>();
+        #[cfg(feature = "plonky3")]
+        {
+            fields::<crate::field::plonky3::Goldilocks>();
+            fields::<crate::field::plonky3::BabyBear>();
+        }
     }
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use super::cpu::packed;
 use super::crt::Operand;
-use super::entry::Entry;
+use super::entry::{DenseField, Entry};
 use super::gpu::first_beyond;
 use super::lying::{Lying, on};
 use super::storage::Place;
 use super::view::{PLACE, View};
 use crate::backend::Device;
-use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
 
 /// A dense matrix on an accelerator's first device, or on the host where there is none, or too little memory, and none is forced.
@@ -150,7 +149,7 @@ impl<T: Entry> Dense<T> {
     }
 }
 
-impl<F: NttField> Dense<F> {
+impl<F: DenseField> Dense<F> {
     /// Notes that canonical values are within ±(2^bits − 1), so that products by residues take fewer moduli.
     ///
     /// # Errors
@@ -170,7 +169,7 @@ impl<F: NttField> Dense<F> {
 }
 
 /// Whether a canonical value is within ±(2^bits − 1). Representations are little-endian in all fields here.
-fn is_within<F: NttField>(element: &F, bits: u32) -> bool {
+fn is_within<F: DenseField>(element: &F, bits: u32) -> bool {
     let below = |element: F| {
         let repr = element.to_repr();
         let bit = |number: usize| repr.as_ref()[number / 8] >> (number % 8) & 1;

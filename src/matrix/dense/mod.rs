@@ -1,4 +1,5 @@
-//! Dense matrices over the scalar fields, and of small integers, times each other and times vectors.
+//! Dense matrices over the scalar fields and over Goldilocks and BabyBear (feature `plonky3`), and of small integers, times each
+//! other and times vectors.
 //!
 //! A [`Dense`] stays where it is: on a device, or on the host where there is none. Products are matrices that stay there too.
 //! Results are exact: every method, on every backend, gives the same elements.
@@ -25,6 +26,8 @@
 
 mod check;
 mod cpu;
+#[cfg(feature = "plonky3")]
+mod cpu_words;
 mod crt;
 mod entry;
 mod gpu;
@@ -37,7 +40,7 @@ mod storage;
 mod view;
 
 pub use check::Verdict;
-pub use entry::{Entry, Kind, Times};
+pub use entry::{DenseField, Entry, Kind, Times};
 pub use matrix::Dense;
 pub use plan::{Explanation, Method, Options};
 pub use view::View;

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use num_bigint::BigUint;
-
-use super::crt::{Basis, Operand};
+use super::crt::{Basis, Operand, Prime};
 use super::entry::Kind;
 use super::view::PLACE;
 use crate::{Error, Result};
 
 /// Rows and columns that a group makes, `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
-pub(super) const TILE: [usize; 2] = [16, 32];
+const TILE: [usize; 2] = [16, 32];
+/// The same for elements of one or two words, `GEMM_TILE` of `cl/gemm_words.cl`.
+const WORDS_TILE: [usize; 2] = [64, 64];
 /// Rows, columns and depth of a group on tensor cores, `INT8_…` of `cuda/int8_residues.cuh`.
 pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
 /// Sums of so many products of bytes may leave 32 bits.
@@ -70,8 +70,8 @@ pub(super) struct Problem {
     pub rows: usize,
     pub inner: usize,
     pub columns: usize,
-    /// The field's modulus.
-    pub p: BigUint,
+    /// The field.
+    pub prime: Prime,
     /// Whether the device has tensor cores that the kernels were built for; else why not.
     pub tensor: std::result::Result<(), String>,
 }
@@ -94,7 +94,7 @@ impl Plan {
             let expected = format!("below {BYTES_LIMIT} for sums of 32 bits");
             return Err(Error::invalid(PLACE, "columns of the first factor", expected, problem.inner));
         }
-        let basis = if bytes { None } else { Basis::new(&problem.p, problem.a, problem.b, problem.inner) };
+        let basis = if bytes { None } else { Basis::new(&problem.prime.p, problem.a, problem.b, problem.inner) };
         let can = problem.can_take_residues(bytes, basis);
         let (method, reason) = match options.method {
             Some(method) => (problem.check(method, bytes, can)?, "the caller's choice"),
@@ -104,6 +104,11 @@ impl Plan {
         };
         Ok(Self { method, basis: basis.filter(|_| method == Method::Crt), reason })
     }
+}
+
+/// Rows and columns that a group makes of what its sums are, in a field of so many words.
+pub(super) fn tile(kind: Kind, words: usize) -> [usize; 2] {
+    if kind == Kind::Field && words <= 2 { WORDS_TILE } else { TILE }
 }
 
 impl Problem {
@@ -233,9 +238,10 @@ mod tests {
     const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
 
     fn problem(a: Operand, b: Operand, size: usize, tensor: bool) -> Problem {
-        let p = (BigUint::from(1u32) << 254u32) + 1u32;
+        let one = num_bigint::BigUint::from(1u32);
+        let prime = Prime { p: (one.clone() << 254u32) + 1u32, one, words: 8 };
         let tensor = if tensor { Ok(()) } else { Err("there are none".to_owned()) };
-        Problem { a, b, rows: size, inner: size, columns: size, p, tensor }
+        Problem { a, b, rows: size, inner: size, columns: size, prime, tensor }
     }
 
     #[test]

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use num_bigint::BigUint;
-
 use super::cpu;
-use super::entry::{Entry, Times};
+use super::crt::Prime;
+use super::entry::{DenseField, Entry, Times};
 use super::gpu;
 use super::matrix::{Dense, expect_equal};
 use super::plan::{Explanation, Method, Options, Pieces, Plan, Problem};
 use super::storage::{Cleared, Place};
 use super::view::{PLACE, View};
 use crate::backend::{Abort, Buffer, Device, Traffic, guarded};
-use crate::field::NttField;
 use crate::kernels::Family;
 use crate::program::Program;
 use crate::report::Call;
@@ -38,11 +36,11 @@ impl<T: Entry> Dense<T> {
     {
         let device = self.device_with(b)?;
         let (problem, plan) = self.plan(b, options, device)?;
-        let (field, size) = (T::Product::FIELD, size_of::<T::Product>());
+        let (field, of_sums) = (T::Product::FIELD, (size_of::<T::Product>(), T::Product::KIND));
         let view = View::row_major(self.rows(), b.columns());
         let made = |device: &Arc<Device>| {
             let factors = [self.on(device)?, b.on(device)?];
-            gpu::multiply(device, field, factors, size, (&problem, &plan, options.bytes), abort)
+            gpu::multiply(device, field, factors, of_sums, (&problem, &plan, options.bytes), abort)
         };
         let on_host = || {
             let (a, b) = ((self.place.on_host()?, self.view()), (b.place.on_host()?, b.view()));
@@ -100,7 +98,7 @@ impl<T: Entry> Dense<T> {
     ///
     /// # Errors
     /// x is no vector, or has not as many elements as A has columns, or as [`Self::multiply`].
-    pub fn times_vector<F: NttField>(&self, x: &Dense<F>) -> Result<Dense<F>>
+    pub fn times_vector<F: DenseField>(&self, x: &Dense<F>) -> Result<Dense<F>>
     where
         T: Times<F, Product = F>,
     {
@@ -123,7 +121,7 @@ impl<T: Entry> Dense<T> {
     ///
     /// # Errors
     /// As [`Self::times_vector`], of the transpose.
-    pub fn fold_rows<F: NttField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
+    pub fn fold_rows<F: DenseField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
     where
         T: Times<F, Product = F>,
     {
@@ -134,7 +132,7 @@ impl<T: Entry> Dense<T> {
     ///
     /// # Errors
     /// As [`Self::times_vector`].
-    pub fn fold_columns<F: NttField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
+    pub fn fold_columns<F: DenseField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
     where
         T: Times<F, Product = F>,
     {
@@ -177,7 +175,7 @@ impl<T: Entry> Dense<T> {
         T: Times<B>,
     {
         expect_equal("rows of the second factor", self.columns(), b.rows())?;
-        let modulus = Program::of(Family::Gemm, T::Product::FIELD)?.modulus();
+        let program = Program::of(Family::Gemm, T::Product::FIELD)?;
         let none = || Err("the matrices are on the host".to_owned());
         let problem = Problem {
             a: self.operand(),
@@ -185,7 +183,7 @@ impl<T: Entry> Dense<T> {
             rows: self.rows(),
             inner: self.columns(),
             columns: b.columns(),
-            p: BigUint::new(modulus.to_vec()),
+            prime: Prime::new(program.modulus(), program.one()),
             tensor: device.map_or_else(none, |device| gpu::tensor(device)),
         };
         let plan = Plan::new(&problem, options)?;
@@ -240,7 +238,7 @@ macro_rules! to_field {
             ///
             /// # Errors
             /// A forced backend has too little memory, or failed.
-            pub fn to_field<F: NttField>(&self) -> Result<Dense<F>> {
+            pub fn to_field<F: DenseField>(&self) -> Result<Dense<F>> {
                 let made = |device: &Arc<Device>| gpu::to_field(device, F::FIELD, self.on(device)?, size_of::<F>());
                 let element = |number: &$type| {
                     let magnitude = F::from(number.unsigned_abs().into());

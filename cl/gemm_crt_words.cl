@@ -1,0 +1,28 @@
+// Residues of elements of one or two words, in one part (cl/gemm_crt.cl; `parts` and `split` are those of longer ones).
+
+// A work-item four columns of a row; `quads` words of a row of residues.
+KERNEL(CRT_GROUP)
+void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 parts, u32 split, u32 canonical,
+                  GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
+    gemm_view_t view = GEMM_TAKE(a);
+    u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
+    u32 row = (u32)(number / quads), quad = (u32)(number % quads);
+    if (row >= padded) return;
+    F(t) entries[4];
+    u32 negative[4];
+    _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
+        bool inside = row < rows && 4 * quad + i < inner;
+        F(t) entry = inside ? a[gemm_at(view, row, 4 * quad + i)] : F(zero)();
+        entries[i] = F(magnitude)(canonical ? F(to_canonical)(entry) : entry, &negative[i]);
+    }
+    for (u32 modulus = 0; modulus < moduli; modulus++) {
+        GLOBAL const u32 *entry = table + modulus * CRT_WORDS;
+        i32 residues[4];
+        _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
+            i32 sum = 0;
+            _Pragma("unroll") for (u32 j = 0; j < FIELD_WORDS; j++) sum = crt_dot(entries[i].limb[j], entry[j], sum);
+            residues[i] = crt_balanced(negative[i] ? -sum : sum, entry);
+        }
+        out[modulus * (u64)padded * quads + (u64)row * quads + quad] = crt_pack(residues);
+    }
+}

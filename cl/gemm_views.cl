@@ -1,0 +1,44 @@
+// Dense matrices: C = A·B, y = A·x, and what goes with them (src/matrix/dense/gpu.rs). What all of them have in common.
+//
+// Entry (r, c) of a matrix lies `first + r·row_step + c·column_step` entries after its buffer's start: any strides, so that
+// a transposed matrix is the same memory. Field elements lie as their types' own memory. Small entries are signed numbers of one
+// or of four bytes.
+
+#define GEMM_GROUP 256
+
+typedef struct {
+    u64 first, row_step, column_step;
+} gemm_view_t;
+
+#define GEMM_VIEW(name) u64 name##_first, u64 name##_row_step, u64 name##_column_step
+#define GEMM_TAKE(name) {name##_first, name##_row_step, name##_column_step}
+
+DEVICE u64 gemm_at(gemm_view_t view, u32 row, u32 column) {
+    return view.first + row * view.row_step + column * view.column_step;
+}
+
+// A small entry, with 2³¹ added.
+DEVICE u32 gemm_small(GLOBAL const void *entries, u64 at, u32 bytes) {
+    u32 word = bytes == 1 ? (u32)((i32)((u32)((GLOBAL const u8 *)entries)[at] << 24) >> 24) : ((GLOBAL const u32 *)entries)[at];
+    return word ^ 0x80000000u;
+}
+
+// The element for a signed number.
+DEVICE F(t) F(from_signed)(i32 number) {
+    F(t) magnitude = F(from_word)(number < 0 ? 0u - (u32)number : (u32)number);
+    return number < 0 ? F(neg)(magnitude) : magnitude;
+}
+
+// Σ (a + 2³¹)·b − 2³¹·Σ b.
+DEVICE F(t) gemm_small_value(F(short_t) sum, F(short_t) factors) {
+    F(t) excess = F(mul)(F(short_value)(factors), F(from_word)(0x80000000u));
+    return F(sub)(F(short_value)(sum), excess);
+}
+
+DEVICE void gemm_add_reduced(F(t) *sum, F(t) a, F(t) b) {
+    *sum = F(add)(*sum, F(mul)(a, b));
+}
+
+DEVICE F(t) gemm_itself(F(t) sum) {
+    return sum;
+}

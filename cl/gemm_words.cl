@@ -1,0 +1,147 @@
+// Products of dense matrices over fields of one or two words (cl/gemm_views.cl has what comes before).
+//
+// A group makes GEMM_TILE × GEMM_TILE entries. A work-item makes GEMM_SIDE × GEMM_SIDE of them, GEMM_STEP rows and columns apart,
+// so that 16 neighbours read 16 elements of B side by side and one of A. A group takes GEMM_DEPTH columns of A and rows of B at a
+// time into local memory, the next ones on their way while these are multiplied. They are read in runs: along k where those are
+// neighbours in memory, across it else. Rows of a tile have one element more, so that what is written along k meets no bank twice.
+
+#define GEMM_TILE 64
+#define GEMM_SIDE 4
+#define GEMM_STEP (GEMM_TILE / GEMM_SIDE)
+#define GEMM_DEPTH (16 / FIELD_WORDS)
+#define GEMM_PITCH (GEMM_TILE + 1)
+#define GEMM_ROOM (GEMM_DEPTH * GEMM_PITCH)
+
+// Sizes of the product: C has rows × columns entries, sums of `inner` products.
+typedef struct {
+    u32 rows, inner, columns;
+    // The group's first entry, and the work-item's in it.
+    u32 row, column, my_row, my_column;
+} gemm_work_t;
+
+DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns) {
+    gemm_work_t work;
+    u32 across = (columns + GEMM_TILE - 1) / GEMM_TILE;
+    work.rows = rows, work.inner = inner, work.columns = columns;
+    work.row = GROUP_ID / across * GEMM_TILE, work.column = GROUP_ID % across * GEMM_TILE;
+    work.my_row = LOCAL_ID / GEMM_STEP, work.my_column = LOCAL_ID % GEMM_STEP;
+    return work;
+}
+
+// The place of a tile that a work-item takes the i-th time: its step of k, and its row or column.
+typedef struct {
+    u32 depth, other;
+} gemm_place_t;
+
+DEVICE gemm_place_t gemm_place(u32 i, bool along) {
+    gemm_place_t place;
+    place.depth = along ? i % GEMM_DEPTH : i / GEMM_TILE;
+    place.other = along ? i / GEMM_DEPTH : i % GEMM_TILE;
+    return place;
+}
+
+DEVICE void gemm_copy_element(LOCAL_POINTER F(t) *to, GLOBAL const F(t) *from, u64 at, bool inside) {
+    if (inside) ASYNC_COPY(*to, from[at]);
+    else *to = F(zero)();
+}
+
+// GEMM_DEPTH columns of A from k on.
+DEVICE void gemm_take_a(LOCAL_POINTER F(t) *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
+    for (u32 i = LOCAL_ID; i < GEMM_DEPTH * GEMM_TILE; i += GEMM_GROUP) {
+        gemm_place_t place = gemm_place(i, view.column_step == 1);
+        u32 row = work.row + place.other, column = k + place.depth;
+        gemm_copy_element(tile + place.depth * GEMM_PITCH + place.other, a, gemm_at(view, row, column),
+                          row < work.rows && column < work.inner);
+    }
+}
+
+// GEMM_DEPTH rows of B from k on.
+DEVICE void gemm_take_b(LOCAL_POINTER F(t) *tile, GLOBAL const F(t) *b, gemm_view_t view, gemm_work_t work, u32 k) {
+    for (u32 i = LOCAL_ID; i < GEMM_DEPTH * GEMM_TILE; i += GEMM_GROUP) {
+        gemm_place_t place = gemm_place(i, view.row_step == 1);
+        u32 row = k + place.depth, column = work.column + place.other;
+        gemm_copy_element(tile + place.depth * GEMM_PITCH + place.other, b, gemm_at(view, row, column),
+                          row < work.inner && column < work.columns);
+    }
+}
+
+// The work-item's entry (i, j).
+DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, u32 j, F(t) value) {
+    u32 row = work.row + work.my_row + i * GEMM_STEP, column = work.column + work.my_column + j * GEMM_STEP;
+    if (row < work.rows && column < work.columns) c[gemm_at(view, row, column)] = value;
+}
+
+// Products of elements by a way to sum them. Grid: a group a tile of C, row by row.
+#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                   \
+    KERNEL(GEMM_GROUP)                                                                                                  \
+    void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), \
+              GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                           \
+        LOCAL F(t) a_tile[2][GEMM_ROOM], b_tile[2][GEMM_ROOM];                                                          \
+        gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                \
+        gemm_work_t work = gemm_work(rows, inner, columns);                                                             \
+        sum_type sum[GEMM_SIDE][GEMM_SIDE];                                                                             \
+        _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                                           \
+            _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) sum[i][j] = zero();                                   \
+        gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);                         \
+        for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {                                                \
+            ASYNC_WAIT();                                                                                               \
+            BARRIER();                                                                                                  \
+            gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                                              \
+            gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                                              \
+            _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                                      \
+                F(t) x[GEMM_SIDE], y[GEMM_SIDE];                                                                        \
+                _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {                                                 \
+                    x[i] = a_tile[now][depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];                               \
+                    y[i] = b_tile[now][depth * GEMM_PITCH + work.my_column + i * GEMM_STEP];                            \
+                }                                                                                                       \
+                _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                                   \
+                    _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) add(&sum[i][j], x[i], y[j]);                  \
+            }                                                                                                           \
+        }                                                                                                               \
+        _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                                           \
+            _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++)                                                       \
+                gemm_put(c, c_view, work, i, j, value(sum[i][j]));                                                      \
+    }
+
+GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
+GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
+
+// Small entries of A, of so many bytes, times elements. Grid as above. Past the end any number will do, since B's tile has zeros.
+KERNEL(GEMM_GROUP)
+void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a), GLOBAL const F(t) *b,
+                     GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
+    LOCAL u32 a_tile[GEMM_ROOM];
+    LOCAL F(t) b_tile[GEMM_ROOM];
+    gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
+    gemm_work_t work = gemm_work(rows, inner, columns);
+    F(short_t) sum[GEMM_SIDE][GEMM_SIDE], factors[GEMM_SIDE];
+    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {
+        factors[i] = F(short_zero)();
+        _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) sum[i][j] = F(short_zero)();
+    }
+    for (u32 k = 0; k < inner; k += GEMM_DEPTH) {
+        for (u32 i = LOCAL_ID; i < GEMM_DEPTH * GEMM_TILE; i += GEMM_GROUP) {
+            gemm_place_t place = gemm_place(i, a_view.column_step == 1);
+            u32 row = work.row + place.other, column = k + place.depth;
+            bool inside = row < rows && column < inner;
+            a_tile[place.depth * GEMM_PITCH + place.other] = inside ? gemm_small(a, gemm_at(a_view, row, column), bytes) : 0;
+        }
+        gemm_take_b(b_tile, b, b_view, work, k);
+        ASYNC_WAIT();
+        BARRIER();
+        _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {
+            u32 x[GEMM_SIDE];
+            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)
+                x[i] = a_tile[depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];
+            _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) {
+                F(t) y = b_tile[depth * GEMM_PITCH + work.my_column + j * GEMM_STEP];
+                F(short_add_element)(&factors[j], y);
+                _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) F(short_add)(&sum[i][j], x[i], y);
+            }
+        }
+        BARRIER();
+    }
+    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)
+        _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++)
+            gemm_put(c, c_view, work, i, j, gemm_small_value(sum[i][j], factors[j]));
+}

@@ -1,0 +1,55 @@
+//! The field that columns are over: the proof's, or the one that it extends.
+
+use proofwarp::field::{DeviceVector, Element};
+use proofwarp::sumcheck::{Columns, SumcheckField};
+
+/// What columns of a proof over F are made of.
+pub trait Over<F: SumcheckField> {
+    type Entry: Element;
+
+    fn in_work(entry: Self::Entry) -> F::Work;
+
+    fn host<'a>(columns: &[&'a [Self::Entry]]) -> Columns<'a, F>;
+
+    fn device(columns: &DeviceVector<Self::Entry>) -> Columns<'_, F>;
+}
+
+/// Elements of F.
+pub struct Same;
+
+impl<F: SumcheckField> Over<F> for Same {
+    type Entry = F;
+
+    fn in_work(entry: F) -> F::Work {
+        entry.to_work()
+    }
+
+    fn host<'a>(columns: &[&'a [F]]) -> Columns<'a, F> {
+        Columns::host(columns)
+    }
+
+    fn device(columns: &DeviceVector<F>) -> Columns<'_, F> {
+        Columns::device(columns)
+    }
+}
+
+/// Elements of the field that F extends.
+#[cfg(feature = "plonky3")]
+pub struct Below;
+
+#[cfg(feature = "plonky3")]
+impl<F: SumcheckField> Over<F> for Below {
+    type Entry = F::Base;
+
+    fn in_work(entry: F::Base) -> F::Work {
+        F::of_base(entry).to_work()
+    }
+
+    fn host<'a>(columns: &[&'a [F::Base]]) -> Columns<'a, F> {
+        Columns::host_base(columns)
+    }
+
+    fn device(columns: &DeviceVector<F::Base>) -> Columns<'_, F> {
+        Columns::device_base(columns)
+    }
+}

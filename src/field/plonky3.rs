@@ -1,0 +1,349 @@
+//! Goldilocks and BabyBear with the extensions that challenges come from, by Plonky3's types (feature `plonky3`).
+//!
+//! The types here wrap Plonky3's, whose memory they have, and give them the traits of the crate `ff`, which all of this crate is
+//! written in. This is the one place where one becomes the other: slices by [`Goldilocks::of`] and [`Goldilocks::to_plonky3`] and
+//! the like, which copy nothing.
+//!
+//! | type | elements | in memory |
+//! |---|---|---|
+//! | [`Goldilocks`] | p = 2^64 − 2^32 + 1 | any number of 64 bits: those from p on are as good as what they are modulo p |
+//! | [`Goldilocks2`] | a0 + a1·X, X² = 7 | a0, a1 |
+//! | [`BabyBear`] | p = 15·2^27 + 1 | Montgomery form, 2^32·a mod p, below p |
+//! | [`BabyBear4`] | a0 + a1·X + a2·X² + a3·X³, X⁴ = 11 | a0, a1, a2, a3 |
+//!
+//! ```
+//! use p3_field::PrimeCharacteristicRing;
+//! use proofwarp::field::plonky3::BabyBear;
+//!
+//! let theirs: Vec<p3_baby_bear::BabyBear> = (0..3).map(p3_baby_bear::BabyBear::from_u32).collect();
+//! let ours = BabyBear::of(&theirs);
+//! assert_eq!(ours.iter().sum::<BabyBear>(), BabyBear::from(3));
+//! assert_eq!(BabyBear::to_plonky3(ours), theirs);
+//! ```
+
+use std::fmt;
+use std::iter::{Product, Sum};
+use std::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use bytemuck::TransparentWrapper;
+use ff::{Field, PrimeField};
+use p3_field::extension::BinomialExtensionField;
+use p3_field::integers::QuotientMap;
+use p3_field::{BasedVectorSpace, Field as _, PrimeCharacteristicRing, PrimeField64};
+use rand_core::RngCore;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, CtOption};
+
+use super::Element;
+use super::binary::binary_operator;
+use crate::kernels::name;
+
+/// A random coefficient: 2^-64 from uniform at most.
+fn random<B: PrimeField64 + QuotientMap<u128>>(rng: &mut impl RngCore) -> B {
+    B::from_int(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))
+}
+
+fn select<B: PrimeField64>(a: B, b: B, choice: Choice) -> B {
+    B::from_u64(u64::conditional_select(&a.as_canonical_u64(), &b.as_canonical_u64(), choice))
+}
+
+/// Base^exponent mod p.
+const fn power(base: u64, mut exponent: u64, p: u64) -> u64 {
+    let (mut power, mut square) = (1u128, base as u128);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power * square % p as u128;
+        }
+        square = square * square % p as u128;
+        exponent >>= 1;
+    }
+    power as u64
+}
+
+/// Wraps a type whose coefficients are in a base field, and gives it the traits of a field.
+macro_rules! wrapped {
+    ($(#[$doc:meta])* $type:ident($inner:ty), $base:ty, $size:expr, $name:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default, PartialEq, Eq)]
+        #[repr(transparent)]
+        pub struct $type(pub $inner);
+
+        const _: () = assert!(size_of::<$inner>() == $size && align_of::<$inner>() <= 8);
+
+        // SAFETY: the wrapper is transparent.
+        unsafe impl TransparentWrapper<$inner> for $type {}
+
+        // SAFETY: the wrapped type is transparent over its coefficients, each of those over a word, which is what kernels take;
+        // zeros are zero. The tests below compare bytes.
+        unsafe impl Element for $type {
+            const NAME: &'static str = $name;
+        }
+
+        impl $type {
+            /// Plonky3's elements, where they are.
+            pub fn of(elements: &[$inner]) -> &[Self] {
+                Self::wrap_slice(elements)
+            }
+
+            /// As Plonky3's elements, where they are.
+            pub fn to_plonky3(elements: &[Self]) -> &[$inner] {
+                Self::peel_slice(elements)
+            }
+
+            pub(crate) fn coefficients(&self) -> &[$base] {
+                self.0.as_basis_coefficients_slice()
+            }
+
+            pub(crate) fn of_coefficients(coefficient: impl FnMut(usize) -> $base) -> Self {
+                Self(<$inner>::from_basis_coefficients_fn(coefficient))
+            }
+        }
+
+        impl From<$inner> for $type {
+            fn from(element: $inner) -> Self {
+                Self(element)
+            }
+        }
+
+        impl From<$type> for $inner {
+            fn from(element: $type) -> Self {
+                element.0
+            }
+        }
+
+        impl From<u64> for $type {
+            fn from(number: u64) -> Self {
+                Self(<$inner>::from_u64(number))
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($type), self.0)
+            }
+        }
+
+        binary_operator!($type, Add, add, AddAssign, add_assign, |a, b| $type(a.0 + b.0));
+        binary_operator!($type, Sub, sub, SubAssign, sub_assign, |a, b| $type(a.0 - b.0));
+        binary_operator!($type, Mul, mul, MulAssign, mul_assign, |a, b| $type(a.0 * b.0));
+
+        impl Neg for $type {
+            type Output = Self;
+
+            fn neg(self) -> Self {
+                Self(-self.0)
+            }
+        }
+
+        impl Sum for $type {
+            fn sum<I: Iterator<Item = Self>>(elements: I) -> Self {
+                elements.fold(Self::ZERO, |sum, element| sum + element)
+            }
+        }
+
+        impl<'a> Sum<&'a Self> for $type {
+            fn sum<I: Iterator<Item = &'a Self>>(elements: I) -> Self {
+                elements.copied().sum()
+            }
+        }
+
+        impl Product for $type {
+            fn product<I: Iterator<Item = Self>>(elements: I) -> Self {
+                elements.fold(Self::ONE, |product, element| product * element)
+            }
+        }
+
+        impl<'a> Product<&'a Self> for $type {
+            fn product<I: Iterator<Item = &'a Self>>(elements: I) -> Self {
+                elements.copied().product()
+            }
+        }
+
+        impl ConditionallySelectable for $type {
+            fn conditional_select(a: &Self, b: &Self, choice: Choice) -> Self {
+                Self::of_coefficients(|i| select(a.coefficients()[i], b.coefficients()[i], choice))
+            }
+        }
+
+        impl ConstantTimeEq for $type {
+            fn ct_eq(&self, other: &Self) -> Choice {
+                let pairs = self.coefficients().iter().zip(other.coefficients());
+                pairs.fold(Choice::from(1), |all, (a, b)| all & a.as_canonical_u64().ct_eq(&b.as_canonical_u64()))
+            }
+        }
+
+        impl Field for $type {
+            const ZERO: Self = Self(<$inner>::ZERO);
+            const ONE: Self = Self(<$inner>::ONE);
+
+            fn random(mut rng: impl RngCore) -> Self {
+                Self::of_coefficients(|_| random(&mut rng))
+            }
+
+            fn square(&self) -> Self {
+                Self(self.0.square())
+            }
+
+            fn double(&self) -> Self {
+                Self(self.0.double())
+            }
+
+            fn invert(&self) -> CtOption<Self> {
+                CtOption::new(Self(self.0.try_inverse().unwrap_or_default()), !self.is_zero())
+            }
+
+            /// By Plonky3's roots, in a time that depends on the elements; what is no square is multiplied by the generator.
+            fn sqrt_ratio(numerator: &Self, denominator: &Self) -> (Choice, Self) {
+                let quotient = *numerator * denominator.invert().unwrap_or(Self::ZERO);
+                let root = quotient.0.try_sqrt();
+                let other = || (quotient.0 * <$inner>::GENERATOR).try_sqrt().unwrap_or_default();
+                let is_square = Choice::from(u8::from(root.is_some()));
+                let is_quotient = numerator.is_zero() | !denominator.is_zero();
+                (is_square & is_quotient, Self(root.unwrap_or_else(other)))
+            }
+        }
+    };
+}
+
+wrapped! {
+    /// An element of the field of 2^64 − 2^32 + 1 elements.
+    Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, name::GOLDILOCKS
+}
+
+wrapped! {
+    /// An element of Goldilocks' quadratic extension by a root of X² − 7.
+    Goldilocks2(BinomialExtensionField<p3_goldilocks::Goldilocks, 2>), p3_goldilocks::Goldilocks, 16, name::GOLDILOCKS2
+}
+
+wrapped! {
+    /// An element of the field of 15·2^27 + 1 elements.
+    BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, name::BABY_BEAR
+}
+
+wrapped! {
+    /// An element of BabyBear's quartic extension by a root of X⁴ − 11.
+    BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, name::BABY_BEAR4
+}
+
+/// Gives a type the traits of a prime field: the type, the word of its encoding, the modulus as text, bits, two-adicity, and the
+/// generator of all units.
+macro_rules! prime {
+    ($type:ident($inner:ty), $word:ty, $modulus:literal, $bits:literal, $adicity:literal, $generator:literal) => {
+        impl PrimeField for $type {
+            type Repr = [u8; size_of::<$word>()];
+
+            const MODULUS: &'static str = $modulus;
+            const NUM_BITS: u32 = $bits;
+            const CAPACITY: u32 = $bits - 1;
+            const TWO_INV: Self = Self(<$inner>::new((<$inner>::ORDER_U64 / 2 + 1) as $word));
+            const MULTIPLICATIVE_GENERATOR: Self = Self(<$inner>::new($generator));
+            const S: u32 = $adicity;
+            const ROOT_OF_UNITY: Self = Self::power_of_generator((<$inner>::ORDER_U64 - 1) >> $adicity);
+            const ROOT_OF_UNITY_INV: Self = {
+                let order = <$inner>::ORDER_U64 - 1;
+                Self::power_of_generator(order - (order >> $adicity))
+            };
+            const DELTA: Self = Self::power_of_generator(1 << $adicity);
+
+            /// Little-endian.
+            fn from_repr(repr: Self::Repr) -> CtOption<Self> {
+                let number = <$word>::from_le_bytes(repr);
+                let is_element = u64::from(number) < <$inner>::ORDER_U64;
+                CtOption::new(Self(<$inner>::new(number)), Choice::from(u8::from(is_element)))
+            }
+
+            fn to_repr(&self) -> Self::Repr {
+                (self.0.as_canonical_u64() as $word).to_le_bytes()
+            }
+
+            fn is_odd(&self) -> Choice {
+                Choice::from((self.0.as_canonical_u64() & 1) as u8)
+            }
+        }
+
+        impl $type {
+            /// The element of a number of 128 bits.
+            pub(crate) fn of_wide(number: u128) -> Self {
+                Self(<$inner>::from_int(number))
+            }
+
+            const fn power_of_generator(exponent: u64) -> Self {
+                Self(<$inner>::new(power($generator, exponent, <$inner>::ORDER_U64) as $word))
+            }
+        }
+    };
+}
+
+prime!(Goldilocks(p3_goldilocks::Goldilocks), u64, "0xffffffff00000001", 64, 32, 7);
+prime!(BabyBear(p3_baby_bear::BabyBear), u32, "0x78000001", 31, 27, 31);
+
+#[cfg(test)]
+mod tests {
+    use p3_field::PrimeField32;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::field::as_bytes;
+    use crate::kernels::word_fields;
+
+    /// Constants of kernels are those of the types, and limbs are what these say.
+    #[test]
+    fn memory_is_what_kernels_take() {
+        let [goldilocks, baby_bear] = [0, 1].map(|i| word_fields().swap_remove(i));
+        assert_eq!((goldilocks.name, baby_bear.name), (Goldilocks::NAME, BabyBear::NAME));
+        assert_eq!(goldilocks.modulus, [1, u32::MAX]);
+        assert_eq!(baby_bear.modulus, [p3_baby_bear::BabyBear::ORDER_U32]);
+        let words = |bytes: &[u8]| bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect::<Vec<_>>();
+        assert_eq!(words(as_bytes(&[Goldilocks::ONE])), goldilocks.one);
+        assert_eq!(words(as_bytes(&[BabyBear::ONE])), baby_bear.one);
+        let r = BabyBear::from(1 << 32);
+        assert_eq!(words(as_bytes(&[r])), baby_bear.r2, "R·R for R");
+        // Nothing is reduced.
+        assert_eq!(words(as_bytes(&[Goldilocks(p3_goldilocks::Goldilocks::new(u64::MAX))])), [u32::MAX; 2]);
+        let both = Goldilocks2::of_coefficients(|i| p3_goldilocks::Goldilocks::new(i as u64 + 5));
+        assert_eq!(words(as_bytes(&[both])), [5, 0, 6, 0]);
+    }
+
+    fn is_a_field<F: Field>() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..50 {
+            let [a, b, c] = std::array::from_fn(|_| F::random(&mut rng));
+            assert_eq!((a + b) * c - a * c, b * c);
+            assert_eq!(a * a.invert().expect("not zero"), F::ONE);
+            assert_eq!((a.double(), a.square()), (a + a, a * a));
+            let (is_square, root) = F::sqrt_ratio(&a, &b);
+            assert!(!bool::from(is_square) || root.square() * b == a);
+            assert_eq!(a.square().sqrt().map(|root| root.square()).expect("a square"), a.square());
+            assert_eq!(F::conditional_select(&a, &b, Choice::from(1)), b);
+            assert!(bool::from(a.ct_eq(&(a + b - b))) && !bool::from(a.ct_eq(&b)));
+        }
+        assert!(bool::from(F::ZERO.invert().is_none()));
+        let (is_square, root) = F::sqrt_ratio(&F::ONE, &F::ZERO);
+        assert!(!bool::from(is_square) && root == F::ZERO);
+    }
+
+    #[test]
+    fn fields() {
+        is_a_field::<Goldilocks>();
+        is_a_field::<Goldilocks2>();
+        is_a_field::<BabyBear>();
+        is_a_field::<BabyBear4>();
+    }
+
+    fn constants<F: PrimeField<Repr = [u8; N]>, const N: usize>() {
+        assert_eq!(F::TWO_INV.double(), F::ONE);
+        assert_eq!(F::ROOT_OF_UNITY * F::ROOT_OF_UNITY_INV, F::ONE);
+        assert_ne!(F::ROOT_OF_UNITY.pow_vartime([1 << (F::S - 1)]), F::ONE);
+        assert_eq!(F::ROOT_OF_UNITY.pow_vartime([1 << F::S]), F::ONE);
+        assert_eq!(F::MULTIPLICATIVE_GENERATOR.pow_vartime([1 << F::S]), F::DELTA);
+        assert!(bool::from(F::from_repr([0xff; N]).is_none()));
+        let largest = -F::ONE;
+        assert_eq!(F::from_repr(largest.to_repr()).expect("canonical"), largest);
+        assert!(bool::from(F::ONE.is_odd()) && !bool::from(largest.is_odd()));
+    }
+
+    #[test]
+    fn constants_of_prime_fields() {
+        constants::<Goldilocks, 8>();
+        constants::<BabyBear, 4>();
+    }
+}

@@ -1,0 +1,96 @@
+//! The first round on the host's cores over columns of the field below: in that field, and by its challenge out of it.
+
+use ff::Field;
+use rayon::prelude::*;
+
+use super::cpu::Rows;
+use super::field::SumcheckField;
+use super::message::Point;
+use super::shape::Shape;
+use crate::field::SecretVec;
+use crate::waiting::spread;
+
+/// Rows that one core takes at a time.
+const ROWS: usize = 1 << 12;
+/// More points than a product has.
+const MOST_POINTS: usize = 8;
+
+/// Values at points.
+type Values<F> = [<F as SumcheckField>::Base; MOST_POINTS];
+
+/// Columns of the caller, over the field that F extends.
+pub(super) struct BaseRows<'a, F: SumcheckField>(Vec<&'a [F::Base]>);
+
+impl<'a, F: SumcheckField> BaseRows<'a, F> {
+    pub fn new(columns: &[&'a [F::Base]]) -> Self {
+        Self(columns.to_vec())
+    }
+
+    fn rows(&self) -> usize {
+        self.0.first().map_or(0, |column| column.len())
+    }
+
+    /// The same elements in F.
+    pub fn lifted(&self) -> Rows<'a, F::Work> {
+        self.by_rows(self.rows(), |column, row| F::of_base(column[row]).to_work())
+    }
+
+    /// Binds the first variable.
+    pub fn folded(&self, challenge: F::Work) -> Rows<'a, F::Work> {
+        let half = self.rows() / 2;
+        self.by_rows(half, |column, row| {
+            let (low, high) = (column[row], column[half + row]);
+            F::of_base(low).to_work() + F::times_base(challenge, high - low)
+        })
+    }
+
+    fn by_rows(&self, rows: usize, value: impl Fn(&[F::Base], usize) -> F::Work + Sync) -> Rows<'a, F::Work> {
+        let column = |column: &&[F::Base]| {
+            let mut made = SecretVec(vec![F::Work::ZERO; rows]);
+            let parts = made.0.par_chunks_mut(ROWS).enumerate();
+            parts.for_each(|(number, part)| {
+                part.iter_mut().enumerate().for_each(|(row, to)| *to = value(column, number * ROWS + row));
+            });
+            made
+        };
+        Rows::Own(spread(|| self.0.iter().map(column).collect()), rows)
+    }
+
+    /// Sums over half the rows of the product of all columns, a value for each of the shape's points.
+    pub fn sums(&self, shape: &Shape<F::Work>) -> Vec<F::Work> {
+        let (half, points) = (self.rows() / 2, &shape.points);
+        let part = |number: usize| {
+            let rows = number * ROWS..half.min((number + 1) * ROWS);
+            rows.fold(zeros(), |sums, row| add(sums, self.products(row, points)))
+        };
+        let sums = spread(|| (0..half.div_ceil(ROWS)).into_par_iter().map(part).reduce(zeros, add));
+        sums[..points.len()].iter().map(|sum| F::of_base(*sum).to_work()).collect()
+    }
+
+    /// Of a row, the product of all columns at points.
+    fn products(&self, row: usize, points: &[Point]) -> Values<F> {
+        let half = self.rows() / 2;
+        let mut products = [F::Base::ONE; MOST_POINTS];
+        for column in &self.0 {
+            let (low, difference) = (column[row], column[half + row] - column[row]);
+            let mut values = [low; MOST_POINTS];
+            (1..points.len()).for_each(|number| values[number] = values[number - 1] + difference);
+            for (product, point) in products.iter_mut().zip(points) {
+                *product *= match point {
+                    Point::At(number) => values[*number as usize % MOST_POINTS],
+                    Point::Infinity => difference,
+                };
+            }
+        }
+        products
+    }
+}
+
+fn zeros<B: Field>() -> [B; MOST_POINTS] {
+    [B::ZERO; MOST_POINTS]
+}
+
+fn add<B: Field>(mut sums: [B; MOST_POINTS], more: [B; MOST_POINTS]) -> [B; MOST_POINTS] {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    sums
+}

@@ -1,0 +1,65 @@
+//! Where columns lie on a device, and how they get there.
+
+use std::sync::Arc;
+
+use super::claim::PLACE;
+use super::columns::Columns;
+use super::field::SumcheckField;
+use super::plan::Place;
+use crate::backend::{Abort, Buffer, Stream};
+use crate::field::{DeviceVector, Element, as_bytes};
+use crate::{Error, Result};
+
+/// Columns that lie one after the other: their memory, and elements from one to the next.
+#[derive(Clone)]
+pub(super) struct Lying {
+    pub buffer: Arc<Buffer>,
+    pub stride: u64,
+}
+
+impl Lying {
+    fn of<E: Element>(vector: &DeviceVector<E>, stride: u64) -> Self {
+        Self { buffer: vector.buffer().clone(), stride }
+    }
+}
+
+/// Columns of so many rows where they lie; those of the host are brought to memory of their own, or over the field below.
+pub(super) fn lying<F: SumcheckField>(
+    stream: &mut Stream,
+    columns: &Columns<'_, F>,
+    (own, rows): (Option<&Lying>, u64),
+    abort: Abort<'_>,
+) -> Result<Lying> {
+    match columns {
+        Columns::Host(slices) => {
+            let missing = || Error::invalid(PLACE, "memory for columns of the host", "some", "none");
+            upload(stream, own.ok_or_else(missing)?.clone(), slices, abort)
+        }
+        Columns::HostBase(slices) => {
+            let vector = DeviceVector::<F::Base>::allocate(stream, slices.len() * rows as usize)?;
+            upload(stream, Lying::of(&vector, rows), slices, abort)
+        }
+        Columns::Kept(vector) => Ok(Lying::of(vector, rows)),
+        Columns::KeptBase(vector) => Ok(Lying::of(vector, rows)),
+        Columns::Consumed(vector) => Ok(Lying::of(vector, rows)),
+    }
+}
+
+fn upload<E: Element>(stream: &mut Stream, to: Lying, columns: &[&[E]], abort: Abort<'_>) -> Result<Lying> {
+    for (number, column) in columns.iter().enumerate() {
+        let offset = number * to.stride as usize * size_of::<E>();
+        stream.upload_unless(&to.buffer, offset, as_bytes(column), abort)?;
+    }
+    Ok(to)
+}
+
+/// Who owns the columns.
+pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
+    match columns {
+        Columns::Host(_) => Place::Host,
+        Columns::HostBase(_) => Place::HostBase,
+        Columns::Kept(_) => Place::Kept,
+        Columns::KeptBase(_) => Place::KeptBase,
+        Columns::Consumed(_) => Place::Consumed,
+    }
+}
