@@ -48,7 +48,8 @@ Examples:
 const COMPARE: &str = "Examples:
   proofwarp compare msm
   proofwarp compare ntt --log 12..18 --html report.html
-  proofwarp compare groth16 --log 16 --repeats 5";
+  proofwarp compare groth16 --log 16 --repeats 5
+  proofwarp compare halo2 --log 10..14";
 
 /// Options of `doctor`.
 #[derive(Debug, Clone, Args)]
@@ -82,6 +83,11 @@ pub enum Compare {
         after_help = "Examples:\n  proofwarp compare groth16\n  proofwarp compare groth16 --log 10..18 --html groth16.html"
     )]
     Groth16(Groth16),
+    /// Keys and proofs of halo2-axiom's, KZG on BN254
+    #[command(
+        after_help = "Examples:\n  proofwarp compare halo2\n  proofwarp compare halo2 --log 10..16 --html halo2.html"
+    )]
+    Halo2(Halo2),
 }
 
 /// Options that all comparisons have.
@@ -124,6 +130,13 @@ pub struct Ntt {
 /// Options of `compare groth16`.
 #[derive(Debug, Clone, Args)]
 pub struct Groth16 {
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of `compare halo2`.
+#[derive(Debug, Clone, Args)]
+pub struct Halo2 {
     #[command(flatten)]
     pub common: Common,
 }

@@ -31,6 +31,7 @@ fn run(options: Options) -> anyhow::Result<u8> {
         Command::Compare(Compare::Msm(options)) => compare::msm(&options).map(|()| 0),
         Command::Compare(Compare::Ntt(options)) => compare::ntt(&options).map(|()| 0),
         Command::Compare(Compare::Groth16(options)) => compare::groth16(&options).map(|()| 0),
+        Command::Compare(Compare::Halo2(options)) => compare::halo2(&options).map(|()| 0),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Options::command(), "proofwarp", &mut std::io::stdout());
             Ok(0)

@@ -39,7 +39,9 @@ mod tests {
     #[test]
     fn numbers_have_three_digits() {
         let cases = [(0.1834, "0.183"), (6.078, "6.08"), (43.61, "43.6"), (965.2, "965"), (10874.0, "10874")];
-        cases.iter().for_each(|(ms, text)| assert_eq!(milliseconds(*ms), *text));
+        for (ms, text) in cases {
+            assert_eq!(milliseconds(ms), text);
+        }
         assert_eq!((bytes(7), bytes(3 << 29)), ("7 B".to_owned(), "1.5 GiB".to_owned()));
     }
 }

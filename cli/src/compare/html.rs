@@ -3,6 +3,7 @@
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::plot::Plot;
 use super::results::Comparison;
 use super::{plot, print};
 
@@ -15,7 +16,10 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 tbody tr:first-child { background: var(--soft); font-weight: 600; }
-svg { width: 100%; height: auto; }
+figure { margin: 1.5rem 0; max-width: 40rem; } figcaption { font-weight: 600; }
+svg { width: 100%; height: auto; display: block; }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1rem; padding: 0; margin: .4rem 0; font-size: .9rem; }
+.legend span { display: inline-block; width: .8rem; height: .8rem; border-radius: .15rem; margin-right: .4rem; }
 code { background: var(--soft); padding: .1rem .3rem; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
 ";
@@ -68,31 +72,39 @@ fn section(comparison: &Comparison, operation: &str) -> Result<Markup> {
                     tbody { @for row in &rows { tr { @for cell in row { td { (cell) } } } } }
                 }
             }
-            figure { (PreEscaped(sizes)) figcaption { "Time by size" } }
-            @if let Some(phases) = phases {
-                figure {
-                    (PreEscaped(phases))
-                    figcaption { "Time by phase at the largest size; uploads run beside kernels" }
-                }
-            }
+            @if let Some(plot) = sizes { (figure("Time by size", &plot)) }
+            @if let Some(plot) = phases { (figure("Time by phase at the largest size", &plot)) }
         }
     })
 }
 
+fn figure(title: &str, plot: &Plot) -> Markup {
+    html! {
+        figure {
+            figcaption { (title) }
+            ul class="legend" {
+                @for (colour, name) in &plot.legend { li { span style={ "background: " (colour) } {} (name) } }
+            }
+            (PreEscaped(&plot.svg))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::results::{Measurement, Phases};
+    use super::super::results::{Measurement, Phase};
     use super::*;
 
     fn comparison() -> Comparison {
-        let measurement = |implementation: &str, log, milliseconds, phases| Measurement {
+        let measurement = |implementation: &str, log, milliseconds, phases: &[Phase]| Measurement {
             operation: "msm <pallas>".to_owned(),
             implementation: implementation.to_owned(),
             log,
             milliseconds,
-            phases,
+            phases: phases.to_vec(),
         };
-        let phases = Some(Phases { upload: 0.5, kernels: 2.0, download: 0.1 });
+        let phase = |(name, milliseconds)| Phase { name, milliseconds };
+        let phases = &[("upload", 0.5), ("kernels", 2.0), ("download", 0.1)].map(phase);
         Comparison {
             what: "msm".to_owned(),
             command: "proofwarp compare msm".to_owned(),
@@ -100,8 +112,8 @@ mod tests {
             measurements: vec![
                 measurement("proofwarp", 10, 1.0, phases),
                 measurement("proofwarp", 12, 3.0, phases),
-                measurement("stock", 10, 20.0, None),
-                measurement("stock", 12, 60.0, None),
+                measurement("stock", 10, 20.0, &[]),
+                measurement("stock", 12, 60.0, &[]),
             ],
             left_out: vec!["stock's own kernels".to_owned()],
             checked: vec!["equal sums".to_owned()],
@@ -129,7 +141,7 @@ mod tests {
     #[test]
     fn without_phases_there_is_no_plot_of_them() {
         let mut comparison = comparison();
-        comparison.measurements.iter_mut().for_each(|one| one.phases = None);
+        comparison.measurements.iter_mut().for_each(|one| one.phases.clear());
         assert_eq!(page(&comparison).expect("a page").matches("<svg").count(), 1);
     }
 }

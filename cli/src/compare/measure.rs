@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use proofwarp::{Accelerator, Report};
 
-use super::results::{Comparison, Measurement, Phases};
+use super::results::{Comparison, Measurement, Phase};
 use crate::cli::Common;
 use crate::progress::Progress;
 
@@ -17,6 +17,9 @@ pub struct Session {
     progress: Progress,
     comparison: Comparison,
 }
+
+/// Operation, implementation, binary logarithm of the size.
+pub type Name<'a> = (&'a str, &'a str, u32);
 
 /// Calls that take longer are timed once.
 const LONG: Duration = Duration::from_secs(20);
@@ -48,49 +51,33 @@ impl Session {
     }
 
     /// What a call that gives a report took, and what it gave.
-    pub fn ours<T>(&mut self, name: (&str, &str, u32), mut call: impl FnMut() -> Result<(T, Report)>) -> Result<T> {
-        let mut report = None;
-        let value = self.timed(name, || {
-            let (value, of_call) = call()?;
-            report = Some(of_call);
-            Ok(value)
-        })?;
-        let phases = report.filter(|report| report.traffic.launches > 0).map(|report| {
-            let ms = |time: Duration| time.as_secs_f64() * 1e3;
-            let traffic = report.traffic;
-            Phases { upload: ms(traffic.upload), kernels: ms(traffic.kernels), download: ms(traffic.download) }
-        });
-        if let Some(last) = self.comparison.measurements.last_mut() {
-            last.phases = phases;
-        }
-        Ok(value)
+    pub fn ours<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<(T, Report)>) -> Result<T> {
+        self.phased(name, || call().map(|(value, report)| (value, phases(&report))))
     }
 
     /// What a call took, and what it gave.
-    pub fn timed<T>(
+    pub fn timed<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<T>) -> Result<T> {
+        self.phased(name, || call().map(|value| (value, Vec::new())))
+    }
+
+    /// What a call that knows its phases took, and what it gave.
+    pub fn phased<T>(
         &mut self,
-        (operation, implementation, log): (&str, &str, u32),
-        mut call: impl FnMut() -> Result<T>,
+        (operation, implementation, log): Name<'_>,
+        call: impl FnMut() -> Result<(T, Vec<Phase>)>,
     ) -> Result<T> {
         let repeats = self.repeats;
-        let work = || {
-            let start = Instant::now();
-            let mut value = call()?;
-            let repeats = if start.elapsed() > LONG { 1 } else { repeats };
-            let mut times = Vec::new();
-            for _ in 0..repeats {
-                let start = Instant::now();
-                value = call()?;
-                times.push(start.elapsed().as_secs_f64() * 1e3);
-            }
-            times.sort_by(f64::total_cmp);
-            anyhow::Ok((value, times[times.len() / 2]))
-        };
-        let (value, milliseconds) = self.progress.step(&format!("{operation}, 2^{log}: {implementation}"), work)?;
+        let what = format!("{operation}, 2^{log}: {implementation}");
+        let (value, milliseconds, phases) = self.progress.step(&what, || median(repeats, call))?;
         let [operation, implementation] = [operation, implementation].map(str::to_owned);
-        let measurement = Measurement { operation, implementation, log, milliseconds, phases: None };
-        self.comparison.measurements.push(measurement);
+        self.comparison.measurements.push(Measurement { operation, implementation, log, milliseconds, phases });
         Ok(value)
+    }
+
+    /// Does what has to be done before, and is not measured.
+    pub fn preparing<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+        self.progress.more(1);
+        self.progress.step(what, work)
     }
 
     /// So many more numbers are to come.
@@ -103,18 +90,38 @@ impl Session {
         self.comparison.checked.push(what.into());
     }
 
-    /// Notes what is not measured, once.
-    pub fn leave_out(&mut self, what: impl Into<String>) {
-        let what = what.into();
-        if !self.comparison.left_out.contains(&what) {
-            self.comparison.left_out.push(what);
-        }
-    }
-
     /// What was measured.
     pub fn finish(self) -> Comparison {
         self.comparison
     }
+}
+
+/// The last value, the median of the times in milliseconds, and its phases.
+fn median<T>(repeats: u32, mut call: impl FnMut() -> Result<(T, Vec<Phase>)>) -> Result<(T, f64, Vec<Phase>)> {
+    let start = Instant::now();
+    let (mut value, _) = call()?;
+    let repeats = if start.elapsed() > LONG { 1 } else { repeats };
+    let mut calls = Vec::new();
+    for _ in 0..repeats {
+        let start = Instant::now();
+        let (of_call, phases) = call()?;
+        calls.push((start.elapsed().as_secs_f64() * 1e3, phases));
+        value = of_call;
+    }
+    calls.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (milliseconds, phases) = calls.swap_remove(calls.len() / 2);
+    Ok((value, milliseconds, phases))
+}
+
+/// Phases of a device's call. Uploads run beside kernels, so that together they may be longer than the call.
+fn phases(report: &Report) -> Vec<Phase> {
+    let traffic = &report.traffic;
+    if traffic.launches == 0 {
+        return Vec::new();
+    }
+    let parts = [("upload", traffic.upload), ("kernels", traffic.kernels), ("download", traffic.download)];
+    let rest = report.total.saturating_sub(parts.iter().map(|(_, time)| *time).sum());
+    parts.into_iter().chain([("the rest", rest)]).map(|(name, time)| Phase::new(name, time)).collect()
 }
 
 fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
@@ -122,7 +129,7 @@ fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
     let mut found = vec![
         ("proofwarp".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("host".to_owned(), format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
-        ("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({})", STOCK)),
+        ("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK})")),
     ];
     let device = |device: &std::sync::Arc<proofwarp::Device>| {
         let info = device.info();

@@ -1,8 +1,9 @@
 //! The same work on proofwarp and on what is stock, in one run.
 //!
-//! [`msm`], [`ntt`] and [`groth16`] measure; `results` has what comes out, for the terminal, for a file and for a page.
+//! [`msm`], [`ntt`], [`groth16`] and [`halo2`] measure; `results` has what comes out, for the terminal, for a file and for a page.
 
 mod groth16;
+mod halo2;
 mod html;
 mod measure;
 mod msm;
@@ -31,6 +32,11 @@ pub fn ntt(options: &cli::Ntt) -> Result<()> {
 /// Compares proofs.
 pub fn groth16(options: &cli::Groth16) -> Result<()> {
     compare("groth16", &options.common, groth16::measure)
+}
+
+/// Compares keys and proofs of halo2-axiom's.
+pub fn halo2(options: &cli::Halo2) -> Result<()> {
+    compare("halo2", &options.common, halo2::measure)
 }
 
 fn compare(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) -> Result<()>) -> Result<()> {

@@ -1,13 +1,21 @@
 //! What is measured.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
-/// Where all the time of a call goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Phases {
-    pub upload: f64,
-    pub kernels: f64,
-    pub download: f64,
+/// A part of a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Phase {
+    pub name: &'static str,
+    pub milliseconds: f64,
+}
+
+impl Phase {
+    /// A part that took this long.
+    pub fn new(name: &'static str, time: Duration) -> Self {
+        Self { name, milliseconds: time.as_secs_f64() * 1e3 }
+    }
 }
 
 /// A number.
@@ -19,8 +27,8 @@ pub struct Measurement {
     pub log: u32,
     /// The median.
     pub milliseconds: f64,
-    /// Of a device's call.
-    pub phases: Option<Phases>,
+    /// Where the time of the median's call went; empty where that is not known.
+    pub phases: Vec<Phase>,
 }
 
 /// A run.

@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn wrong_and_slow_tests_are_told() {
         let right = Tested { milliseconds: 6.0, expected: Some(6.1), ..Tested::default() };
-        assert_eq!(self_test(&[right.clone()]), []);
+        assert_eq!(self_test(std::slice::from_ref(&right)), []);
         let slow = self_test(&[Tested { milliseconds: 60.0, ..right.clone() }]);
         assert_eq!((slow[0].name, slow[0].level), ("slow", Level::Warning));
         let wrong = self_test(&[Tested { fault: Some("the sum is another".to_owned()), ..right }]);
