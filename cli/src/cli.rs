@@ -1,0 +1,235 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Says what this machine proves on and why, and compares proofwarp with what is stock.
+#[derive(Debug, Parser)]
+#[command(name = "proofwarp", version, after_help = EXAMPLES)]
+pub struct Options {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  proofwarp doctor                             what this machine proves on, and a self-test
+  proofwarp compare msm --log 10..16           sums beside stock, blst and halo2curves
+  proofwarp compare groth16 --html report.html whole proofs beside stock, as a page
+  proofwarp completions bash > /etc/bash_completion.d/proofwarp";
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Devices, kernels, settings, what each adapter would use and why, and a self-test
+    #[command(after_help = DOCTOR)]
+    Doctor(Doctor),
+    /// The same work on proofwarp and on what is stock, in one run
+    #[command(subcommand, after_help = COMPARE)]
+    Compare(Compare),
+    /// Prints what a shell needs to complete command lines
+    #[command(after_help = "Example:\n  proofwarp completions zsh > ~/.zfunc/_proofwarp")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+const DOCTOR: &str = "Exit code: 0 if all is well, 1 if it works but not as well as it could, 2 if something is broken.
+
+Examples:
+  proofwarp doctor
+  proofwarp doctor --no-self-test            looks, and computes nothing
+  PROOFWARP_BACKEND=cuda proofwarp doctor    whether CUDA can be relied on
+  proofwarp doctor --json | jq .summary";
+
+const COMPARE: &str = "Examples:
+  proofwarp compare msm
+  proofwarp compare ntt --log 12..18 --html report.html
+  proofwarp compare groth16 --log 16 --repeats 5
+  proofwarp compare halo2 --log 10..14";
+
+/// Options of `doctor`.
+#[derive(Debug, Clone, Args)]
+pub struct Doctor {
+    /// Prints JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Looks only: leaves the self-test out
+    #[arg(long)]
+    pub no_self_test: bool,
+    /// Binary logarithm of the self-test's sizes [default: 20 on GPUs, 12 on processors]
+    #[arg(long, value_name = "LOG", value_parser = clap::value_parser!(u32).range(4..=24))]
+    pub log: Option<u32>,
+}
+
+/// What is compared.
+#[derive(Debug, Subcommand)]
+pub enum Compare {
+    /// Multi-scalar multiplications
+    #[command(
+        after_help = "Examples:\n  proofwarp compare msm\n  proofwarp compare msm --curve bn254-g1 --log 12..20 --html msm.html"
+    )]
+    Msm(Msm),
+    /// Number-theoretic transforms
+    #[command(
+        after_help = "Examples:\n  proofwarp compare ntt\n  proofwarp compare ntt --field bn254-fr --log 10..20 --json ntt.json"
+    )]
+    Ntt(Ntt),
+    /// Groth16 proofs of bellperson's
+    #[command(
+        after_help = "Examples:\n  proofwarp compare groth16\n  proofwarp compare groth16 --log 10..18 --html groth16.html"
+    )]
+    Groth16(Groth16),
+    /// Keys and proofs of halo2-axiom's, KZG on BN254
+    #[command(
+        after_help = "Examples:\n  proofwarp compare halo2\n  proofwarp compare halo2 --log 10..16 --html halo2.html"
+    )]
+    Halo2(Halo2),
+}
+
+/// Options that all comparisons have.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Binary logarithms of the sizes: one, or FIRST..LAST in steps of two
+    #[arg(long, value_name = "LOG", default_value = "10..14", value_parser = sizes)]
+    pub log: Sizes,
+    /// How often each number is taken, after one call to warm up; the median counts
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: u32,
+    /// Writes a page with tables and plots
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Writes the numbers
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Options of `compare msm`.
+#[derive(Debug, Clone, Args)]
+pub struct Msm {
+    /// Curves; several are separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "bls12-381-g1,bn254-g1")]
+    pub curve: Vec<Curve>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of `compare ntt`.
+#[derive(Debug, Clone, Args)]
+pub struct Ntt {
+    /// Fields; several are separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "bls12-381-fr,bn254-fr")]
+    pub field: Vec<Field>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of `compare groth16`.
+#[derive(Debug, Clone, Args)]
+pub struct Groth16 {
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of `compare halo2`.
+#[derive(Debug, Clone, Args)]
+pub struct Halo2 {
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// A curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Curve {
+    /// BLS12-381, first group
+    #[value(name = "bls12-381-g1")]
+    Bls12G1,
+    /// BLS12-381, second group
+    #[value(name = "bls12-381-g2")]
+    Bls12G2,
+    /// BN254, first group
+    #[value(name = "bn254-g1")]
+    Bn254G1,
+}
+
+/// A field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Field {
+    /// Scalars of BLS12-381
+    #[value(name = "bls12-381-fr")]
+    Bls12,
+    /// Scalars of BN254
+    #[value(name = "bn254-fr")]
+    Bn254,
+}
+
+/// Binary logarithms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sizes(pub Vec<u32>);
+
+/// Largest logarithm: the bases of more would not fit most hosts.
+const LARGEST: u32 = 26;
+
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let log = |text: &str| {
+        let number = text.trim().parse().ok().filter(|log| (2..=LARGEST).contains(log));
+        number.ok_or_else(|| format!("expected a number from 2 to {LARGEST}, got \"{text}\""))
+    };
+    let Some((first, last)) = text.split_once("..") else { return Ok(Sizes(vec![log(text)?])) };
+    let (first, last) = (log(first)?, log(last.trim_start_matches('='))?);
+    match first <= last {
+        true => Ok(Sizes((first..=last).step_by(2).collect())),
+        false => Err(format!("expected FIRST..LAST with a first no larger than the last, got \"{text}\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_one_or_a_range() {
+        assert_eq!(sizes("12"), Ok(Sizes(vec![12])));
+        assert_eq!(sizes("10..15"), Ok(Sizes(vec![10, 12, 14])));
+        assert_eq!(sizes("10..=14"), Ok(Sizes(vec![10, 12, 14])));
+        for wrong in ["", "1", "27", "ten", "14..10", "10..", "..10"] {
+            assert!(sizes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Every command's help has an example of that command.
+    #[test]
+    fn every_command_shows_an_example() {
+        fn check(command: &clap::Command, path: &str) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("  {path}")), "{path}: {help}");
+            command.get_subcommands().for_each(|sub| check(sub, &format!("{path} {}", sub.get_name())));
+        }
+        check(&Options::command(), "proofwarp");
+    }
+
+    /// The examples are taken as they are.
+    #[test]
+    fn examples_parse() {
+        fn check(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines().filter_map(|line| line.trim().split_once("proofwarp ").map(|(_, rest)| rest)) {
+                let end = line.find(['|', '>']).unwrap_or(line.len()).min(line.find("   ").unwrap_or(line.len()));
+                let words = ["proofwarp"].into_iter().chain(line[..end].split_whitespace());
+                assert!(Options::try_parse_from(words).is_ok(), "{line}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Options::command());
+    }
+}

@@ -1,0 +1,163 @@
+//! How numbers are taken: a call to warm up, then the median of some.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use proofwarp::{Accelerator, Report};
+
+use super::results::{Comparison, Measurement, Phase};
+use crate::cli::Common;
+use crate::progress::Progress;
+
+/// A comparison under way.
+pub struct Session {
+    pub accelerator: Accelerator,
+    pub logs: Vec<u32>,
+    repeats: u32,
+    progress: Progress,
+    comparison: Comparison,
+}
+
+/// Operation, implementation, binary logarithm of the size.
+pub type Name<'a> = (&'a str, &'a str, u32);
+
+/// Calls that take longer are timed once.
+const LONG: Duration = Duration::from_secs(20);
+
+impl Session {
+    /// With the process's accelerator.
+    ///
+    /// # Errors
+    /// A setting is malformed, or a forced backend is not there.
+    pub fn new(what: &str, options: &Common) -> Result<Self> {
+        let accelerator = Accelerator::from_env()?;
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        let comparison = Comparison {
+            what: what.to_owned(),
+            command: format!("proofwarp {}", words.join(" ")),
+            environment: environment(&accelerator),
+            measurements: Vec::new(),
+            left_out: left_out(&accelerator),
+            checked: Vec::new(),
+        };
+        comparison.environment.iter().for_each(|(name, value)| eprintln!("{name}: {value}"));
+        let logs = options.log.0.clone();
+        Ok(Self { accelerator, logs, repeats: options.repeats, progress: Progress::new(0), comparison })
+    }
+
+    /// Whether there is a device to keep things on.
+    pub fn has_device(&self) -> bool {
+        !self.accelerator.devices().is_empty()
+    }
+
+    /// What a call that gives a report took, and what it gave.
+    pub fn ours<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<(T, Report)>) -> Result<T> {
+        self.phased(name, || call().map(|(value, report)| (value, phases(&report))))
+    }
+
+    /// What a call took, and what it gave.
+    pub fn timed<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<T>) -> Result<T> {
+        self.phased(name, || call().map(|value| (value, Vec::new())))
+    }
+
+    /// What a call that knows its phases took, and what it gave.
+    pub fn phased<T>(
+        &mut self,
+        (operation, implementation, log): Name<'_>,
+        call: impl FnMut() -> Result<(T, Vec<Phase>)>,
+    ) -> Result<T> {
+        let repeats = self.repeats;
+        let what = format!("{operation}, 2^{log}: {implementation}");
+        let (value, milliseconds, phases) = self.progress.step(&what, || median(repeats, call))?;
+        let [operation, implementation] = [operation, implementation].map(str::to_owned);
+        self.comparison.measurements.push(Measurement { operation, implementation, log, milliseconds, phases });
+        Ok(value)
+    }
+
+    /// Does what has to be done before, and is not measured.
+    pub fn preparing<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+        self.progress.more(1);
+        self.progress.step(what, work)
+    }
+
+    /// So many more numbers are to come.
+    pub fn expect(&self, numbers: usize) {
+        self.progress.more(numbers as u64);
+    }
+
+    /// Notes what was checked.
+    pub fn checked(&mut self, what: impl Into<String>) {
+        self.comparison.checked.push(what.into());
+    }
+
+    /// What was measured.
+    pub fn finish(self) -> Comparison {
+        self.comparison
+    }
+}
+
+/// The last value, the median of the times in milliseconds, and its phases.
+fn median<T>(repeats: u32, mut call: impl FnMut() -> Result<(T, Vec<Phase>)>) -> Result<(T, f64, Vec<Phase>)> {
+    let start = Instant::now();
+    let (mut value, _) = call()?;
+    let repeats = if start.elapsed() > LONG { 1 } else { repeats };
+    let mut calls = Vec::new();
+    for _ in 0..repeats {
+        let start = Instant::now();
+        let (of_call, phases) = call()?;
+        calls.push((start.elapsed().as_secs_f64() * 1e3, phases));
+        value = of_call;
+    }
+    calls.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (milliseconds, phases) = calls.swap_remove(calls.len() / 2);
+    Ok((value, milliseconds, phases))
+}
+
+/// Phases of a device's call. Uploads run beside kernels, so that together they may be longer than the call.
+fn phases(report: &Report) -> Vec<Phase> {
+    let traffic = &report.traffic;
+    if traffic.launches == 0 {
+        return Vec::new();
+    }
+    let parts = [("upload", traffic.upload), ("kernels", traffic.kernels), ("download", traffic.download)];
+    let rest = report.total.saturating_sub(parts.iter().map(|(_, time)| *time).sum());
+    parts.into_iter().chain([("the rest", rest)]).map(|(name, time)| Phase::new(name, time)).collect()
+}
+
+fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut found = vec![
+        ("proofwarp".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+        ("host".to_owned(), format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
+        ("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK})")),
+    ];
+    let device = |device: &std::sync::Arc<proofwarp::Device>| {
+        let info = device.info();
+        let memory = crate::table::bytes(info.memory);
+        ("device".to_owned(), format!("{} ({}), {memory}", info.name, info.backend))
+    };
+    found.extend(accelerator.devices().iter().map(device));
+    let settings = std::env::vars().filter(|(name, _)| name.starts_with("PROOFWARP_") || name == "BELLMAN_NO_GPU");
+    found.extend(settings);
+    found
+}
+
+/// Where stock runs in this build.
+pub const STOCK: &str = if cfg!(feature = "stock-cuda") {
+    "its CUDA kernels"
+} else if cfg!(feature = "stock-opencl") {
+    "its OpenCL kernels"
+} else {
+    "the CPU's code"
+};
+
+fn left_out(accelerator: &Accelerator) -> Vec<String> {
+    let mut found = Vec::new();
+    if !cfg!(feature = "stock-cuda") && !cfg!(feature = "stock-opencl") {
+        found.push("stock's own kernels: built without the features stock-cuda and stock-opencl".to_owned());
+    }
+    if accelerator.devices().is_empty() && accelerator.forced().is_none() {
+        found.extend(accelerator.absent().iter().cloned());
+    }
+    found
+}

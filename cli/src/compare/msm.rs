@@ -1,0 +1,100 @@
+//! Sums beside stock ec-gpu-gen, blst and halo2curves.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
+use ec_gpu_gen::multiexp_cpu::{FullDensity, multiexp_cpu};
+use ec_gpu_gen::threadpool::Worker;
+use ff::{Field, PrimeField};
+use group::Curve as _;
+use group::prime::PrimeCurveAffine;
+use halo2curves::bn256;
+use halo2curves::msm::msm_best;
+use proofwarp::curve::MsmCurve;
+use proofwarp::field::NttField;
+use proofwarp::msm::{Form, Msm, msm};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::measure::Session;
+use crate::cli::Curve;
+
+/// Another implementation: its name, and the sum of points by scalars.
+struct Peer<C: MsmCurve>(&'static str, fn(&[C], &[C::Scalar]) -> C::Curve);
+
+/// Measures all sizes of a curve.
+pub fn measure(session: &mut Session, curve: Curve) -> Result<()> {
+    match curve {
+        Curve::Bls12G1 => all_sizes::<G1Affine>(session, &[Peer(BLST, |p, s| G1Projective::multi_exp(&curves(p), s))]),
+        Curve::Bls12G2 => all_sizes::<G2Affine>(session, &[Peer(BLST, |p, s| G2Projective::multi_exp(&curves(p), s))]),
+        Curve::Bn254G1 => all_sizes::<bn256::G1Affine>(session, &[Peer(HALO2CURVES, |p, s| msm_best(s, p))]),
+    }
+}
+
+const BLST: &str = "blst, by blstrs";
+const HALO2CURVES: &str = "halo2curves";
+
+fn curves<C: PrimeCurveAffine>(points: &[C]) -> Vec<C::Curve> {
+    points.iter().map(PrimeCurveAffine::to_curve).collect()
+}
+
+fn all_sizes<C>(session: &mut Session, peers: &[Peer<C>]) -> Result<()>
+where
+    C: MsmCurve<Scalar: NttField, Curve: group::Curve<AffineRepr = C>>,
+{
+    let logs = session.logs.clone();
+    session.expect(logs.len() * (2 + peers.len() + usize::from(session.has_device())));
+    logs.into_iter().try_for_each(|log| one_size(session, peers, log))
+}
+
+fn one_size<C>(session: &mut Session, peers: &[Peer<C>], log: u32) -> Result<()>
+where
+    C: MsmCurve<Scalar: NttField, Curve: group::Curve<AffineRepr = C>>,
+{
+    let (points, scalars) = inputs::<C>(1 << log);
+    let operation = format!("msm {}", C::NAME);
+    let accelerator = session.accelerator.clone();
+    let name = |implementation: &'static str| (operation.as_str(), implementation, log);
+    let mut sums = Vec::new();
+    if session.has_device() {
+        let kept = Msm::new(&accelerator, &points)?;
+        let there = kept.upload_scalars(&canonical(&scalars), Form::Canonical)?;
+        sums.push(session.ours(name("proofwarp, resident"), || Ok(kept.run(&there, None)?))?);
+    }
+    sums.push(session.ours(name("proofwarp, from the host"), || Ok(msm(&accelerator, &points, &scalars, None)?))?);
+    let (stock_points, stock_scalars) = (Arc::new(points.clone()), Arc::new(reprs(&scalars)));
+    sums.push(session.timed(name("stock ec-gpu-gen, CPU"), || {
+        let (worker, bases) = (Worker::new(), (stock_points.clone(), 0));
+        Ok(multiexp_cpu(&worker, bases, FullDensity, stock_scalars.clone()).wait()?)
+    })?);
+    for &Peer(peer, sum) in peers {
+        sums.push(session.timed(name(peer), || Ok(sum(&points, &scalars)))?);
+    }
+    ensure!(sums.iter().all(|sum| *sum == sums[0]), "{operation} of 2^{log}: sums differ");
+    session.checked(format!("{operation} of 2^{log}: {} equal sums", sums.len()));
+    Ok(())
+}
+
+/// Multiples of the generator, and random scalars.
+fn inputs<C>(count: usize) -> (Vec<C>, Vec<C::Scalar>)
+where
+    C: MsmCurve<Curve: group::Curve<AffineRepr = C>>,
+{
+    let mut rng = ChaCha8Rng::seed_from_u64(count as u64);
+    let g = C::generator();
+    let start = g.to_curve() * C::Scalar::random(&mut rng);
+    let sums: Vec<C::Curve> = std::iter::successors(Some(start), |sum| Some(*sum + g)).take(count).collect();
+    let mut points = vec![C::identity(); count];
+    C::Curve::batch_normalize(&sums, &mut points);
+    (points, (0..count).map(|_| C::Scalar::random(&mut rng)).collect())
+}
+
+fn reprs<F: PrimeField>(scalars: &[F]) -> Vec<F::Repr> {
+    scalars.iter().map(PrimeField::to_repr).collect()
+}
+
+fn canonical<F: PrimeField>(scalars: &[F]) -> Vec<[u8; 32]> {
+    let number = |scalar: &F| std::array::from_fn(|byte| scalar.to_repr().as_ref()[byte]);
+    scalars.iter().map(number).collect()
+}

@@ -1,0 +1,79 @@
+//! Transforms beside stock ec-gpu-gen and halo2curves.
+
+use anyhow::{Result, ensure};
+use ec_gpu_gen::fft_cpu::parallel_fft;
+use ec_gpu_gen::threadpool::Worker;
+use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::ntt::{Direction, NttDomain};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::measure::Session;
+use crate::cli::Field;
+
+/// Measures all sizes of a field.
+pub fn measure(session: &mut Session, field: Field) -> Result<()> {
+    match field {
+        Field::Bls12 => all_sizes::<blstrs::Scalar>(session),
+        Field::Bn254 => all_sizes::<halo2curves::bn256::Fr>(session),
+    }
+}
+
+fn all_sizes<F: NttField>(session: &mut Session) -> Result<()> {
+    let logs = session.logs.clone();
+    session.expect(logs.len() * (3 + usize::from(session.has_device())));
+    logs.into_iter().try_for_each(|log| one_size::<F>(session, log))
+}
+
+fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
+    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(log));
+    let input: Vec<F> = (0..1_usize << log).map(|_| F::random(&mut rng)).collect();
+    let operation = format!("ntt {}", F::NAME);
+    let name = |implementation: &'static str| (operation.as_str(), implementation, log);
+    let domain = NttDomain::<F>::new(&session.accelerator, log)?;
+    let omega = domain.omega();
+    let mut results = Vec::new();
+    if let Some(device) = session.accelerator.devices().first().cloned() {
+        results.push(resident(session, name("proofwarp, resident"), &domain, &device, &input)?);
+    }
+    // Each transforms a copy anew: what a copy takes is the same for all.
+    results.push(session.ours(name("proofwarp, from the host"), || {
+        let mut values = input.clone();
+        let report = domain.forward(&mut values)?;
+        Ok((values, report))
+    })?);
+    let worker = Worker::new();
+    results.push(session.timed(name("stock ec-gpu-gen, CPU"), || {
+        let mut values = input.clone();
+        parallel_fft(&mut values, &worker, &omega, log, worker.log_num_threads());
+        Ok(values)
+    })?);
+    results.push(session.timed(name("halo2curves"), || {
+        let mut values = input.clone();
+        halo2curves::fft::best_fft(&mut values, omega, log);
+        Ok(values)
+    })?);
+    ensure!(results.iter().all(|values| *values == results[0]), "{operation} of 2^{log}: results differ");
+    session.checked(format!("{operation} of 2^{log}: {} equal results", results.len()));
+    Ok(())
+}
+
+/// A vector that stays on a device, transformed again and again; the first result is what is compared.
+fn resident<F: NttField>(
+    session: &mut Session,
+    name: (&str, &str, u32),
+    domain: &NttDomain<F>,
+    device: &std::sync::Arc<proofwarp::Device>,
+    input: &[F],
+) -> Result<Vec<F>> {
+    let mut stream = device.stream()?;
+    let mut vector = DeviceVector::upload(&mut stream, input)?;
+    domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
+    let mut values = vec![F::ZERO; input.len()];
+    vector.download(&mut stream, &mut values)?;
+    session.timed(name, || {
+        domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
+        Ok(stream.wait(None)?)
+    })?;
+    Ok(values)
+}

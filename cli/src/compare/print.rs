@@ -1,0 +1,34 @@
+//! A comparison on a terminal.
+
+use super::results::Comparison;
+use crate::table::{self, milliseconds};
+
+/// Prints tables, what was checked, and what was left out.
+pub fn print(comparison: &Comparison) {
+    for operation in comparison.operations() {
+        let (header, rows) = rows(comparison, operation);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        println!("\n{operation}: ms, and how many times as long as the first\n{}", table::new(&header, 1, rows));
+    }
+    comparison.checked.iter().for_each(|line| println!("{line}"));
+    comparison.left_out.iter().for_each(|line| println!("left out: {line}"));
+}
+
+/// A row for each implementation, a column for each size.
+pub fn rows(comparison: &Comparison, operation: &str) -> (Vec<String>, Vec<Vec<String>>) {
+    let logs = comparison.logs(operation);
+    let implementations = comparison.implementations(operation);
+    let header = std::iter::once(String::new()).chain(logs.iter().map(|log| format!("2^{log}"))).collect();
+    let cell = |implementation: &str, log: u32| {
+        let Some(found) = comparison.find(operation, implementation, log) else { return String::new() };
+        let first = implementations.first().and_then(|first| comparison.find(operation, first, log));
+        let ratio = first.filter(|_| implementations[0] != implementation);
+        let ratio = ratio.map(|first| format!(" ({:.1} ×)", found.milliseconds / first.milliseconds));
+        milliseconds(found.milliseconds) + &ratio.unwrap_or_default()
+    };
+    let row = |implementation: &&str| {
+        let cells = logs.iter().map(|log| cell(implementation, *log));
+        std::iter::once((*implementation).to_owned()).chain(cells).collect()
+    };
+    (header, implementations.iter().map(row).collect())
+}

@@ -1,0 +1,74 @@
+//! What this machine proves on and why.
+//!
+//! [`facts`] looks, [`judge`] says what the facts mean and what to do, [`adapters`] what each adapter makes of them, and
+//! [`selftest`] computes; [`print`] shows it all.
+
+mod adapters;
+mod facts;
+mod finding;
+mod judge;
+mod print;
+mod selftest;
+
+use anyhow::Result;
+use proofwarp::Accelerator;
+use serde::Serialize;
+
+use crate::cli::Doctor;
+use adapters::Adapter;
+use facts::Facts;
+use finding::{Finding, Level};
+use selftest::Tested;
+
+/// All that is said.
+#[derive(Debug, Serialize)]
+pub struct Diagnosis {
+    version: &'static str,
+    summary: String,
+    exit_code: u8,
+    findings: Vec<Finding>,
+    facts: Facts,
+    adapters: Vec<Adapter>,
+    self_test: Vec<Tested>,
+}
+
+/// Looks, tests, prints; gives the exit code.
+pub fn run(options: &Doctor) -> Result<u8> {
+    let diagnosis = diagnose(options);
+    match options.json {
+        true => println!("{}", serde_json::to_string_pretty(&diagnosis)?),
+        false => print::print(&diagnosis),
+    }
+    Ok(diagnosis.exit_code)
+}
+
+fn diagnose(options: &Doctor) -> Diagnosis {
+    let accelerator = Accelerator::from_env();
+    let facts = Facts::look(&accelerator);
+    let mut findings = judge::judge(&facts);
+    let self_test = match (&accelerator, options.no_self_test) {
+        (Ok(accelerator), false) => selftest::run(accelerator, options.log),
+        _ => Vec::new(),
+    };
+    findings.extend(judge::self_test(&self_test));
+    let exit_code = findings.iter().map(|finding| finding.level.exit_code()).max().unwrap_or(0);
+    let version = env!("CARGO_PKG_VERSION");
+    let summary = summary(&facts, &findings, &self_test);
+    Diagnosis { version, summary, exit_code, adapters: adapters::all(&facts), findings, facts, self_test }
+}
+
+/// One line: where proofs are made, and what is wrong.
+fn summary(facts: &Facts, findings: &[Finding], tested: &[Tested]) -> String {
+    let place = match facts.devices.as_slice() {
+        _ if facts.accelerator.is_some() => "proofs cannot be made".to_owned(),
+        [] => "proofs are made on the CPU".to_owned(),
+        [one] => format!("proofs are made on {} ({})", one.name, one.backend),
+        [one, more @ ..] => format!("proofs are made on {} ({}) and {} more", one.name, one.backend, more.len()),
+    };
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let tests = match tested.len() {
+        0 => "no self-test".to_owned(),
+        tests => format!("{} of {tests} self-tests right", tested.iter().filter(|test| test.is_right()).count()),
+    };
+    format!("{place}; {tests}; {} faults, {} warnings", count(Level::Fault), count(Level::Warning))
+}

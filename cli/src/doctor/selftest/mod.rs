@@ -1,0 +1,186 @@
+//! Known answers, by every kernel family that proofs are made with. What is compared with is derived on paper: no code of the
+//! engine's has to do with it.
+//!
+//! The families `vector` and `points` are for the project's own tests alone, and are left out.
+
+mod groth16;
+mod msm;
+mod plonk;
+mod rows;
+mod transform;
+
+use std::time::{Duration, Instant};
+
+use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
+use halo2curves::bn256;
+use proofwarp::field::NttField;
+use proofwarp::{Accelerator, BackendKind, Error, Report, Result};
+use serde::Serialize;
+
+use crate::progress::Progress;
+
+/// Sizes, on GPUs and on processors.
+const LOG_ON_GPU: u32 = 20;
+const LOG_ON_CPU: u32 = 12;
+/// A transform of this size has kernels of its own.
+const SMALL_NTT: u32 = 17;
+
+/// A test and what came of it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Tested {
+    pub family: &'static str,
+    /// The field, or the curve.
+    pub of: &'static str,
+    pub elements: usize,
+    pub ran_on: String,
+    /// What is wrong, if something is.
+    pub fault: Option<String>,
+    /// Of one call after the first, with what it needs resident where it can be.
+    pub milliseconds: f64,
+    pub per_second: f64,
+    /// What one H200 takes, where this is one and the size is that of the figure.
+    pub expected: Option<f64>,
+}
+
+impl Tested {
+    pub fn is_right(&self) -> bool {
+        self.fault.is_none()
+    }
+}
+
+/// What a test gives: where it ran, how long a call took, and whether the answer is right.
+struct Answer {
+    report: Report,
+    time: Duration,
+    is_right: bool,
+}
+
+type Test = fn(&Accelerator, u32) -> Result<Answer>;
+
+/// A family, a field or curve, its test, and whether its size may be chosen.
+struct Case(&'static str, &'static str, Test, Size);
+
+#[derive(Clone, Copy)]
+enum Size {
+    Chosen,
+    Log(u32),
+}
+
+fn cases() -> Vec<Case> {
+    use Size::{Chosen, Log};
+    vec![
+        Case("msm", "bls12_381_g1", msm::test::<G1Affine>, Chosen),
+        Case("msm", "bls12_381_g2", msm::test::<G2Affine>, Chosen),
+        Case("msm", "bn254_g1", msm::test::<bn256::G1Affine>, Chosen),
+        Case("msm", "bn254_g2", msm::test::<bn256::G2Affine>, Chosen),
+        Case("msm", "pallas", msm::test::<halo2curves::pasta::EpAffine>, Chosen),
+        Case("msm", "vesta", msm::test::<halo2curves::pasta::EqAffine>, Chosen),
+        Case("ntt", "bls12_381_fr", transform::test::<Scalar>, Chosen),
+        Case("ntt", "bn254_fr", transform::test::<bn256::Fr>, Chosen),
+        Case("ntt", "pasta_fp", transform::test::<halo2curves::pasta::Fp>, Chosen),
+        Case("ntt", "pasta_fq", transform::test::<halo2curves::pasta::Fq>, Chosen),
+        Case("ntt_small", "bls12_381_fr", transform::test::<Scalar>, Log(SMALL_NTT)),
+        Case("ntt_small", "bn254_fr", transform::test::<bn256::Fr>, Log(SMALL_NTT)),
+        Case("csr", "bls12_381_fr", rows::csr::<Scalar>, Chosen),
+        Case("csr", "bn254_fr", rows::csr::<bn256::Fr>, Chosen),
+        Case("expression", "bls12_381_fr", rows::expression::<Scalar>, Chosen),
+        Case("expression", "bn254_fr", rows::expression::<bn256::Fr>, Chosen),
+        Case("groth16", "bls12_381", groth16::test::<Bls12>, Log(2)),
+        Case("groth16", "bn254", groth16::test::<bn256::Bn256>, Log(2)),
+        Case("plonk", "bls12_381_fr", plonk::test::<Scalar>, Chosen),
+        Case("plonk", "bn254_fr", plonk::test::<bn256::Fr>, Chosen),
+    ]
+}
+
+/// Runs all of them.
+pub fn run(accelerator: &Accelerator, log: Option<u32>) -> Vec<Tested> {
+    let gpu = accelerator.devices().first().is_some_and(|device| !device.info().is_cpu);
+    let log = log.unwrap_or(if gpu { LOG_ON_GPU } else { LOG_ON_CPU });
+    let cases = cases();
+    let progress = Progress::new(cases.len() as u64);
+    let tests =
+        cases.iter().map(|case| progress.step(&format!("{} {}", case.0, case.1), || case.run(accelerator, log)));
+    tests.collect()
+}
+
+impl Case {
+    fn run(&self, accelerator: &Accelerator, log: u32) -> Tested {
+        let Self(family, of, test, size) = *self;
+        let log = if let Size::Log(log) = size { log } else { log };
+        let tested = Tested { family, of, elements: 1 << log, ..Tested::default() };
+        match test(accelerator, log) {
+            Err(error) => Tested { fault: Some(error.to_string()), ran_on: "–".to_owned(), ..tested },
+            Ok(Answer { report, time, is_right }) => Tested {
+                ran_on: format!("{} ({})", report.backend, report.device),
+                fault: (!is_right).then(|| "the answer is another than the known one".to_owned()),
+                milliseconds: time.as_secs_f64() * 1e3,
+                per_second: (1_u64 << log) as f64 / time.as_secs_f64().max(1e-9),
+                expected: expected(family, of, log, &report),
+                ..tested
+            },
+        }
+    }
+}
+
+/// Milliseconds of one H200 at 2^20, from docs/performance.md: family, field or curve, on CUDA, on OpenCL.
+const FIGURES: [(&str, &str, f64, f64); 4] = [
+    ("msm", "bls12_381_g1", 6.08, 7.73),
+    ("msm", "bls12_381_g2", 15.6, 22.1),
+    ("msm", "bn254_g1", 3.68, 4.24),
+    ("ntt", "bls12_381_fr", 0.183, 0.193),
+];
+
+fn expected(family: &str, of: &str, log: u32, report: &Report) -> Option<f64> {
+    if log != LOG_ON_GPU || !report.device.contains("H200") {
+        return None;
+    }
+    let (_, _, cuda, opencl) = FIGURES.into_iter().find(|figure| (figure.0, figure.1) == (family, of))?;
+    match report.backend {
+        BackendKind::Cuda => Some(cuda),
+        BackendKind::OpenCl => Some(opencl),
+        BackendKind::Cpu => None,
+    }
+}
+
+/// A call's result and its time.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed()))
+}
+
+/// 0, 1, 2 … as elements.
+fn counted<F: NttField>(count: usize) -> Vec<F> {
+    (0..count as u64).map(F::from).collect()
+}
+
+/// An element that has to have an inverse.
+fn inverse<F: ff::Field>(element: F) -> Result<F> {
+    let inverse: Option<F> = element.invert().into();
+    inverse.ok_or_else(|| Error::invalid("self-test", "element", "one with an inverse", "zero"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_answers_are_right() {
+        for accelerator in [Accelerator::with_backend(BackendKind::Cpu), Accelerator::from_env()] {
+            let tested = run(&accelerator.expect("an accelerator"), Some(8));
+            assert_eq!(tested.len(), cases().len());
+            for test in tested {
+                assert!(test.is_right() && test.per_second > 0.0, "{test:?}");
+            }
+        }
+    }
+
+    /// A wrong answer is told.
+    #[test]
+    fn a_wrong_answer_is_a_fault() {
+        let wrong: Test =
+            |accelerator, log| Ok(Answer { is_right: false, ..transform::test::<Scalar>(accelerator, log)? });
+        let host = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
+        assert!(!Case("ntt", "bls12_381_fr", wrong, Size::Chosen).run(&host, 4).is_right());
+    }
+}

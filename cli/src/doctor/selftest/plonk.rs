@@ -1,0 +1,47 @@
+//! A step of a PLONKish proof: 1 + X + X² + … at a point.
+
+use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::plonk::steps::{Column, evaluate};
+use proofwarp::{Accelerator, BackendKind, Report, Result, Traffic};
+
+use super::{Answer, inverse, timed};
+
+pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
+    let n = 1_u64 << log;
+    let point = F::from(3);
+    // (zⁿ − 1)/(z − 1)
+    let known = (point.pow_vartime([n]) - F::ONE) * inverse(point - F::ONE)?;
+    let coefficients = vec![F::ONE; n as usize];
+    let (value, time) = match accelerator.devices().first() {
+        None => {
+            let query = evaluate::Query { polynomial: &coefficients[..], point: 0 };
+            timed(|| evaluate::on_cpu(&[query], &[point]))?
+        }
+        Some(device) => {
+            let mut stream = device.stream()?;
+            let polynomial = DeviceVector::upload(&mut stream, &coefficients)?;
+            let query = evaluate::Query { polynomial: Column::new(&polynomial, 0), point: 0 };
+            let mut run = || -> Result<Vec<F>> {
+                let mut value = vec![F::ZERO];
+                evaluate::enqueue(&mut stream, n as usize, &[query], &[point])?.download(&mut stream, &mut value)?;
+                Ok(value)
+            };
+            run()?;
+            timed(run)?
+        }
+    };
+    let (backend, device) = match accelerator.devices().first() {
+        Some(device) => (device.info().backend, device.info().name.clone()),
+        None => (BackendKind::Cpu, "host".to_owned()),
+    };
+    let report = Report {
+        operation: format!("plonk {}", F::NAME),
+        elements: n as usize,
+        backend,
+        device,
+        total: time,
+        traffic: Traffic::default(),
+        fallbacks: Vec::new(),
+    };
+    Ok(Answer { report, time, is_right: value == [known] })
+}

@@ -1,0 +1,39 @@
+//! Sparse products and expressions, row by row over 0, 1, 2 …
+
+use proofwarp::expression::{Coset, Expression, Program};
+use proofwarp::field::NttField;
+use proofwarp::matrix::{Csr, SparseMatrix};
+use proofwarp::{Accelerator, Result};
+
+use super::{Answer, counted, timed};
+
+/// Row i is 3·xᵢ − x₍ᵢ₊₁₎ around the end: 2i − 1, but for the last.
+pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
+    let n = 1_usize << log;
+    let rows = (0..n).map(|i| [(i, F::from(3)), ((i + 1) % n, -F::ONE)]);
+    let matrix = SparseMatrix::new(accelerator, Csr::from_rows(n, rows)?)?;
+    let (x, mut y) = (counted::<F>(n), vec![F::ZERO; n]);
+    matrix.multiply(&x, &mut y, None)?;
+    let (report, time) = timed(|| matrix.multiply(&x, &mut y, None))?;
+    let last = F::from(3) * x[n - 1];
+    let known = |i: usize| if i + 1 == n { last } else { x[i] + x[i] - F::ONE };
+    let is_right = y.iter().enumerate().all(|(i, y)| *y == known(i));
+    Ok(Answer { report, time, is_right })
+}
+
+/// a·b − a(ωX) of a = 0, 1, 2 … and b the same from 1 on: i² − 1, but for the last.
+pub fn expression<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
+    let n = 1_usize << log;
+    let column = |column, rotation| Expression::<F>::column(column, rotation);
+    let program = Program::vectors(&[column(0, 0) * column(1, 0) - column(0, 1)], 0);
+    let a = counted::<F>(n);
+    let b: Vec<F> = a.iter().map(|a| *a + F::ONE).collect();
+    let mut output = vec![F::ZERO; n];
+    let coset = Coset { log_n: log, shift: F::ONE };
+    let mut run = || program.run(accelerator, &[&a, &b], &[], coset, &mut [&mut output], None);
+    run()?;
+    let (report, time) = timed(run)?;
+    let known = |i: usize| if i + 1 == n { a[i] * b[i] } else { a[i].square() - F::ONE };
+    let is_right = output.iter().enumerate().all(|(i, value)| *value == known(i));
+    Ok(Answer { report, time, is_right })
+}

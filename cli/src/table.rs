@@ -1,0 +1,47 @@
+//! Tables on a terminal.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+
+/// A table with this header, whose columns from `numbers` on are numbers.
+pub fn new(header: &[&str], numbers: usize, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(header.iter().map(Cell::new)).add_rows(rows);
+    for index in numbers..header.len() {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Milliseconds with three digits that mean something.
+pub fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms < 1.0 => format!("{ms:.3}"),
+        ms if ms < 10.0 => format!("{ms:.2}"),
+        ms if ms < 100.0 => format!("{ms:.1}"),
+        ms => format!("{ms:.0}"),
+    }
+}
+
+/// Bytes.
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = UNITS.into_iter().find(|(_, size)| bytes >= *size);
+    unit.map_or_else(|| format!("{bytes} B"), |(name, size)| format!("{:.1} {name}", bytes as f64 / size as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let cases = [(0.1834, "0.183"), (6.078, "6.08"), (43.61, "43.6"), (965.2, "965"), (10874.0, "10874")];
+        for (ms, text) in cases {
+            assert_eq!(milliseconds(ms), text);
+        }
+        assert_eq!((bytes(7), bytes(3 << 29)), ("7 B".to_owned(), "1.5 GiB".to_owned()));
+    }
+}
