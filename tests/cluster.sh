@@ -61,6 +61,8 @@ mapfile -t programs < <(build)
 test=${programs[0]} example=${programs[1]}
 export RAYON_NUM_THREADS="${RAYON_NUM_THREADS:-2}" OMPI_MCA_rmaps_base_oversubscribe=1
 
+cargo test --quiet --workspace --features "$features" --lib cluster >"$temp/log" 2>&1 ||
+    { tail -n 40 "$temp/log" >&2; fail "unit tests failed"; }
 for ranks in 1 2 3 4 7; do
     PROOFWARP_BACKEND=cpu passes "^cluster all: $ranks ranks" -np $ranks "$test" all
 done

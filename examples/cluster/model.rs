@@ -43,6 +43,11 @@ impl Job {
         (self.hosts - 1.0) / self.hosts
     }
 
+    /// Seconds until one rank has sent the others their shares of so many bytes.
+    fn from_root(&self, bytes: f64) -> f64 {
+        bytes * self.leaving() / self.network + bytes * (self.gpus - 1.0) / self.ranks() / INSIDE
+    }
+
     /// Seconds until each rank has sent so many bytes, evenly to all others.
     fn all_to_all(&self, bytes: f64) -> f64 {
         let outside = self.gpus * bytes * self.leaving() / self.network;
@@ -70,7 +75,7 @@ impl Model {
 
     /// The same with all scalars on one rank.
     pub fn msm_from_root(&self, points: f64, job: &Job) -> f64 {
-        self.msm(points, job) + ELEMENT * points * job.leaving() / job.network
+        self.msm(points, job) + job.from_root(ELEMENT * points)
     }
 
     /// A transform of a vector in host memory, in slices.
@@ -90,7 +95,7 @@ impl Model {
     /// One proof of 2^log constraints with full-size scalars, the key in slices, the witness on one rank.
     pub fn proof(&self, log: f64, job: &Job) -> f64 {
         let constraints = log.exp2();
-        let scatter = 6.0 * ELEMENT * constraints * job.leaving() / job.network;
+        let scatter = job.from_root(6.0 * ELEMENT * constraints);
         let sums = 5.0 * self.msm + (4.0 * self.g1 + self.g2) * constraints / job.ranks();
         scatter + 6.0 * self.ntt(log, job) + sums
     }

@@ -6,7 +6,7 @@ use crate::model::{Job, Model};
 use crate::steps::Timed;
 use crate::{Failure, Written};
 
-const HOSTS: [f64; 4] = [8.0, 16.0, 32.0, 64.0];
+const HOSTS: [f64; 5] = [1.0, 8.0, 16.0, 32.0, 64.0];
 const GPUS: f64 = 8.0;
 /// Gbit/s.
 const NETWORKS: [f64; 3] = [25.0, 100.0, 400.0];
@@ -20,7 +20,7 @@ pub fn print(files: &[PathBuf]) -> Result<(), Failure> {
     }
     println!("predicted, not measured: hosts of {GPUS} H200, a rank for each GPU\n");
     for bits in NETWORKS {
-        println!("| {bits} Gbit/s | {} |", HOSTS.map(|hosts| format!("{hosts} hosts")).join(" | "));
+        println!("| {bits} Gbit/s | {} |", HOSTS.map(|hosts| format!("{hosts} × {GPUS}")).join(" | "));
         println!("|---|{}", "---|".repeat(HOSTS.len()));
         lines(bits);
         println!();

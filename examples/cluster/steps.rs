@@ -91,7 +91,8 @@ pub fn ntt(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> 
     let (log, rank, x) = (options.log_elements, cluster.rank(), Scalar::from(3));
     let ntt = ClusterNtt::<Scalar>::new(cluster, log)?;
     let length = ntt.coefficients().length(rank);
-    let coefficient = |position| x.pow_vartime([ntt.coefficients().index(rank, position) as u64]);
+    let classes = ntt.coefficients();
+    let coefficient = |position| x.pow_vartime([classes.index(rank, position) as u64]);
     let mut slice = inputs_of(length, coefficient);
     let mut all = Vec::new();
     for (name, direction) in [("ntt", Direction::Forward), ("ntt of coset", Direction::CosetForward)] {
@@ -125,7 +126,7 @@ pub fn ntt(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> 
     Ok(all)
 }
 
-fn inputs_of(length: usize, element: impl Fn(usize) -> Scalar + Sync) -> Vec<Scalar> {
+fn inputs_of(length: usize, element: impl Fn(usize) -> Scalar + Send + Sync) -> Vec<Scalar> {
     use rayon::prelude::*;
     (0..length).into_par_iter().map(element).collect()
 }

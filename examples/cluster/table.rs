@@ -1,13 +1,14 @@
 //! Results as a table.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::steps::Timed;
 
 /// A line for each rank of each step.
 pub fn steps(devices: &[String], steps: &[Timed]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    // By mpirun there is no terminal whose width would matter.
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
     let header = [
         "step",
         "size",

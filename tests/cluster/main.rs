@@ -12,7 +12,7 @@ mod proof;
 mod tools;
 
 use proofwarp::cluster::{Cluster, Options, mpi};
-use tools::{Checks, local_speed};
+use tools::{Checks, lengths, local_speed};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -42,11 +42,12 @@ fn run(world: &mpi::topology::SimpleCommunicator, arguments: &[String]) {
 }
 
 fn all(checks: &Checks) {
-    msm::every_length::<blstrs::G1Affine>(checks);
-    msm::every_length::<halo2curves::bn256::G2Affine>(checks);
-    msm::every_length::<pasta_curves::EpAffine>(checks);
+    let ranks = checks.cluster.size();
+    msm::every_length::<blstrs::G1Affine>(checks, &lengths(ranks));
+    msm::every_length::<halo2curves::bn256::G2Affine>(checks, &[ranks + 1]);
+    msm::every_length::<pasta_curves::EpAffine>(checks, &[ranks - 1, 30]);
     ntt::every_size::<blstrs::Scalar>(checks, 11);
-    ntt::every_size::<pasta_curves::Fp>(checks, 6);
+    ntt::every_size::<pasta_curves::Fp>(checks, 4);
     proof::every_root(checks);
     batch::twice(checks);
     files::same(checks);
@@ -55,8 +56,8 @@ fn all(checks: &Checks) {
 
 /// What each rank does with another backend.
 fn backends(checks: &Checks) {
-    msm::every_length::<blstrs::G1Affine>(checks);
-    ntt::every_size::<blstrs::Scalar>(checks, 9);
+    msm::every_length::<blstrs::G1Affine>(checks, &[0, 2, 3, 100]);
+    ntt::every_size::<blstrs::Scalar>(checks, 6);
     let name = |line: &proofwarp::cluster::Line| line.devices.clone();
     let names: Vec<_> = checks.cluster.table().iter().map(name).collect();
     checks.check(

@@ -7,7 +7,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::msm::{Options, Scalars, msm};
 
-use crate::tools::{Checks, lengths, random};
+use crate::tools::{Checks, random, roots};
 
 /// Multiples of the generator that look random.
 pub fn bases<C: MsmCurve>(count: usize) -> Vec<C> {
@@ -21,9 +21,9 @@ pub fn bases<C: MsmCurve>(count: usize) -> Vec<C> {
     bases
 }
 
-pub fn every_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks) {
+pub fn every_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, lengths: &[usize]) {
     let ranks = checks.cluster.size();
-    for length in lengths(ranks) {
+    for length in lengths.iter().copied() {
         let even = Slices::even(length, ranks);
         let last = Slices::by_speed(
             length,
@@ -53,7 +53,7 @@ fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, sli
     checks.equal(&what, &expected[0], &sum.run(part(0), None).expect("a sum").0);
     let batch = [Scalars::elements(part(0)), Scalars::elements(part(1))];
     checks.equal(format!("{what}, batch"), &expected.to_vec(), &sum.run_batch(&batch, None).expect("sums").0);
-    for root in 0..cluster.size() {
+    for root in roots(cluster.size()) {
         let (on_root, _) = sum.run_to(root, part(1), None).expect("a sum");
         let expected_here = (cluster.rank() == root).then_some(expected[1]);
         checks.equal(format!("{what}, to {root}"), &expected_here, &on_root);
@@ -67,7 +67,7 @@ fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, sli
     let short: Vec<[u8; 32]> =
         (0..length).map(|i| C::Scalar::from(i as u64).to_repr().as_ref().try_into().expect("32")).collect();
     let expected = msm(&checks.cpu, &all, &short, None).expect("a sum").0;
-    let scalars = (cluster.rank() == 0).then_some(Scalars::canonical(&short).with_bit_length(8));
+    let scalars = (cluster.rank() == 0).then_some(Scalars::canonical(&short).with_bit_length(10));
     checks.equal(format!("{what}, short"), &expected, &sum.run_from(0, scalars, None).expect("a sum").0);
 }
 

@@ -9,7 +9,7 @@ use proofwarp::cluster::{ClusterKey, Input};
 use proofwarp::groth16::{Circuit, Parameters, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
 
-use crate::tools::{Checks, random, rng};
+use crate::tools::{Checks, random, rng, roots};
 
 const VARIABLES: usize = 50;
 const INPUTS: usize = 2;
@@ -86,7 +86,7 @@ pub fn every_root(checks: &Checks) {
         let setup = Setup::new(constraints);
         let load = |layout: &proofwarp::cluster::KeyLayout| layout.part(cluster.rank(), &setup.parameters);
         let key = ClusterKey::<Bn256>::new(cluster, &setup.circuit, load).expect("a key");
-        for root in 0..cluster.size() {
+        for root in roots(cluster.size()) {
             let (assignment, r, s) = Setup::witness(root);
             let (inputs, aux) = split(&assignment);
             let evaluated = setup.evaluations(&assignment);

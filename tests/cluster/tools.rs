@@ -65,6 +65,11 @@ pub fn lengths(ranks: usize) -> Vec<usize> {
     lengths
 }
 
+/// The first rank and the last.
+pub fn roots(ranks: usize) -> Vec<usize> {
+    if ranks == 1 { vec![0] } else { vec![0, ranks - 1] }
+}
+
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
