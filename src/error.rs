@@ -55,6 +55,14 @@ pub enum Error {
         /// The kernel that was asked for.
         name: String,
     },
+    /// A rank of a cluster failed; all of its ranks have this error.
+    #[error("rank {rank} of the cluster: {reason}")]
+    Rank {
+        /// The first that failed.
+        rank: usize,
+        /// What it says.
+        reason: String,
+    },
     /// A call into the driver failed.
     #[error("{device}: {call} failed: {reason}")]
     Device {

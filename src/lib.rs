@@ -27,6 +27,7 @@
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |
 //! | what ran where, and how long | [`report`] | [`report::observe`] |
+//! | all of it over the ranks of an MPI job, with the feature `mpi` | `cluster` | `cluster::Cluster` |
 //! | environment variables | [`settings`] | [`settings::Settings`] |
 //! | what this build and this machine have | [`inspect`] | [`mod@inspect`] |
 //!
@@ -41,6 +42,7 @@
 //! |---|---|---|
 //! | `opencl` | yes | OpenCL devices, through the library that is found at run time |
 //! | `cuda` | no | CUDA kernels, compiled by nvcc at build time; the driver is found at run time |
+//! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
 //!
@@ -61,6 +63,8 @@
 pub mod accelerator;
 #[doc(hidden)]
 pub mod backend;
+#[cfg(feature = "mpi")]
+pub mod cluster;
 pub mod columns;
 pub mod curve;
 mod error;

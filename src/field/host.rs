@@ -77,3 +77,16 @@ impl<F: Element> Drop for SecretVec<F> {
         std::hint::black_box(&self.0);
     }
 }
+
+/// Bytes of secrets in ordinary memory. Cleared when dropped.
+#[cfg(feature = "mpi")]
+pub(crate) struct SecretBytes(pub Vec<u8>);
+
+#[cfg(feature = "mpi")]
+impl Drop for SecretBytes {
+    fn drop(&mut self) {
+        clear_all_past_cache(vec![&mut self.0[..]]);
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
+    }
+}

@@ -24,6 +24,8 @@ use std::cmp::Ordering;
 pub use device::DeviceVector;
 use ff::{Field, PrimeField};
 pub use host::HostVector;
+#[cfg(feature = "mpi")]
+pub(crate) use host::SecretBytes;
 pub(crate) use host::SecretVec;
 use rayon::prelude::*;
 

@@ -38,5 +38,9 @@ pub use circuit::{Circuit, Densities};
 pub use engine::Engine;
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use proof::Proof;
+#[cfg(feature = "mpi")]
+pub(crate) use proof::{Sums, proof_of};
 pub use prove::prove;
+#[cfg(feature = "mpi")]
+pub(crate) use quotient::coset_inverse;
 pub use witness::Witness;

@@ -28,7 +28,7 @@ impl<E: Engine> Eq for Proof<E> {}
 
 /// The sums of an assignment over a key's queries.
 #[derive(Debug)]
-pub(super) struct Sums<E: Engine> {
+pub(crate) struct Sums<E: Engine> {
     pub h: E::G1,
     pub l: E::G1,
     pub a: E::G1,
@@ -107,6 +107,12 @@ impl<E: Engine> Blinding<E> {
 /// A proof of each witness's sums.
 pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], blinding: &[Blinding<E>]) -> Vec<Proof<E>> {
     sums.par_iter().zip(blinding).map(|(sums, blinding)| sums.proof(key, blinding)).collect()
+}
+
+/// The proof of sums that a cluster has made, by r and s.
+#[cfg(feature = "mpi")]
+pub(crate) fn proof_of<E: Engine>(key: &Parameters<E>, sums: &Sums<E>, (r, s): (E::Fr, E::Fr)) -> Proof<E> {
+    sums.proof(key, &Blinding::new(key, r, s))
 }
 
 impl<E: Engine> Sums<E> {

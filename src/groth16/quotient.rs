@@ -21,7 +21,7 @@ const GROUP: u32 = 128;
 const MAX_GROUPS: u64 = 1 << 16;
 
 /// 1/Z on the coset: Z = xᵐ − 1 is gᵐ − 1 on all of it.
-pub(super) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
+pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
     let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
     let inverse: Option<F> = (power - F::ONE).invert().into();
     inverse.ok_or_else(|| Error::invalid(PLACE, "generator of the coset", "one outside the domain", "one in it"))

@@ -21,7 +21,7 @@ impl<F: NttField> Witness<'_, F> {
     ///
     /// # Errors
     /// It has not, or there are neither evaluations nor matrices.
-    pub(super) fn check(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
+    pub(crate) fn check(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
         let of = |what: &str| format!("{what} of witness {number}");
         equal(of("inputs"), circuit.inputs, self.inputs.len())?;
         equal(of("auxiliary values"), circuit.aux, self.aux.len())?;

@@ -64,6 +64,15 @@ impl<'a> Scalars<'a> {
         self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
     }
 
+    /// Those in host memory, their form, and the bits that were promised.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn in_host_memory(&self) -> Option<(&'a [[u8; 32]], Form, Option<u32>)> {
+        match self.place {
+            Place::Host(scalars) => Some((scalars, self.form, self.bit_length)),
+            Place::Devices(_) => None,
+        }
+    }
+
     /// How they are spread over devices, if they are.
     pub(super) fn grid(&self) -> Option<Grid> {
         match self.place {

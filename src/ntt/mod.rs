@@ -19,6 +19,8 @@
 //! goes to a larger coset without zeros, [`PeerVector`] is one vector over several devices, [`transform_many`] takes any
 //! sums Σ aᵢ·ω^(ij).
 
+#[cfg(feature = "mpi")]
+mod between;
 mod cpu;
 mod domain;
 mod elements;
@@ -39,6 +41,8 @@ mod tables;
 mod transform;
 mod vectors;
 
+#[cfg(feature = "mpi")]
+pub(crate) use between::{Columns, transform_each_on_cpu};
 pub use domain::{Direction, NttDomain, Options};
 pub use extended::ExtendedDomain;
 pub use many::transform_many;

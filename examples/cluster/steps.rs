@@ -1,0 +1,132 @@
+//! The multiplication and the transform, checked by closed forms, so that no rank needs more than its own slice.
+
+use std::time::Instant;
+
+use blstrs::{G1Affine, G1Projective, Scalar};
+use ff::Field;
+use group::Group;
+use proofwarp::cluster::{Cluster, ClusterMsm, ClusterNtt, Ledger};
+use proofwarp::ntt::Direction;
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+use crate::cli::Options;
+use crate::inputs::{multiples, powers, weighted_sum};
+
+/// A step, its median time, and what each rank did in all of its calls.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Timed {
+    pub step: String,
+    /// Elements, the binary logarithm.
+    pub log: u32,
+    /// How many of them a call does: proofs of a batch.
+    pub count: usize,
+    pub first_seconds: f64,
+    pub seconds: f64,
+    pub ranks: Vec<Share>,
+}
+
+/// What one rank did in a call, on average, in seconds and bytes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Share {
+    pub work: f64,
+    pub waiting: f64,
+    pub messages: f64,
+    pub sent: f64,
+}
+
+/// Times calls, which all ranks begin at the same time.
+pub fn timed<T>(
+    cluster: &Cluster,
+    (step, log, count): (&str, u32, usize),
+    calls: u32,
+    mut call: impl FnMut() -> Result<T, Failure>,
+) -> Result<(T, Timed), Failure> {
+    let mut value = None;
+    let (mut times, mut before) = (Vec::new(), Vec::new());
+    for number in 0..=calls {
+        if number == 1 {
+            before = ledgers(cluster);
+        }
+        // Nobody is ahead.
+        cluster.agree(Ok(()))?;
+        let start = Instant::now();
+        value = Some(call()?);
+        cluster.agree(Ok(()))?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    let share = |(after, before): (Ledger, Ledger)| {
+        let done = after.since(&before);
+        let [work, waiting, messages] =
+            [done.work, done.waiting, done.messages].map(|t| t.as_secs_f64() / f64::from(calls));
+        Share { work, waiting, messages, sent: done.sent as f64 / f64::from(calls) }
+    };
+    let ranks = ledgers(cluster).into_iter().zip(before).map(share).collect();
+    let (first_seconds, mut rest) = (times[0], times.split_off(1));
+    rest.sort_by(f64::total_cmp);
+    let seconds = rest[rest.len() / 2];
+    let timed = Timed { step: step.to_owned(), log, count, first_seconds, seconds, ranks };
+    Ok((value.ok_or("no call")?, timed))
+}
+
+fn ledgers(cluster: &Cluster) -> Vec<Ledger> {
+    cluster.table().into_iter().map(|line| line.ledger).collect()
+}
+
+/// Σ xⁱ · (i + 1)g.
+pub fn msm(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> {
+    let (length, x) = (1usize << options.log_points, Scalar::from(0x1234_5678_9abc_def1).square());
+    let msm = ClusterMsm::<G1Affine>::new(cluster, length, |range| Ok(multiples(range)))?;
+    let scalars = powers(x, msm.own());
+    let what = ("msm", options.log_points, 1);
+    let (sum, timed) = timed(cluster, what, options.calls, || Ok(msm.run(&scalars, None)?.0))?;
+    if sum != G1Projective::generator() * weighted_sum(x, length as u64) {
+        return Err("the multiplication is wrong".into());
+    }
+    Ok(vec![timed])
+}
+
+/// The polynomial Σ xⁱ·Xⁱ, whose value at ωʲ is (xⁿ − 1)/(x·ωʲ − 1), and back.
+pub fn ntt(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> {
+    let (log, rank, x) = (options.log_elements, cluster.rank(), Scalar::from(3));
+    let ntt = ClusterNtt::<Scalar>::new(cluster, log)?;
+    let length = ntt.coefficients().length(rank);
+    let classes = ntt.coefficients();
+    let coefficient = |position| x.pow_vartime([classes.index(rank, position) as u64]);
+    let mut slice = inputs_of(length, coefficient);
+    let mut all = Vec::new();
+    for (name, direction) in [("ntt", Direction::Forward), ("ntt of coset", Direction::CosetForward)] {
+        let (inverse, shift) = match direction {
+            Direction::CosetForward => (Direction::CosetInverse, ntt.domain().coset()),
+            _ => (Direction::Inverse, Scalar::ONE),
+        };
+        let mut values = slice.clone();
+        let (_, timed) = timed(cluster, (name, log, 1), options.calls, || {
+            values.clone_from(&slice);
+            Ok(ntt.run(direction, &mut values, None)?)
+        })?;
+        let (omega, y) = (ntt.domain().omega(), x * shift);
+        let numerator = y.pow_vartime([1u64 << log]) - Scalar::ONE;
+        let is_right = |position: usize| {
+            let point = omega.pow_vartime([ntt.values().index(rank, position) as u64]);
+            values[position] * (y * point - Scalar::ONE) == numerator
+        };
+        // Some hundred, all over the slice.
+        let step = (values.len() / 128).max(1);
+        if !(0..values.len()).step_by(step).all(is_right) {
+            return Err("the transform is wrong".into());
+        }
+        ntt.run(inverse, &mut values, None)?;
+        if values != slice {
+            return Err("the inverse is wrong".into());
+        }
+        slice = values;
+        all.push(timed);
+    }
+    Ok(all)
+}
+
+fn inputs_of(length: usize, element: impl Fn(usize) -> Scalar + Send + Sync) -> Vec<Scalar> {
+    use rayon::prelude::*;
+    (0..length).into_par_iter().map(element).collect()
+}

@@ -1,0 +1,298 @@
+//! A batch handed out number by number to whichever rank is ready.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+use std::time::Duration;
+
+use mpi::Rank;
+use mpi::point_to_point::MatchedReceiveVec;
+use mpi::traits::{Communicator, Destination, Source};
+
+use super::folder::Folder;
+use super::job::Cluster;
+use crate::{Error, Result};
+
+/// Tags of messages to the root and from it.
+const REPORT: i32 = 2;
+const ORDER: i32 = 3;
+/// How long the root, which also works, waits before it looks for messages again.
+const NAP: Duration = Duration::from_micros(200);
+
+/// A batch of results that are made one by one and kept in a folder.
+#[derive(Debug, Clone)]
+pub struct ClusterBatch {
+    /// What the batch is of, in a line: a folder of another one is refused.
+    pub name: String,
+    /// How many results there are to be.
+    pub count: usize,
+    /// Where rank 0 writes them, a file each; other ranks need not see it.
+    pub folder: PathBuf,
+    /// Most that a rank is given at a time. Towards the end it is given fewer. 2 lets a device begin one while it ends another.
+    pub at_once: usize,
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Results that were there already.
+    pub found: usize,
+    /// Results that each rank made.
+    pub made: Vec<usize>,
+}
+
+/// Results by their numbers.
+type Results = Vec<(usize, Vec<u8>)>;
+
+impl ClusterBatch {
+    /// Makes what is missing. Rank 0 hands out numbers, and works too; each result goes to its folder as it comes. Called by
+    /// all ranks. A job that is started again with the folder of one that ended makes only what is missing.
+    ///
+    /// `make` gives a result for each number that it is given.
+    ///
+    /// # Errors
+    /// On all ranks: the batch is not the same on all of them, the folder is another batch's or cannot be written to, or
+    /// `make` failed on one. What was finished until then is in the folder.
+    pub fn run(&self, cluster: &Cluster, make: impl Fn(&[usize]) -> Result<Vec<Vec<u8>>> + Sync) -> Result<Outcome> {
+        cluster.check_same("batch", format!("{} {}", self.name, self.count).as_bytes())?;
+        let is_root = cluster.rank() == 0;
+        let folder = is_root.then(|| Folder::open(&self.folder, &self.line())).transpose();
+        let folder = cluster.agree(folder)?;
+        let make = |numbers: &[usize]| attempt(&make, numbers);
+        let result = match &folder {
+            Some(folder) => Root::new(self, cluster, folder).run(&make),
+            None => work(cluster, &make),
+        };
+        let counts = cluster.agree(result)?;
+        let counts = cluster.broadcast(0, &counts.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect::<Vec<_>>());
+        let mut counts = numbers(&counts);
+        let found = counts.pop().unwrap_or(0);
+        Ok(Outcome { found, made: counts })
+    }
+
+    /// A result, on rank 0.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn result(&self, number: usize) -> Result<Vec<u8>> {
+        Folder::open(&self.folder, &self.line())?.get(number)
+    }
+
+    fn line(&self) -> String {
+        format!("{}, {} results\n", self.name, self.count)
+    }
+}
+
+/// A rank that is not the root: asks, works, sends, until there is nothing to do.
+fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result<Vec<usize>> {
+    let root = cluster.communicator().process_at_rank(0);
+    let mut report = encode(&Ok(Vec::new()));
+    loop {
+        let order = cluster.waiting(|| {
+            root.send_with_tag(&report[..], REPORT);
+            root.receive_vec_with_tag::<u8>(ORDER).0
+        });
+        cluster.note(|ledger| ledger.sent += report.len() as u64);
+        let order = numbers(&order);
+        if order.is_empty() {
+            return Ok(Vec::new());
+        }
+        let results = cluster.working(|| make(&order));
+        report = encode(&results);
+        if let Err(error) = results {
+            // The root says no more to a rank that failed.
+            cluster.waiting(|| root.send_with_tag(&report[..], REPORT));
+            return Err(error);
+        }
+    }
+}
+
+/// The rank that hands out numbers.
+struct Root<'a> {
+    batch: &'a ClusterBatch,
+    cluster: &'a Cluster,
+    folder: &'a Folder,
+    missing: VecDeque<usize>,
+    found: usize,
+    made: Vec<usize>,
+    /// Whether nothing more is handed out.
+    stopped: bool,
+    /// Why this rank failed; others say so themselves.
+    failure: Option<Error>,
+}
+
+impl<'a> Root<'a> {
+    fn new(batch: &'a ClusterBatch, cluster: &'a Cluster, folder: &'a Folder) -> Self {
+        let missing: VecDeque<usize> = folder.missing(batch.count).into();
+        let (found, made) = (batch.count - missing.len(), vec![0; cluster.size()]);
+        Self { batch, cluster, folder, missing, found, made, stopped: false, failure: None }
+    }
+
+    /// Serves the others while a thread does the root's own share.
+    fn run(mut self, make: &(dyn Fn(&[usize]) -> Result<Results> + Sync)) -> Result<Vec<usize>> {
+        let (orders, to_do) = channel::<Vec<usize>>();
+        let (done, results) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || own_share(&to_do, &done, make));
+            self.serve(orders, &results);
+        });
+        self.made.push(self.found);
+        self.failure.map_or(Ok(self.made), Err)
+    }
+
+    fn serve(&mut self, orders: Sender<Vec<usize>>, results: &Receiver<(Result<Results>, Duration)>) {
+        let mut others = self.cluster.size() - 1;
+        let mut own = self.order(Some(orders));
+        while others > 0 || own.is_some() {
+            let mut idle = true;
+            if let Some((rank, report)) = self.next_report() {
+                idle = false;
+                others -= usize::from(!self.answer(rank, &report));
+            }
+            match results.try_recv() {
+                Ok((result, time)) => {
+                    idle = false;
+                    self.cluster.note(|ledger| ledger.work += time);
+                    self.keep(0, result);
+                    own = self.order(own);
+                }
+                Err(TryRecvError::Disconnected) => own = None,
+                Err(TryRecvError::Empty) => {}
+            }
+            if idle {
+                thread::sleep(NAP);
+            }
+        }
+    }
+
+    /// Gives the root's own thread numbers; without any it ends.
+    fn order(&mut self, own: Option<Sender<Vec<usize>>>) -> Option<Sender<Vec<usize>>> {
+        let numbers = self.next();
+        own.filter(|own| !numbers.is_empty() && own.send(numbers).is_ok())
+    }
+
+    /// A message that is there.
+    fn next_report(&self) -> Option<(Rank, Vec<u8>)> {
+        let found = self.cluster.communicator().any_process().immediate_matched_probe_with_tag(REPORT)?;
+        let (report, status) = self.cluster.waiting(|| found.matched_receive_vec::<u8>());
+        Some((status.source_rank(), report))
+    }
+
+    /// Keeps what a rank has made and tells it what to do next; whether there is something.
+    fn answer(&mut self, rank: Rank, report: &[u8]) -> bool {
+        let Ok(results) = decode(report) else {
+            self.stopped = true;
+            return false;
+        };
+        self.keep(rank as usize, Ok(results));
+        let next = self.next();
+        let order: Vec<u8> = next.iter().flat_map(|number| (*number as u64).to_le_bytes()).collect();
+        let process = self.cluster.communicator().process_at_rank(rank);
+        self.cluster.waiting(|| process.send_with_tag(&order[..], ORDER));
+        self.cluster.note(|ledger| ledger.sent += order.len() as u64);
+        !next.is_empty()
+    }
+
+    fn keep(&mut self, rank: usize, result: Result<Results>) {
+        let put = |results: Results| -> Result<usize> {
+            results.iter().try_for_each(|(number, bytes)| self.folder.put(*number, bytes))?;
+            Ok(results.len())
+        };
+        match result.and_then(put) {
+            Ok(count) => self.made[rank] += count,
+            Err(error) => {
+                self.stopped = true;
+                self.failure = self.failure.take().or(Some(error));
+            }
+        }
+    }
+
+    /// Numbers for a rank that is ready: fewer where few are left, so that all end at about the same time.
+    fn next(&mut self) -> Vec<usize> {
+        if self.stopped {
+            return Vec::new();
+        }
+        let left = self.missing.len();
+        let count = (left / (2 * self.cluster.size())).clamp(1, self.batch.at_once.max(1)).min(left);
+        self.missing.drain(..count).collect()
+    }
+}
+
+/// The root's own thread: it calls no MPI.
+fn own_share(
+    to_do: &Receiver<Vec<usize>>,
+    done: &Sender<(Result<Results>, Duration)>,
+    make: &(dyn Fn(&[usize]) -> Result<Results> + Sync),
+) {
+    for numbers in to_do {
+        let start = std::time::Instant::now();
+        let result = make(&numbers);
+        if done.send((result, start.elapsed())).is_err() {
+            return;
+        }
+    }
+}
+
+/// Results with their numbers; a panic is an error, since a rank that ends leaves the others waiting.
+fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) -> Result<Results> {
+    let made = catch_unwind(AssertUnwindSafe(|| make(numbers)));
+    let made = made.unwrap_or_else(|panic| Err(Error::panicked("cluster batch", &*panic)))?;
+    if made.len() != numbers.len() {
+        return Err(Error::invalid("cluster batch", "results of a piece of work", numbers.len(), made.len()));
+    }
+    Ok(numbers.iter().copied().zip(made).collect())
+}
+
+/// A rank's report as a message: nothing but a mark where it failed, for the text comes when ranks agree.
+fn encode(results: &Result<Results>) -> Vec<u8> {
+    let Ok(results) = results else { return vec![1] };
+    let mut bytes = vec![0];
+    for (number, result) in results {
+        bytes.extend((*number as u64).to_le_bytes());
+        bytes.extend((result.len() as u64).to_le_bytes());
+        bytes.extend(result);
+    }
+    bytes
+}
+
+fn decode(report: &[u8]) -> Result<Results> {
+    let failed = || Error::device("host", "cluster batch", "another rank failed");
+    let Some((0, mut rest)) = report.split_first().map(|(mark, rest)| (*mark, rest)) else { return Err(failed()) };
+    let mut results = Vec::new();
+    while let Some((head, tail)) = rest.split_at_checked(16) {
+        let head = numbers(head);
+        let (result, next) = tail.split_at_checked(head[1]).ok_or_else(failed)?;
+        results.push((head[0], result.to_vec()));
+        rest = next;
+    }
+    Ok(results)
+}
+
+/// Numbers of eight bytes each.
+fn numbers(bytes: &[u8]) -> Vec<usize> {
+    bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number) as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_come_as_they_went() {
+        for results in [vec![], vec![(7, vec![1, 2, 3])], vec![(0, vec![]), (1 << 40, vec![9; 100])]] {
+            assert_eq!(decode(&encode(&Ok(results.clone()))).expect("no error"), results);
+        }
+        assert!(decode(&encode(&Err(Error::Aborted))).is_err() && decode(&[]).is_err());
+        let cut = &encode(&Ok(vec![(1, vec![5; 9])]))[..20];
+        assert!(decode(cut).is_err());
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let result = attempt(&|_: &[usize]| panic!("on purpose"), &[1]);
+        assert!(result.is_err_and(|error| error.to_string().contains("on purpose")));
+        assert!(attempt(&|_: &[usize]| Ok(vec![]), &[1]).is_err());
+    }
+}

@@ -1,0 +1,246 @@
+//! One proof of a key that no host's devices hold: its queries are in slices.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::layout::{KeyLayout, check};
+use super::quotient::{evaluate, quotient, scatter};
+use crate::backend::{Abort, Traffic};
+use crate::cluster::job::Cluster;
+use crate::cluster::msm::{add_all, speeds};
+use crate::cluster::ntt::ClusterNtt;
+use crate::cluster::slices::Slices;
+use crate::curve::MsmCurve;
+use crate::field::SecretVec;
+use crate::groth16::{Circuit, Engine, Parameters, Proof, ProvingKeyOnDevice, Sums, Witness, proof_of, prove};
+use crate::msm::{Msm, Options, Scalars};
+use crate::report::Call;
+use crate::{BackendKind, Error, Report, Result};
+
+const PLACE: &str = "cluster groth16";
+
+/// What a proof is made of, on the rank that has it.
+pub struct Input<'a, E: Engine> {
+    /// The circuit.
+    pub circuit: &'a Circuit<E::Fr>,
+    /// The witness; without evaluations the rank computes them from the circuit's matrices.
+    pub witness: Witness<'a, E::Fr>,
+    /// r and s, which must be fresh ([`crate::groth16::prove()`]).
+    pub blinding: (E::Fr, E::Fr),
+}
+
+impl<E: Engine> Clone for Input<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E: Engine> Copy for Input<'_, E> {}
+
+/// A proving key in slices, each on its rank's devices.
+#[derive(Debug)]
+pub struct ClusterKey<'c, E: Engine> {
+    cluster: &'c Cluster,
+    layout: KeyLayout,
+    parts: Parts<'c, E>,
+}
+
+#[derive(Debug)]
+enum Parts<'c, E: Engine> {
+    /// One rank has all, and proves as without a cluster.
+    Whole(Box<ProvingKeyOnDevice<E>>),
+    Slices(Box<InSlices<'c, E>>),
+}
+
+#[derive(Debug)]
+struct InSlices<'c, E: Engine> {
+    /// α, β and δ; the queries are in the multiplications.
+    constants: Parameters<E>,
+    ntt: ClusterNtt<'c, E::Fr>,
+    h: Msm<'static, E::G1Affine>,
+    l: Msm<'static, E::G1Affine>,
+    a: Msm<'static, E::G1Affine>,
+    b_g1: Msm<'static, E::G1Affine>,
+    b_g2: Msm<'static, E::G2Affine>,
+}
+
+impl<'c, E: Engine> ClusterKey<'c, E> {
+    /// A key of a circuit's lengths, of which each rank loads its part. The circuit is given by all ranks. Called by all ranks.
+    ///
+    /// # Errors
+    /// On all ranks, if one of them failed to load its part, or it is of other lengths, has too little memory, or failed.
+    pub fn new(
+        cluster: &'c Cluster,
+        circuit: &Circuit<E::Fr>,
+        load: impl FnOnce(&KeyLayout) -> Result<Parameters<E>>,
+    ) -> Result<Self> {
+        let domain = circuit.constraints().next_power_of_two();
+        let ntt = ClusterNtt::<E::Fr>::new(cluster, domain.trailing_zeros())?;
+        let speeds = speeds::<E::G1Affine>(cluster)?;
+        let slices = |length: usize| Slices::by_speed(length, &speeds);
+        let [a, b_inputs, b_aux] = circuit.query_lengths();
+        let layout = |h| Ok(KeyLayout { h, l: slices(circuit.aux())?, a: slices(a)?, b: slices(b_inputs + b_aux)? });
+        let layout = cluster.agree(layout(ntt.coefficients().clone()))?;
+        cluster.check_same("lengths of the circuit", format!("{layout:?}").as_bytes())?;
+        let rank = cluster.rank();
+        let parts = cluster.working(|| {
+            let part = load(&layout)?;
+            layout.check(rank, &part)?;
+            Parts::new(cluster, ntt, part)
+        });
+        Ok(Self { cluster, layout, parts: cluster.agree(parts)? })
+    }
+
+    /// Which bases each rank has.
+    pub fn layout(&self) -> &KeyLayout {
+        &self.layout
+    }
+
+    /// One proof by all ranks, of what one of them has; that one gets the proof. Called by all ranks.
+    ///
+    /// # Errors
+    /// On all ranks, if the root gives nothing or what does not fit the key, or a rank aborted or failed.
+    pub fn prove(
+        &self,
+        root: usize,
+        input: Option<Input<'_, E>>,
+        abort: Abort<'_>,
+    ) -> Result<(Option<Proof<E>>, Report)> {
+        let start = Instant::now();
+        let input = self.cluster.agree(self.check(root, input))?;
+        match (&self.parts, input) {
+            (Parts::Slices(parts), input) => {
+                let (proof, traffic) = parts.prove(self.cluster, &self.layout, root, input, abort)?;
+                Ok((proof, self.report(start, traffic)))
+            }
+            (Parts::Whole(key), Some(Input { circuit, witness, blinding: (r, s) })) => {
+                let proofs = self.cluster.working(|| prove(key, circuit, &[witness], &[r], &[s], abort));
+                proofs.map(|(proofs, report)| (proofs.into_iter().next(), report))
+            }
+            (Parts::Whole(_), None) => Err(Error::lost(PLACE)),
+        }
+    }
+
+    fn check<'a>(&self, root: usize, input: Option<Input<'a, E>>) -> Result<Option<Input<'a, E>>> {
+        if root >= self.cluster.size() {
+            return Err(Error::invalid(PLACE, "root", format!("below {}", self.cluster.size()), root));
+        }
+        if root != self.cluster.rank() {
+            return Ok(None);
+        }
+        let input = input.ok_or_else(|| Error::invalid(PLACE, "input of the root", "some", "none"))?;
+        let (circuit, [a, b_inputs, b_aux]) = (input.circuit, input.circuit.query_lengths());
+        let KeyLayout { h, l, a: of_a, b } = &self.layout;
+        check("order of the domain", h.count() * h.class_length(), circuit.constraints().next_power_of_two())?;
+        check("auxiliary variables", l.length(), circuit.aux())?;
+        check("variables of a", of_a.length(), a)?;
+        check("variables of b", b.length(), b_inputs + b_aux)?;
+        input.witness.check(0, circuit)?;
+        Ok(Some(input))
+    }
+
+    fn report(&self, start: Instant, traffic: Traffic) -> Report {
+        let call =
+            Call { operation: format!("cluster groth16 {}", E::G1Affine::NAME), elements: self.layout.l.length() };
+        let device = self.cluster.accelerator().devices().first();
+        let (backend, name) =
+            device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
+        call.done(backend, name, start, traffic, Vec::new())
+    }
+}
+
+impl<'c, E: Engine> Parts<'c, E> {
+    fn new(cluster: &'c Cluster, ntt: ClusterNtt<'c, E::Fr>, part: Parameters<E>) -> Result<Self> {
+        let accelerator = cluster.accelerator();
+        if cluster.size() == 1 {
+            return Ok(Self::Whole(Box::new(ProvingKeyOnDevice::new(accelerator, part)?)));
+        }
+        let Parameters { h, l, a, b_g1, b_g2, .. } = part;
+        let none = || Vec::new().into();
+        let constants = Parameters { h: none(), l: none(), a: none(), b_g1: none(), b_g2: Vec::new().into(), ..part };
+        let table = |points| Msm::shared(accelerator, points, Options::default());
+        let b_g2 = Msm::shared(accelerator, b_g2, Options::default())?;
+        let (h, l, a, b_g1) = (table(h)?, table(l)?, table(a)?, table(b_g1)?);
+        Ok(Self::Slices(Box::new(InSlices { constants, ntt, h, l, a, b_g1, b_g2 })))
+    }
+}
+
+/// Scalars of a rank's parts.
+struct OwnScalars<F: crate::field::NttField> {
+    vectors: [SecretVec<F>; 3],
+    l: SecretVec<F>,
+    a: SecretVec<F>,
+    b: SecretVec<F>,
+}
+
+impl<E: Engine> InSlices<'_, E> {
+    fn prove(
+        &self,
+        cluster: &Cluster,
+        layout: &KeyLayout,
+        root: usize,
+        input: Option<Input<'_, E>>,
+        abort: Abort<'_>,
+    ) -> Result<(Option<Proof<E>>, Traffic)> {
+        let OwnScalars { vectors, l, a, b } = self.hand_out(cluster, layout, root, input, abort)?;
+        let h = quotient(&self.ntt, cluster, vectors, abort)?;
+        let h = &h[..layout.of_h(cluster.rank()).len()];
+        let sums = cluster.working(|| self.sums([h, &l, &a, &b], abort));
+        let (g1, g2, traffic) = cluster.agree(sums)?;
+        let g1 = add_all::<E::G1Affine>(cluster, &g1, Some(root))?;
+        let g2 = add_all::<E::G2Affine>(cluster, &[g2], Some(root))?;
+        let sums = g1.zip(g2).and_then(|(g1, g2)| {
+            let (&[h, l, a, b_g1], &[b_g2]) = (&g1[..], &g2[..]) else { return None };
+            Some(Sums { h, l, a, b_g1, b_g2 })
+        });
+        Ok((sums.zip(input).map(|(sums, input)| proof_of(&self.constants, &sums, input.blinding)), traffic))
+    }
+
+    /// Evaluates on the root, and gives each rank the scalars of its parts.
+    fn hand_out(
+        &self,
+        cluster: &Cluster,
+        layout: &KeyLayout,
+        root: usize,
+        input: Option<Input<'_, E>>,
+        abort: Abort<'_>,
+    ) -> Result<OwnScalars<E::Fr>> {
+        let rank = cluster.rank();
+        let domain = layout.h.count() * layout.h.class_length();
+        let (accelerator, values) = (cluster.accelerator(), self.ntt.values());
+        let assignment = SecretVec(input.map_or_else(Vec::new, |i| [i.witness.inputs, i.witness.aux].concat()));
+        let evaluated = input.map(|input| {
+            let work = || evaluate(accelerator, domain, input.circuit, &input.witness, &assignment, abort);
+            cluster.working(work)
+        });
+        let evaluated = cluster.agree(evaluated.transpose())?;
+        let vectors = [0, 1, 2].map(|number| {
+            let part = |rank: usize| evaluated.as_ref().map_or_else(Vec::new, |all| values.part(rank, &all[number]));
+            scatter(cluster, root, part, values.length(rank))
+        });
+        let chosen = |slices: &Slices, variables: &(dyn Fn(usize) -> usize + Sync)| {
+            let part =
+                |rank: usize| slices.range(rank).into_par_iter().map(|i| assignment[variables(i)]).collect::<Vec<_>>();
+            scatter(cluster, root, part, slices.range(rank).len())
+        };
+        let circuit = input.map(|input| input.circuit);
+        let of = |variables: Option<&[u32]>, i: usize| variables.map_or(0, |variables| variables[i] as usize);
+        let l = chosen(&layout.l, &|i| circuit.map_or(0, Circuit::inputs) + i);
+        let a = chosen(&layout.a, &|i| of(circuit.map(Circuit::variables_of_a), i));
+        let b = chosen(&layout.b, &|i| of(circuit.map(Circuit::variables_of_b), i));
+        Ok(OwnScalars { vectors, l, a, b })
+    }
+
+    /// The rank's sums: those of h, l, a and b in G1, and that in G2.
+    fn sums(&self, [h, l, a, b]: [&[E::Fr]; 4], abort: Abort<'_>) -> Result<(Vec<E::G1>, E::G2, Traffic)> {
+        let (g2, report) = self.b_g2.run(Scalars::elements(b), abort)?;
+        let (mut sums, mut traffic) = (Vec::new(), report.traffic);
+        for (bases, scalars) in [(&self.h, h), (&self.l, l), (&self.a, a), (&self.b_g1, b)] {
+            let (sum, report) = bases.run(Scalars::elements(scalars), abort)?;
+            sums.push(sum);
+            traffic = traffic + report.traffic;
+        }
+        Ok((sums, g2, traffic))
+    }
+}

@@ -1,0 +1,67 @@
+//! Which bases of a key each rank has: numbers only.
+
+use crate::cluster::ntt::Classes;
+use crate::cluster::slices::Slices;
+use crate::curve::MsmCurve;
+use crate::groth16::{Engine, Parameters};
+use crate::msm::Points;
+use crate::{Error, Result};
+
+/// The parts of a key's queries.
+///
+/// Bases of h go where the quotient's coefficients are: a rank's are those of its classes, less the last of all, which no key has.
+/// The others' go in consecutive parts, as long as ranks are fast.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyLayout {
+    /// Where the coefficients of h are.
+    pub h: Classes,
+    /// The parts of l.
+    pub l: Slices,
+    /// The parts of a.
+    pub a: Slices,
+    /// The parts of both queries of b.
+    pub b: Slices,
+}
+
+impl KeyLayout {
+    /// Numbers, among the bases of h, of a rank's.
+    pub fn of_h(&self, rank: usize) -> Vec<usize> {
+        let all = self.h.count() * self.h.class_length();
+        (0..self.h.length(rank)).map(|position| self.h.index(rank, position)).filter(|index| *index + 1 < all).collect()
+    }
+
+    /// A rank's part of a key that is in memory.
+    ///
+    /// # Errors
+    /// An encoded point is not what is expected, or the key is of other lengths.
+    pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
+        check("bases of h", self.h.count() * self.h.class_length() - 1, whole.h.len())?;
+        let h = whole.h.on_host()?;
+        Ok(Parameters {
+            h: self.of_h(rank).into_iter().map(|index| h[index]).collect::<Vec<_>>().into(),
+            l: some(&whole.l, &self.l, rank)?,
+            a: some(&whole.a, &self.a, rank)?,
+            b_g1: some(&whole.b_g1, &self.b, rank)?,
+            b_g2: some(&whole.b_g2, &self.b, rank)?,
+            ..whole.clone()
+        })
+    }
+
+    /// Whether parts have a rank's lengths.
+    pub(super) fn check<E: Engine>(&self, rank: usize, part: &Parameters<E>) -> Result<()> {
+        check("bases of h of the rank", self.of_h(rank).len(), part.h.len())?;
+        check("bases of l of the rank", self.l.range(rank).len(), part.l.len())?;
+        check("bases of a of the rank", self.a.range(rank).len(), part.a.len())?;
+        check("bases of b of the rank", self.b.range(rank).len(), part.b_g1.len())?;
+        check("bases of b in G2 of the rank", self.b.range(rank).len(), part.b_g2.len())
+    }
+}
+
+fn some<C: MsmCurve>(whole: &Points<C>, slices: &Slices, rank: usize) -> Result<Points<C>> {
+    check("bases of a query", slices.length(), whole.len())?;
+    Ok(whole.on_host()?[slices.range(rank)].to_vec().into())
+}
+
+pub(super) fn check(what: &str, expected: usize, actual: usize) -> Result<()> {
+    if expected == actual { Ok(()) } else { Err(Error::invalid("cluster groth16", what, expected, actual)) }
+}

@@ -1,0 +1,10 @@
+//! Groth16 proofs over the ranks of a job: many, each made by one rank, or one that all make together.
+
+mod key;
+mod layout;
+mod many;
+mod quotient;
+
+pub use key::{ClusterKey, Input};
+pub use layout::KeyLayout;
+pub use many::{OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};

@@ -1,0 +1,77 @@
+//! The coefficients of h in slices.
+
+use rayon::prelude::*;
+
+use crate::Result;
+use crate::backend::Abort;
+use crate::cluster::job::Cluster;
+use crate::cluster::ntt::ClusterNtt;
+use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::groth16::{Circuit, Witness, coset_inverse};
+use crate::matrix::SparseMatrix;
+use crate::ntt::Direction;
+use crate::{Accelerator, Error};
+
+/// A·z, B·z and C·z, zero behind the constraints.
+pub(super) fn evaluate<F: NttField>(
+    accelerator: &Accelerator,
+    domain: usize,
+    circuit: &Circuit<F>,
+    witness: &Witness<'_, F>,
+    assignment: &[F],
+    abort: Abort<'_>,
+) -> Result<[SecretVec<F>; 3]> {
+    let mut vectors = [(); 3].map(|()| SecretVec(vec![F::ZERO; domain]));
+    if let Some(evaluations) = &witness.evaluations {
+        vectors.iter_mut().zip(evaluations).for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
+        return Ok(vectors);
+    }
+    let none = || Error::invalid("cluster groth16", "evaluations", "some, or a circuit with its matrices", "neither");
+    for (to, matrix) in vectors.iter_mut().zip(circuit.matrices().ok_or_else(none)?) {
+        let matrix = SparseMatrix::new(accelerator, matrix.clone())?;
+        matrix.multiply(assignment, &mut to[..circuit.constraints()], abort)?;
+    }
+    Ok(vectors)
+}
+
+/// Sends each rank what it is to have; the root makes it, rank by rank.
+pub(super) fn scatter<F: NttField>(
+    cluster: &Cluster,
+    root: usize,
+    part: impl Fn(usize) -> Vec<F>,
+    length: usize,
+) -> SecretVec<F> {
+    if cluster.rank() != root {
+        let mut own = SecretVec(vec![F::ZERO; length]);
+        // SAFETY: what comes is memory of elements of a rank of the same build.
+        let bytes = unsafe { as_bytes_mut(&mut own.0) };
+        let receives = if bytes.is_empty() { Vec::new() } else { vec![(root, bytes)] };
+        cluster.waiting(|| cluster.exchange(Vec::new(), receives));
+        return own;
+    }
+    let parts: Vec<_> = (0..cluster.size()).filter(|rank| *rank != root).map(|r| (r, SecretVec(part(r)))).collect();
+    let sends = parts.iter().filter(|(_, part)| !part.is_empty()).map(|(rank, part)| (*rank, as_bytes(part)));
+    let sends = sends.collect();
+    cluster.waiting(|| cluster.exchange(sends, Vec::new()));
+    SecretVec(part(root))
+}
+
+/// The rank's coefficients of h, from its parts of a, b and c.
+pub(super) fn quotient<F: NttField>(
+    ntt: &ClusterNtt<'_, F>,
+    cluster: &Cluster,
+    [mut a, mut b, mut c]: [SecretVec<F>; 3],
+    abort: Abort<'_>,
+) -> Result<SecretVec<F>> {
+    let factor = cluster.agree(coset_inverse(ntt.domain()))?;
+    for vector in [&mut a, &mut b, &mut c] {
+        ntt.run(Direction::Inverse, &mut vector.0, abort)?;
+    }
+    for vector in [&mut a, &mut b] {
+        ntt.run(Direction::CosetForward, &mut vector.0, abort)?;
+    }
+    cluster.working(|| a.par_iter_mut().zip(&b.0).for_each(|(a, b)| *a *= *b * factor));
+    ntt.run(Direction::CosetInverse, &mut a.0, abort)?;
+    cluster.working(|| a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor));
+    Ok(a)
+}

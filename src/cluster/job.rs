@@ -1,0 +1,338 @@
+//! The ranks of an MPI job, and what all of their operations are made of.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use mpi::collective::SystemOperation;
+use mpi::request::multiple_scope;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::ledger::{Ledger, Line};
+use crate::{Accelerator, Error, Result};
+
+/// Most bytes of one message: MPI counts them in 31 bits.
+const MOST_BYTES: usize = 1 << 30;
+/// Tag of messages between two ranks, which stay in their order.
+const TAG: i32 = 1;
+/// Bytes of each block of a file that a core hashes.
+const BLOCK: usize = 16 << 20;
+
+/// What a rank may settle. All ranks call with the same kind of options.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What this rank works with; with `None` its share of the node's devices ([`Cluster::new`]).
+    pub accelerator: Option<Accelerator>,
+    /// How fast this rank is beside the others, in any unit; measured where no rank says so.
+    pub speed: Option<f64>,
+}
+
+/// The ranks of an MPI job, each with an [`Accelerator`].
+///
+/// **Every method that says so is called by all ranks**, in the same order; all of them return an error then, or none does. MPI is
+/// called by the thread alone that made the cluster. It is dropped before MPI ends.
+pub struct Cluster {
+    communicator: SimpleCommunicator,
+    accelerator: Accelerator,
+    speed: Option<f64>,
+    /// Speeds of all ranks by what was measured.
+    speeds: RefCell<HashMap<&'static str, Vec<f64>>>,
+    ledger: Cell<Ledger>,
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, size) = (self.rank(), self.size());
+        f.debug_struct("Cluster").field("rank", &rank).field("size", &size).field("ledger", &self.ledger).finish()
+    }
+}
+
+impl Cluster {
+    /// The ranks of a communicator, of which it makes a copy. The devices of [`Accelerator::from_env`] are shared out among the
+    /// ranks of a node; ranks in excess share them. Called by all ranks.
+    ///
+    /// # Errors
+    /// On all ranks, if one of them has no accelerator ([`Accelerator::from_env`]) or is of another version.
+    pub fn new(communicator: &impl Communicator) -> Result<Self> {
+        Self::with_options(communicator, Options::default())
+    }
+
+    /// As [`Self::new`], with some things settled by the caller. Called by all ranks.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or some ranks say how fast they are and others do not.
+    pub fn with_options(communicator: &impl Communicator, options: Options) -> Result<Self> {
+        let communicator = communicator.duplicate();
+        let node = communicator.split_shared(communicator.rank());
+        let (local, locals) = (node.rank() as usize, node.size() as usize);
+        let accelerator = options.accelerator.map_or_else(|| share_of_node(local, locals), Ok);
+        // Until the ranks have agreed, it has none.
+        let nothing = Accelerator::with_backend(crate::BackendKind::Cpu);
+        let mut cluster = Self::of(communicator, nothing?, options.speed);
+        cluster.accelerator = cluster.agree(accelerator)?;
+        cluster.check_same("version of proofwarp", env!("CARGO_PKG_VERSION").as_bytes())?;
+        let says = if options.speed.is_some() { "given" } else { "to be measured" };
+        cluster.check_same("speeds", says.as_bytes())?;
+        Ok(cluster)
+    }
+
+    fn of(communicator: SimpleCommunicator, accelerator: Accelerator, speed: Option<f64>) -> Self {
+        Self { communicator, accelerator, speed, speeds: RefCell::default(), ledger: Cell::default() }
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.communicator.rank() as usize
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.communicator.size() as usize
+    }
+
+    /// What this rank works with.
+    pub fn accelerator(&self) -> &Accelerator {
+        &self.accelerator
+    }
+
+    /// The communicator of its messages, for a caller's own.
+    pub fn communicator(&self) -> &SimpleCommunicator {
+        &self.communicator
+    }
+
+    /// What this rank did so far.
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.get()
+    }
+
+    /// What all ranks did so far. Called by all ranks.
+    pub fn table(&self) -> Vec<Line> {
+        let names: Vec<_> = self.accelerator.devices().iter().map(|device| device.info().name.clone()).collect();
+        let names = if names.is_empty() { "cpu".to_owned() } else { names.join(", ") };
+        let mine = [&self.ledger().to_bytes()[..], names.as_bytes()].concat();
+        let line = |(rank, bytes): (usize, Vec<u8>)| {
+            let (ledger, names) = bytes.split_at_checked(32).unwrap_or_default();
+            let devices = String::from_utf8_lossy(names).into_owned();
+            Line { rank, devices, ledger: Ledger::from_bytes(ledger) }
+        };
+        self.gather(&mine).into_iter().enumerate().map(line).collect()
+    }
+
+    /// The result of this rank if all have one; else an error on all of them, that of the first rank that failed. A rank whose own
+    /// hook aborted has [`Error::Aborted`] all the same. Called by all ranks.
+    ///
+    /// Every step in which ranks wait for each other comes after this, so that none waits for one that gave up.
+    ///
+    /// # Errors
+    /// [`Error::Rank`].
+    pub fn agree<T>(&self, result: Result<T>) -> Result<T> {
+        let size = self.communicator.size();
+        if size == 1 {
+            return result;
+        }
+        // The first that failed has the largest number.
+        let mine = if result.is_err() { size - self.communicator.rank() } else { 0 };
+        let mut first = 0;
+        self.waiting(|| self.communicator.all_reduce_into(&mine, &mut first, SystemOperation::max()));
+        if first == 0 {
+            return result;
+        }
+        let rank = (size - first) as usize;
+        let own = result.err();
+        let text = own.as_ref().map(ToString::to_string).unwrap_or_default();
+        let reason = String::from_utf8_lossy(&self.broadcast(rank, text.as_bytes())).into_owned();
+        Err(own.filter(|own| matches!(own, Error::Aborted)).unwrap_or(Error::Rank { rank, reason }))
+    }
+
+    /// Refuses bytes that are not the same on all ranks, by their digest. Called by all ranks.
+    ///
+    /// # Errors
+    /// On all ranks: the first rank whose bytes are others than rank 0's.
+    pub fn check_same(&self, what: &str, bytes: &[u8]) -> Result<()> {
+        if self.size() == 1 {
+            return Ok(());
+        }
+        let digest = self.working(|| digest(bytes));
+        self.check_same_digest(what, &digest)
+    }
+
+    /// As [`Self::check_same`] for what may not be readable.
+    pub(super) fn check_same_digest(&self, what: &str, digest: &[u8]) -> Result<()> {
+        let all = self.gather(digest);
+        match all.iter().position(|other| *other != all[0]) {
+            None => Ok(()),
+            Some(rank) => {
+                let name = |rank: usize| -> String { all[rank].iter().take(8).map(|b| format!("{b:02x}")).collect() };
+                let reason = Error::invalid("cluster", what, format!("{}…, as rank 0 has", name(0)), name(rank) + "…");
+                Err(Error::Rank { rank, reason: reason.to_string() })
+            }
+        }
+    }
+
+    /// Speeds of all ranks: given, or measured now by one piece of work, whose elements a second it returns.
+    pub(super) fn speeds(&self, of: &'static str, measure: impl FnOnce() -> Result<f64>) -> Result<Vec<f64>> {
+        if self.size() == 1 {
+            return Ok(vec![1.0]);
+        }
+        if let Some(known) = self.speeds.borrow().get(of) {
+            return Ok(known.clone());
+        }
+        let mine = self.agree(self.speed.map_or_else(measure, Ok))?;
+        let number = |bytes: Vec<u8>| bytes.try_into().map_or(0.0, f64::from_le_bytes);
+        let speeds: Vec<f64> = self.gather(&mine.to_le_bytes()).into_iter().map(number).collect();
+        self.speeds.borrow_mut().insert(of, speeds.clone());
+        Ok(speeds)
+    }
+
+    /// The bytes of each rank on all of them, in order of the ranks; they may differ in number.
+    pub(super) fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
+        if self.size() == 1 {
+            return vec![mine.to_vec()];
+        }
+        let mut counts = vec![0i32; self.size()];
+        self.waiting(|| self.communicator.all_gather_into(&(mine.len() as i32), &mut counts[..]));
+        let total = counts.iter().sum::<i32>() as usize;
+        if total == 0 {
+            // Some MPIs take the address of nothing for an error.
+            return vec![Vec::new(); self.size()];
+        }
+        let mut rest = vec![0u8; total];
+        let starts: Vec<i32> =
+            counts.iter().scan(0, |next, count| Some(std::mem::replace(next, *next + count))).collect();
+        let mut all = mpi::datatype::PartitionMut::new(&mut rest[..], &counts[..], &starts[..]);
+        self.waiting(|| self.communicator.all_gather_varcount_into(mine, &mut all));
+        self.count_sent(mine.len() * (self.size() - 1));
+        let range = |(start, count): (&i32, &i32)| *start as usize..(start + count) as usize;
+        starts.iter().zip(&counts).map(|place| rest[range(place)].to_vec()).collect()
+    }
+
+    /// As [`Self::gather`], on one rank; others get none.
+    pub(super) fn gather_to(&self, root: usize, mine: &[u8]) -> Vec<Vec<u8>> {
+        // Bytes of less than a message's own time: what a gather to one rank would spare is not worth a second way.
+        let all = self.gather(mine);
+        if self.rank() == root { all } else { Vec::new() }
+    }
+
+    /// The bytes of one rank on all of them.
+    pub(super) fn broadcast(&self, root: usize, bytes: &[u8]) -> Vec<u8> {
+        let process = self.communicator.process_at_rank(root as i32);
+        let mut length = bytes.len() as u64;
+        self.waiting(|| process.broadcast_into(&mut length));
+        let mut all = if root == self.rank() { bytes.to_vec() } else { vec![0; length as usize] };
+        self.waiting(|| all.chunks_mut(MOST_BYTES).for_each(|chunk| process.broadcast_into(chunk)));
+        self.count_sent(if root == self.rank() { bytes.len() * (self.size() - 1) } else { 0 });
+        all
+    }
+
+    /// Sends and receives at once; returns when all has arrived. Ranks are others than this one, and each receives what
+    /// others send it in their order.
+    pub(super) fn exchange(&self, sends: Vec<(usize, &[u8])>, receives: Vec<(usize, &mut [u8])>) -> Duration {
+        let (start, bytes) = (Instant::now(), sends.iter().map(|(_, bytes)| bytes.len()).sum());
+        multiple_scope(sends.len() + receives.len(), |scope, requests| {
+            for (rank, bytes) in receives {
+                let process = self.communicator.process_at_rank(rank as i32);
+                for chunk in bytes.chunks_mut(MOST_BYTES) {
+                    requests.add(process.immediate_receive_into_with_tag(scope, chunk, TAG));
+                }
+            }
+            for (rank, bytes) in sends {
+                let process = self.communicator.process_at_rank(rank as i32);
+                for chunk in bytes.chunks(MOST_BYTES) {
+                    requests.add(process.immediate_send_with_tag(scope, chunk, TAG));
+                }
+            }
+            requests.wait_all(&mut Vec::new());
+        });
+        self.count_sent(bytes);
+        start.elapsed()
+    }
+
+    /// Does a rank's own work, and notes its time.
+    pub(super) fn working<T>(&self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let value = work();
+        self.note(|ledger| ledger.work += start.elapsed());
+        value
+    }
+
+    /// Calls MPI, and notes the time.
+    pub(super) fn waiting<T>(&self, call: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let value = call();
+        self.note(|ledger| {
+            ledger.waiting += start.elapsed();
+            ledger.messages += start.elapsed();
+        });
+        value
+    }
+
+    pub(super) fn note(&self, add: impl FnOnce(&mut Ledger)) {
+        let mut ledger = self.ledger.get();
+        add(&mut ledger);
+        self.ledger.set(ledger);
+    }
+
+    fn count_sent(&self, bytes: usize) {
+        self.note(|ledger| ledger.sent += bytes as u64);
+    }
+}
+
+/// A digest that all cores compute: that of the digests of blocks.
+pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
+    let blocks: Vec<[u8; 32]> = bytes.par_chunks(BLOCK).map(|block| Sha256::digest(block).into()).collect();
+    let length = (bytes.len() as u64).to_le_bytes();
+    Sha256::new().chain_update(length).chain_update(blocks.as_flattened()).finalize().into()
+}
+
+/// The devices of the environment that are the share of one of a node's ranks.
+fn share_of_node(local: usize, locals: usize) -> Result<Accelerator> {
+    let whole = Accelerator::from_env()?;
+    let count = whole.devices().len();
+    let share: Vec<_> = shared_out(count, local, locals).map(|number| whole.devices()[number].clone()).collect();
+    log::info!("cluster: {} of the node's {count} devices for local rank {local} of {locals}", share.len());
+    Ok(whole.on_devices(share))
+}
+
+/// Numbers of the devices of a local rank.
+fn shared_out(devices: usize, local: usize, locals: usize) -> Range<usize> {
+    match devices {
+        0 => 0..0,
+        _ if devices < locals => local % devices..local % devices + 1,
+        _ => local * devices / locals..(local + 1) * devices / locals,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_shared_out() {
+        for devices in 1..9 {
+            for locals in 1..=devices {
+                let ends = (0..locals).fold(0, |end, local| {
+                    let share = shared_out(devices, local, locals);
+                    assert!(share.start == end && !share.is_empty());
+                    share.end
+                });
+                assert_eq!(ends, devices);
+            }
+            assert!((devices..20).all(|locals| (0..locals).all(|l| shared_out(devices, l, locals).len() == 1)));
+        }
+        assert!(shared_out(0, 3, 4).is_empty());
+    }
+
+    #[test]
+    fn digests_tell_bytes_apart() {
+        let bytes = vec![7; BLOCK + 5];
+        let mut other = bytes.clone();
+        other[BLOCK + 1] ^= 1;
+        assert!(digest(&bytes) != digest(&other) && digest(&bytes) != digest(&bytes[1..]));
+        assert_eq!(digest(&bytes), digest(&bytes.clone()));
+    }
+}

@@ -1,0 +1,137 @@
+//! Which elements of a transform's vectors each rank has: numbers only.
+
+use crate::cluster::slices::Slices;
+
+/// Elements by their index modulo 2^classes_log: a rank has some consecutive classes, each of which is its elements in order of
+/// their index. A slice is its classes one after another.
+///
+/// With one rank there is one class, and the slice is the vector as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classes {
+    log_n: u32,
+    classes_log: u32,
+    slices: Slices,
+}
+
+impl Classes {
+    pub(super) fn new(log_n: u32, classes_log: u32, slices: Slices) -> Self {
+        Self { log_n, classes_log, slices }
+    }
+
+    /// Number of classes.
+    pub fn count(&self) -> usize {
+        1 << self.classes_log
+    }
+
+    /// Elements of each class.
+    pub fn class_length(&self) -> usize {
+        1 << self.class_length_log()
+    }
+
+    pub(super) fn class_length_log(&self) -> u32 {
+        self.log_n - self.classes_log
+    }
+
+    /// The classes of each rank.
+    pub fn slices(&self) -> &Slices {
+        &self.slices
+    }
+
+    /// Number of a rank's elements.
+    pub fn length(&self, rank: usize) -> usize {
+        self.slices.range(rank).len() << self.class_length_log()
+    }
+
+    /// Index in the whole vector of the element at a position of a rank's slice.
+    pub fn index(&self, rank: usize, position: usize) -> usize {
+        let (class, number) = (position >> self.class_length_log(), position & (self.class_length() - 1));
+        (number << self.classes_log) + self.slices.range(rank).start + class
+    }
+
+    /// A rank's elements of a whole vector.
+    pub fn part<T: Copy + Send + Sync>(&self, rank: usize, whole: &[T]) -> Vec<T> {
+        use rayon::prelude::*;
+        (0..self.length(rank)).into_par_iter().map(|position| whole[self.index(rank, position)]).collect()
+    }
+}
+
+/// How a vector of 2^log_n is a matrix over ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Coefficients by their index modulo the number of columns.
+    pub coefficients: Classes,
+    /// Values by their index modulo the number of rows.
+    pub values: Classes,
+}
+
+impl Plan {
+    /// Even slices; with one rank the vector is one column.
+    pub fn new(log_n: u32, ranks: usize) -> Self {
+        let columns_log = if ranks == 1 { 0 } else { log_n / 2 };
+        let rows_log = log_n - columns_log;
+        let classes = |log: u32| Classes::new(log_n, log, Slices::even(1 << log, ranks));
+        Self { coefficients: classes(columns_log), values: classes(rows_log) }
+    }
+}
+
+/// Columns that are transformed, turned and sent together: a power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The first of them, among all columns.
+    pub first: usize,
+    pub count_log: u32,
+}
+
+impl Block {
+    pub fn count(&self) -> usize {
+        1 << self.count_log
+    }
+}
+
+/// The columns of a rank in blocks of at most 2^most_log.
+pub(super) fn blocks(slices: &Slices, rank: usize, most_log: u32) -> Vec<Block> {
+    let (mut range, mut blocks) = (slices.range(rank), Vec::new());
+    while !range.is_empty() {
+        let block = Block { first: range.start, count_log: range.len().ilog2().min(most_log) };
+        range.start += block.count();
+        blocks.push(block);
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_is_at_one_place() {
+        for (log_n, ranks) in (0..9).flat_map(|log_n| (1..8).map(move |ranks| (log_n, ranks))) {
+            let plan = Plan::new(log_n, ranks);
+            for classes in [&plan.coefficients, &plan.values] {
+                let mut seen = vec![false; 1 << log_n];
+                for rank in 0..ranks {
+                    let part = classes.part(rank, &(0..1usize << log_n).collect::<Vec<_>>());
+                    assert_eq!(part.len(), classes.length(rank));
+                    part.into_iter().for_each(|index| assert!(!std::mem::replace(&mut seen[index], true)));
+                }
+                assert!(seen.into_iter().all(|seen| seen));
+            }
+        }
+        let one = Plan::new(5, 1);
+        assert!((0..32).all(|i| one.coefficients.index(0, i) == i && one.values.index(0, i) == i));
+    }
+
+    #[test]
+    fn blocks_cover_columns() {
+        for (columns, ranks, most) in [(64, 7, 2), (64, 1, 3), (2, 3, 5), (1, 1, 0), (128, 3, 10)] {
+            let slices = Slices::even(columns, ranks);
+            for rank in 0..ranks {
+                let end = blocks(&slices, rank, most).into_iter().fold(slices.range(rank).start, |end, block| {
+                    assert!(block.first == end && block.count_log <= most);
+                    end + block.count()
+                });
+                assert_eq!(end, slices.range(rank).end);
+            }
+        }
+    }
+}

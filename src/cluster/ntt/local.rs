@@ -1,0 +1,97 @@
+//! One rank's part of a dimension, on its devices or its cores.
+
+use std::sync::Arc;
+
+use crate::backend::{Abort, Device, Traffic, check_abort};
+use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::ntt::{Columns, Direction, NttDomain, transform_each_on_cpu};
+use crate::report::Call;
+use crate::{Accelerator, Error, Result};
+
+/// Transforms of vectors that follow each other, and for the first dimension what comes between them.
+#[derive(Debug, Clone)]
+pub(super) struct Local<F> {
+    pub domain: NttDomain<F>,
+    pub direction: Direction,
+    /// ω of the whole transform, and the binary logarithm of its order.
+    pub between: Option<(F, u32)>,
+}
+
+/// What became of a piece of work.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub traffic: Traffic,
+    /// Why it is not a device's.
+    pub fallback: Option<String>,
+}
+
+impl<F: NttField> Local<F> {
+    /// Transforms whole vectors of `from`, the first of which is number `first`, into `to`, which is as long, on device
+    /// number `lane` modulo their number. With a dimension to come the vectors are a power of two in number, and `to` has them
+    /// turned.
+    pub fn run(
+        &self,
+        accelerator: &Accelerator,
+        lane: usize,
+        (from, first): (&[F], usize),
+        to: &mut [F],
+        abort: Abort<'_>,
+    ) -> Result<Done> {
+        check_abort(abort)?;
+        let device = accelerator.devices().get(lane % accelerator.devices().len().max(1));
+        let mut fallback = None;
+        if let Some(device) = device {
+            match self.on_device(device, (from, first), to, abort) {
+                Ok(traffic) => return Ok(Done { traffic, fallback }),
+                Err(error) => {
+                    let call = Call { operation: format!("cluster ntt {}", F::NAME), elements: from.len() };
+                    call.failed(device.info(), &error);
+                    if accelerator.forced().is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
+                        return Err(error);
+                    }
+                    fallback = Some(error.to_string());
+                }
+            }
+        }
+        self.on_cpu((from, first), to, abort)?;
+        Ok(Done { traffic: Traffic::default(), fallback })
+    }
+
+    fn on_device(
+        &self,
+        device: &Arc<Device>,
+        (from, first): (&[F], usize),
+        to: &mut [F],
+        abort: Abort<'_>,
+    ) -> Result<Traffic> {
+        let mut stream = device.stream()?;
+        let mut values = DeviceVector::upload(&mut stream, from)?;
+        self.domain.enqueue(self.direction, &mut stream, &mut values)?;
+        let result = match self.columns(from.len(), first) {
+            Some(columns) => columns.enqueue_turned(&mut stream, &values)?,
+            None => values,
+        };
+        stream.wait(abort)?;
+        result.download(&mut stream, to)?;
+        stream.wait(None)?;
+        Ok(stream.traffic())
+    }
+
+    fn on_cpu(&self, (from, first): (&[F], usize), to: &mut [F], abort: Abort<'_>) -> Result<()> {
+        let transform = self.domain.transform(self.direction);
+        let Some(columns) = self.columns(from.len(), first) else {
+            to.copy_from_slice(from);
+            return transform_each_on_cpu(to, &transform, abort);
+        };
+        let mut values = SecretVec(from.to_vec());
+        transform_each_on_cpu(&mut values, &transform, abort)?;
+        columns.turn_on_cpu(&mut values, to);
+        Ok(())
+    }
+
+    fn columns(&self, elements: usize, first: usize) -> Option<Columns<F>> {
+        let length_log = self.domain.log_n();
+        let count_log = (elements >> length_log).trailing_zeros();
+        self.between.map(|(omega, order_log)| Columns { length_log, count_log, first, omega, order_log })
+    }
+}

@@ -1,0 +1,193 @@
+//! Transforms of vectors in slices.
+//!
+//! A vector of N = P·Q is a matrix over the ranks. Index i = i₁·Q + i₂ of what comes in belongs to column i₂, index j = j₁ + P·j₂ of
+//! what goes out to row j₁. Each rank transforms its columns, multiplies them by ω^(i₂·j₁), and sends every other rank the
+//! part of each column that belongs to that one's rows; then it transforms its rows. So coefficients lie by their index
+//! modulo Q and values by theirs modulo P ([`Classes`]), an inverse goes the same way back, and no other message is
+//! needed than the one between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is g^(Q·i₁) in a column, and g^i₂
+//! in a row.
+//!
+//! Columns are worked on in blocks. While one block is transformed the one before is on its way.
+
+mod layout;
+mod local;
+mod rounds;
+
+use std::time::Instant;
+
+pub use layout::Classes;
+use layout::Plan;
+use local::Local;
+use rounds::Rounds;
+
+use super::job::Cluster;
+use crate::backend::{Abort, Traffic};
+use crate::field::{NttField, SecretVec};
+use crate::ntt::{Direction, NttDomain, Options as DomainOptions};
+use crate::report::Call;
+use crate::{BackendKind, Error, Report, Result};
+
+const PLACE: &str = "cluster ntt";
+/// Bytes of a block unless the caller says otherwise: several messages of megabytes each.
+const BLOCK_BYTES: usize = 32 << 20;
+/// Exponents of twiddles are 32 bits.
+const MOST_LOG: u32 = 32;
+
+/// What a caller may settle of a transform; the same on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NttOptions<F> {
+    /// The coset's generator; the field's multiplicative generator where there is none.
+    pub coset: Option<F>,
+    /// Most bytes of a block of columns, at least a column's.
+    pub block_bytes: usize,
+}
+
+impl<F> Default for NttOptions<F> {
+    fn default() -> Self {
+        Self { coset: None, block_bytes: BLOCK_BYTES }
+    }
+}
+
+/// A subgroup of order `2^log_n` and a coset of it, with transforms of vectors that are in slices: [`NttDomain`] for a cluster.
+///
+/// ```no_run
+/// use proofwarp::cluster::{Cluster, ClusterNtt, mpi};
+/// use proofwarp::ntt::Direction;
+///
+/// let universe = mpi::initialize().ok_or("MPI runs already")?;
+/// let cluster = Cluster::new(&universe.world())?;
+/// let ntt = ClusterNtt::<blstrs::Scalar>::new(&cluster, 20)?;
+/// let of = |index: usize| blstrs::Scalar::from(index as u64);
+/// let mut slice: Vec<_> = (0..ntt.coefficients().length(cluster.rank()))
+///     .map(|position| of(ntt.coefficients().index(cluster.rank(), position)))
+///     .collect();
+/// ntt.run(Direction::Forward, &mut slice, None)?; // now the rank's values
+/// ntt.run(Direction::Inverse, &mut slice, None)?;
+/// assert!(slice.first().is_none_or(|first| *first == of(ntt.coefficients().index(cluster.rank(), 0))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ClusterNtt<'c, F> {
+    cluster: &'c Cluster,
+    whole: NttDomain<F>,
+    plan: Plan,
+    block_bytes: usize,
+}
+
+impl<'c, F: NttField> ClusterNtt<'c, F> {
+    /// The subgroup of order `2^log_n`, with the field's multiplicative generator for the coset. Called by all ranks.
+    ///
+    /// # Errors
+    /// On all ranks: `log_n` is above the field's two-adicity or 32, or not the same on all of them.
+    pub fn new(cluster: &'c Cluster, log_n: u32) -> Result<Self> {
+        Self::with_options(cluster, log_n, NttOptions::default())
+    }
+
+    /// As [`Self::new`], with some things settled by the caller. Called by all ranks.
+    ///
+    /// # Errors
+    /// As [`Self::new`], options are not the same on all ranks, or the coset's generator is zero.
+    pub fn with_options(cluster: &'c Cluster, log_n: u32, options: NttOptions<F>) -> Result<Self> {
+        let domain_options = DomainOptions { coset: options.coset, ..DomainOptions::default() };
+        let domain = NttDomain::with_options(cluster.accelerator(), log_n, domain_options);
+        let domain = domain.and_then(|domain| match log_n {
+            0..=MOST_LOG => Ok(domain),
+            _ => Err(Error::invalid(PLACE, "log_n", format!("at most {MOST_LOG}"), log_n)),
+        });
+        let whole = cluster.agree(domain)?;
+        cluster.check_same("size and options of the transform", format!("{log_n} {options:?}").as_bytes())?;
+        Ok(Self { cluster, whole, plan: Plan::new(log_n, cluster.size()), block_bytes: options.block_bytes })
+    }
+
+    /// Where coefficients lie.
+    pub fn coefficients(&self) -> &Classes {
+        &self.plan.coefficients
+    }
+
+    /// Where values lie.
+    pub fn values(&self) -> &Classes {
+        &self.plan.values
+    }
+
+    /// The domain of one process: roots, coset, order.
+    pub fn domain(&self) -> &NttDomain<F> {
+        &self.whole
+    }
+
+    /// Transforms a vector that is in slices: forward from coefficients to values, inverse the other way. The rank's slice
+    /// becomes that of the result, whose length may be another. Called by all ranks. O(N·log N / ranks) products, and
+    /// N/ranks elements sent by each.
+    ///
+    /// Of a rank's devices the first two are used; a rank for each device is the way to use more.
+    ///
+    /// # Errors
+    /// On all ranks, if one of them has a slice of another length, aborted, or failed; slices are then as they were.
+    pub fn run(&self, direction: Direction, slice: &mut Vec<F>, abort: Abort<'_>) -> Result<Report> {
+        if self.cluster.size() == 1 {
+            return self.cluster.working(|| self.whole.run(direction, &mut [slice], abort));
+        }
+        let start = Instant::now();
+        let (from, _) = self.between(direction);
+        let (expected, actual) = (from.length(self.cluster.rank()), slice.len());
+        let fits = if expected == actual {
+            Ok(())
+        } else {
+            Err(Error::invalid(PLACE, "length of the slice", expected, actual))
+        };
+        self.cluster.agree(fits)?;
+        let (result, traffic, fallbacks) = self.transform(direction, slice, abort)?;
+        // The old one may be as secret as the new one.
+        drop(SecretVec(std::mem::replace(slice, result)));
+        Ok(self.report(start, traffic, fallbacks))
+    }
+
+    fn transform(&self, direction: Direction, slice: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Traffic, Vec<String>)> {
+        let [columns, rows] = self.cluster.agree(self.dimensions(direction))?;
+        let (from, to) = self.between(direction);
+        let rounds = Rounds::new(self.cluster, (from, to), columns, self.block_bytes);
+        let received = rounds.run(slice, abort)?;
+        let (result, mut done) = self.cluster.agree(self.cluster.working(|| rounds.rows(&rows, &received, abort)))?;
+        done.extend(rounds.done());
+        let traffic = done.iter().fold(Traffic::default(), |sum, done| sum + done.traffic);
+        let mut fallbacks: Vec<String> = done.into_iter().filter_map(|done| done.fallback).collect();
+        fallbacks.dedup();
+        Ok((result, traffic, fallbacks))
+    }
+
+    /// Where a direction comes from, and where it goes.
+    fn between(&self, direction: Direction) -> (&Classes, &Classes) {
+        let Plan { coefficients, values } = &self.plan;
+        match direction {
+            Direction::Forward | Direction::CosetForward => (coefficients, values),
+            Direction::Inverse | Direction::CosetInverse => (values, coefficients),
+        }
+    }
+
+    /// What is done to columns and to rows.
+    fn dimensions(&self, direction: Direction) -> Result<[Local<F>; 2]> {
+        let (from, to) = self.between(direction);
+        let g = self.whole.coset();
+        let power = |count: usize| g.pow_vartime([count as u64]);
+        // In a column the first part of the shift, in a row the rest.
+        let cosets = match direction {
+            Direction::CosetInverse => [g, power(to.count())],
+            _ => [power(from.count()), g],
+        };
+        let omega = self.whole.transform(direction).omega;
+        let local = |log_n: u32, coset: F, between: Option<(F, u32)>| {
+            let options = DomainOptions { coset: Some(coset), ..DomainOptions::default() };
+            let domain = NttDomain::with_options(self.cluster.accelerator(), log_n, options)?;
+            Ok(Local { domain, direction, between })
+        };
+        let columns = local(from.class_length_log(), cosets[0], Some((omega, self.whole.log_n())))?;
+        Ok([columns, local(to.class_length_log(), cosets[1], None)?])
+    }
+
+    fn report(&self, start: Instant, traffic: Traffic, fallbacks: Vec<String>) -> Report {
+        let call = Call { operation: format!("cluster ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
+        let device = self.cluster.accelerator().devices().first().filter(|_| fallbacks.is_empty());
+        let (backend, name) =
+            device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
+        call.done(backend, name, start, traffic, fallbacks)
+    }
+}

@@ -1,0 +1,177 @@
+//! Blocks of columns that are transformed and sent, round by round.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::layout::{Block, Classes, blocks};
+use super::local::{Done, Local};
+use crate::backend::Abort;
+use crate::cluster::job::Cluster;
+use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::side_by_side::side_by_side;
+use crate::{Error, Result};
+
+/// Blocks of a round, each in a lane of its own: one goes up while another comes down. The same on all ranks.
+const LANES: usize = 2;
+
+/// Blocks that a rank has transformed.
+type Turned<F> = Vec<(Block, SecretVec<F>)>;
+
+/// The first dimension of one transform, with the messages after it.
+pub(super) struct Rounds<'a, F> {
+    cluster: &'a Cluster,
+    from: &'a Classes,
+    to: &'a Classes,
+    columns: Local<F>,
+    /// The blocks of each rank.
+    blocks: Vec<Vec<Block>>,
+    rows_at_once: usize,
+    done: RefCell<Vec<Done>>,
+}
+
+impl<'a, F: NttField> Rounds<'a, F> {
+    pub fn new(
+        cluster: &'a Cluster,
+        (from, to): (&'a Classes, &'a Classes),
+        columns: Local<F>,
+        block_bytes: usize,
+    ) -> Self {
+        let most = |classes: &Classes| (block_bytes / (size_of::<F>() * classes.class_length())).max(1);
+        let most_log = most(from).ilog2();
+        let blocks = (0..cluster.size()).map(|rank| blocks(from.slices(), rank, most_log)).collect();
+        Self { cluster, from, to, columns, blocks, rows_at_once: most(to), done: RefCell::default() }
+    }
+
+    /// What was done to columns.
+    pub fn done(self) -> Vec<Done> {
+        self.done.into_inner()
+    }
+
+    /// Transforms all columns and gives the rank's rows, one after another.
+    pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
+        let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
+        let mut rows = SecretVec(vec![F::ZERO; self.to.length(self.cluster.rank())]);
+        let mut next = self.cluster.working(|| self.work(0).run(slice, abort));
+        for round in 0..rounds {
+            let turned = self.take(self.cluster.agree(next)?);
+            let start = Instant::now();
+            let work = self.work(round + 1);
+            let (result, time) = std::thread::scope(|scope| {
+                let worker = scope.spawn(|| timed(|| work.run(slice, abort)));
+                self.send(round, &turned, &mut rows);
+                let lost = |panic: Box<dyn std::any::Any + Send>| {
+                    (Err(Error::panicked("cluster ntt", &*panic)), Duration::ZERO)
+                };
+                worker.join().unwrap_or_else(lost)
+            });
+            next = result;
+            self.cluster.note(|ledger| {
+                ledger.work += time;
+                ledger.waiting += start.elapsed().saturating_sub(time);
+            });
+        }
+        self.take(self.cluster.agree(next)?);
+        Ok(rows)
+    }
+
+    /// The second dimension.
+    pub fn rows(&self, rows: &Local<F>, from: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Vec<Done>)> {
+        let length = self.rows_at_once * self.to.class_length();
+        let mut result = SecretVec(vec![F::ZERO; from.len()]);
+        let mut lanes: [Vec<(&[F], &mut [F])>; LANES] = Default::default();
+        let pieces = from.chunks(length).zip(result.chunks_mut(length));
+        pieces.enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));
+        let accelerator = self.cluster.accelerator();
+        let lanes = lanes.into_iter().enumerate();
+        let done = side_by_side("cluster ntt", lanes, |(lane, pieces)| {
+            let run = |(from, to): (&[F], &mut [F])| rows.run(accelerator, lane, (from, 0), to, abort);
+            pieces.into_iter().map(run).collect::<Result<Vec<_>>>()
+        });
+        let done = done.into_iter().collect::<Result<Vec<_>>>()?;
+        Ok((std::mem::take(&mut result.0), done.into_iter().flatten().collect()))
+    }
+
+    fn take(&self, (turned, done): (Turned<F>, Vec<Done>)) -> Turned<F> {
+        self.done.borrow_mut().extend(done);
+        turned
+    }
+
+    /// The rank's work of a round, which needs no messages.
+    fn work(&self, round: usize) -> Work<'_, F> {
+        let rank = self.cluster.rank();
+        Work {
+            accelerator: self.cluster.accelerator(),
+            columns: &self.columns,
+            blocks: of_round(&self.blocks[rank], round),
+            start: self.from.slices().range(rank).start,
+        }
+    }
+
+    /// Sends a round's blocks, and puts those that come into the rank's rows.
+    fn send(&self, round: usize, turned: &[(Block, SecretVec<F>)], rows: &mut [F]) {
+        let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
+        let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
+        let piece = |block: &Block| own.len() << block.count_log;
+        let mut received: Vec<(usize, Block, SecretVec<F>)> = others()
+            .flat_map(|rank| of_round(&self.blocks[rank], round).iter().map(move |block| (rank, *block)))
+            .map(|(rank, block)| (rank, block, SecretVec(vec![F::ZERO; piece(&block)])))
+            .collect();
+        let sends = others().flat_map(|rank| {
+            let range = self.to.slices().range(rank);
+            turned.iter().map(move |(block, values)| {
+                (rank, as_bytes(&values[range.start << block.count_log..range.end << block.count_log]))
+            })
+        });
+        // SAFETY: what comes is memory of elements that a rank of the same build has computed.
+        let receives = received.iter_mut().map(|(rank, _, values)| (*rank, unsafe { as_bytes_mut(&mut values.0) }));
+        let sends = sends.filter(|(_, bytes)| !bytes.is_empty()).collect();
+        let time = self.cluster.exchange(sends, receives.filter(|(_, bytes)| !bytes.is_empty()).collect());
+        self.cluster.note(|ledger| ledger.messages += time);
+        let width = self.to.class_length();
+        for (block, values) in turned {
+            put(rows, width, block, &values[own.start << block.count_log..own.end << block.count_log]);
+        }
+        received.iter().for_each(|(_, block, values)| put(rows, width, block, values));
+    }
+}
+
+/// A rank's blocks of a round.
+fn of_round(blocks: &[Block], round: usize) -> &[Block] {
+    let start = (round * LANES).min(blocks.len());
+    &blocks[start..(start + LANES).min(blocks.len())]
+}
+
+/// Puts the part of each row that a block has.
+fn put<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
+    let rows = rows.par_chunks_mut(width).zip(values.par_chunks(block.count()));
+    rows.for_each(|(row, values)| row[block.first..][..values.len()].copy_from_slice(values));
+}
+
+/// A round's transforms.
+struct Work<'a, F> {
+    accelerator: &'a crate::Accelerator,
+    columns: &'a Local<F>,
+    blocks: &'a [Block],
+    /// The rank's first column.
+    start: usize,
+}
+
+impl<F: NttField> Work<'_, F> {
+    fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<(Turned<F>, Vec<Done>)> {
+        let length = 1usize << self.columns.domain.log_n();
+        let results = side_by_side("cluster ntt", self.blocks.iter().enumerate(), |(lane, block)| {
+            let from = &slice[(block.first - self.start) * length..][..block.count() * length];
+            let mut turned = SecretVec(vec![F::ZERO; from.len()]);
+            let done = self.columns.run(self.accelerator, lane, (from, block.first), &mut turned, abort)?;
+            Ok(((*block, turned), done))
+        });
+        results.into_iter().collect::<Result<Vec<_>>>().map(|results| results.into_iter().unzip())
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    (work(), start.elapsed())
+}

@@ -1,0 +1,107 @@
+//! Which part of a vector each rank has: numbers only.
+
+use std::ops::Range;
+
+use crate::{Error, Result};
+
+/// Consecutive parts of 0..length, one a rank; some may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slices {
+    /// Where each rank's part ends.
+    ends: Vec<usize>,
+}
+
+impl Slices {
+    /// Parts whose lengths differ by one at most, the longer ones first.
+    pub fn even(length: usize, ranks: usize) -> Self {
+        let end = |rank: usize| (rank + 1) * (length / ranks) + (length % ranks).min(rank + 1);
+        Self { ends: (0..ranks).map(end).collect() }
+    }
+
+    /// Parts as long as the ranks are fast: speeds in any unit.
+    ///
+    /// # Errors
+    /// There are none, one is negative or not finite, or all are zero.
+    pub fn by_speed(length: usize, speeds: &[f64]) -> Result<Self> {
+        let total: f64 = speeds.iter().sum();
+        if !(total > 0.0 && total.is_finite() && speeds.iter().all(|speed| *speed >= 0.0)) {
+            let expected = "numbers of at least 0, some of them above";
+            return Err(Error::invalid("cluster", "speeds of ranks", expected, format!("{speeds:?}")));
+        }
+        let mut before = 0.0;
+        let mut ends: Vec<usize> = speeds
+            .iter()
+            .map(|speed| {
+                before += speed;
+                ((length as f64 * (before / total)).round() as usize).min(length)
+            })
+            .collect();
+        // Rounding may leave the sum a little below its total.
+        let last = speeds.iter().rposition(|speed| *speed > 0.0).unwrap_or(0);
+        ends[last..].fill(length);
+        Ok(Self { ends })
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Number of elements of all ranks.
+    pub fn length(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// A rank's part, empty for a rank that is none.
+    pub fn range(&self, rank: usize) -> Range<usize> {
+        let end = self.ends.get(rank).copied().unwrap_or_else(|| self.length());
+        let start = rank.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(end));
+        start..end
+    }
+
+    /// The parts of all ranks in their order.
+    pub fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        (0..self.ranks()).map(|rank| self.range(rank))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(slices: &Slices, length: usize, ranks: usize) {
+        assert_eq!((slices.ranks(), slices.length()), (ranks, length));
+        let end = slices.all().fold(0, |end, range| {
+            assert_eq!(range.start, end);
+            range.end
+        });
+        assert_eq!(end, length);
+        assert!(slices.range(ranks).is_empty());
+    }
+
+    #[test]
+    fn every_element_is_in_one_part() {
+        for ranks in 1..9 {
+            for length in 0..40 {
+                let even = Slices::even(length, ranks);
+                covers(&even, length, ranks);
+                assert!(even.all().all(|range| range.len() == length / ranks || range.len() == length / ranks + 1));
+                let speeds: Vec<f64> = (0..ranks).map(|rank| (rank % 3) as f64 + 0.1).collect();
+                covers(&Slices::by_speed(length, &speeds).expect("speeds"), length, ranks);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_as_long_as_ranks_are_fast() {
+        let lengths = |speeds: &[f64]| -> Vec<usize> {
+            Slices::by_speed(100, speeds).expect("speeds").all().map(|range| range.len()).collect()
+        };
+        assert_eq!(lengths(&[1.0, 3.0]), [25, 75]);
+        assert_eq!(lengths(&[2.0, 0.0, 2.0]), [50, 0, 50]);
+        assert_eq!(lengths(&[1.0, 1.0, 0.0]), [50, 50, 0]);
+        for speeds in [&[][..], &[0.0], &[-1.0, 2.0], &[f64::NAN], &[f64::INFINITY]] {
+            assert!(Slices::by_speed(5, speeds).is_err());
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a transform over several ranks does between its dimensions, on one of them: products of columns with powers of ω, and
+//! columns that become rows.
+
+use rayon::prelude::*;
+
+use super::elements::{launch, multiply_by_powers};
+use super::{Layout, Transform, cpu};
+use crate::Result;
+use crate::backend::{Abort, Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::kernels::Family;
+use crate::program::{Program, mem};
+
+/// Transforms vectors that follow each other, in place, each on one of the host's cores unless it is long.
+///
+/// # Errors
+/// The hook aborted; the vectors are then undefined.
+pub(crate) fn transform_each_on_cpu<F: NttField>(
+    values: &mut [F],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<()> {
+    let vectors = values.par_chunks_mut(1 << transform.log_n);
+    vectors.map(|vector| cpu::transform_many(&mut [vector], &[*transform], abort)).collect()
+}
+
+/// Columns of 2^length_log elements that follow each other, a power of two of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Columns<F> {
+    /// Binary logarithm of a column's length.
+    pub length_log: u32,
+    /// Binary logarithm of their number.
+    pub count_log: u32,
+    /// Number of the first of them among all columns.
+    pub first: usize,
+    /// Element i of column c is multiplied by ω^(i·c).
+    pub omega: F,
+    /// Binary logarithm of ω's order, at most 32.
+    pub order_log: u32,
+}
+
+impl<F: NttField> Columns<F> {
+    /// Queues the products, in place, and gives the columns as rows of 2^count_log elements.
+    pub fn enqueue_turned(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<DeviceVector<F>> {
+        let layout = Layout { vectors: 1 << self.count_log, stride: 1 << self.length_log };
+        let data = (&**values.buffer(), layout, self.length_log);
+        if self.order_log > 0 {
+            multiply_by_powers(stream, data, (self.omega, self.order_log), (self.first as u32, 1))?;
+        }
+        let turned = DeviceVector::allocate(stream, values.len())?;
+        let args = [mem(values.buffer()), mem(turned.buffer()), Arg::U32(self.count_log), Arg::U32(self.length_log)];
+        let elements = 1 << (self.count_log + self.length_log);
+        // SAFETY: the arguments are those of `ntt_turn`, and both buffers have 2^(count_log + length_log) elements.
+        unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_turn", elements, &args)? };
+        Ok(turned)
+    }
+
+    /// The same on the host's cores.
+    pub fn turn_on_cpu(&self, values: &mut [F], turned: &mut [F]) {
+        let (length, count) = (1usize << self.length_log, 1usize << self.count_log);
+        values.par_chunks_mut(length).enumerate().for_each(|(column, values)| {
+            let factor = self.omega.pow_vartime([(self.first + column) as u64]);
+            let mut power = F::ONE;
+            for value in values {
+                *value *= power;
+                power *= factor;
+            }
+        });
+        let values = &*values;
+        turned.par_chunks_mut(count).enumerate().for_each(|(row, turned)| {
+            turned.iter_mut().enumerate().for_each(|(column, to)| *to = values[column * length + row]);
+        });
+    }
+}
