@@ -12,7 +12,7 @@ cd "$root"
 # As ./test has it, so that nothing is compiled twice.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_PROFILE_TEST_DEBUG=line-tables-only
 export CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG=line-tables-only
-features=cuda,proofwarp/tracing,proofwarp/mpi
+features=cuda,proofwarp/tracing,proofwarp/plonky3,proofwarp/mpi
 
 fail() {
     echo "cluster.sh: $*" >&2
