@@ -41,7 +41,7 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     /// For the columns' last rows, side by side.
     packed: DeviceVector<F::Work>,
     /// The caller's memory, or what was the caller's.
-    _columns: Columns<'a, F>,
+    columns: Columns<'a, F>,
 }
 
 /// Memory for the values of a round's polynomial.
@@ -87,7 +87,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let tables = Tables::new(&mut stream, shape)?;
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
         let packed = DeviceVector::allocate(&stream, shape.columns * last_rows)?;
-        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, packed, _columns: columns };
+        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, packed, columns };
         rounds.prepare(shape.columns)?;
         Ok(rounds)
     }
@@ -99,7 +99,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     /// Takes columns to the field, and to the basis, that is computed in.
     fn prepare(&mut self, columns: usize) -> Result<()> {
-        match self._columns {
+        match self.columns {
             Columns::HostBase(_) | Columns::KeptBase(_) if self.base.is_none() => self.lift(columns),
             Columns::HostBase(_) | Columns::KeptBase(_) => Ok(()),
             Columns::Host(_) | Columns::Kept(_) | Columns::Consumed(_) => self.convert(columns),

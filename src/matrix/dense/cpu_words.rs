@@ -88,7 +88,10 @@ fn sum<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
-    use std::arch::x86_64::*;
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_loadu_si256, _mm256_mul_epu32, _mm256_set1_epi64x,
+        _mm256_setzero_si256, _mm256_srli_epi64, _mm256_storeu_si256,
+    };
     // SAFETY: eight words are as long as a register, and the load needs no alignment.
     let load = |words: &[u32; LANES]| unsafe { _mm256_loadu_si256(words.as_ptr().cast()) };
     let mask = _mm256_set1_epi64x(0xffff_ffff);
@@ -100,7 +103,7 @@ fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
         for (a, b) in a.iter().zip(b) {
             let (a, b) = (load(a), load(b));
             sums[0] = _mm256_add_epi64(sums[0], _mm256_mul_epu32(a, b));
-            let [a, b] = [a, b].map(|words| _mm256_srli_epi64::<32>(words));
+            let (a, b) = (_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
             sums[1] = _mm256_add_epi64(sums[1], _mm256_mul_epu32(a, b));
         }
         for i in 0..2 {
