@@ -152,7 +152,9 @@ macro_rules! challenged {
             }
 
             fn by_hand(challenger: &mut Self::Challenger, elements: &[Self]) -> Self {
-                elements.iter().for_each(|element| challenger.observe_algebra_element(element.0));
+                for element in elements {
+                    challenger.observe_algebra_element(element.0);
+                }
                 Self(challenger.sample_algebra_element())
             }
         }
