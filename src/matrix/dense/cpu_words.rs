@@ -103,7 +103,7 @@ fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
         for (a, b) in a.iter().zip(b) {
             let (a, b) = (load(a), load(b));
             sums[0] = _mm256_add_epi64(sums[0], _mm256_mul_epu32(a, b));
-            let [a, b] = [a, b].map(|words| _mm256_srli_epi64::<32>(words));
+            let (a, b) = (_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
             sums[1] = _mm256_add_epi64(sums[1], _mm256_mul_epu32(a, b));
         }
         for i in 0..2 {
