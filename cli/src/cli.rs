@@ -15,9 +15,9 @@ pub struct Options {
 }
 
 const EXAMPLES: &str = "Examples:
-  proofwarp doctor                             what this machine proves on, and a self-test
-  proofwarp compare msm --log 10..16           sums beside stock, blst and halo2curves
-  proofwarp compare groth16 --html report.html whole proofs beside stock, as a page
+  proofwarp doctor                                what this machine proves on, and a self-test
+  proofwarp compare msm --log 10..16              sums beside stock, blst and halo2curves
+  proofwarp compare groth16 --html report.html    whole proofs beside stock, as a page
   proofwarp completions bash > /etc/bash_completion.d/proofwarp";
 
 /// A command.

@@ -69,6 +69,22 @@ fn opencl_without_a_loader_is_told() {
     assert_eq!((levels(&diagnosis, "no-opencl-loader"), code), (vec!["warning".to_owned()], 1), "{diagnosis}");
 }
 
+/// The loader finds no driver in a folder that is empty.
+#[cfg(all(target_os = "linux", feature = "opencl"))]
+#[test]
+fn opencl_without_a_driver_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().display().to_string();
+    let variables =
+        [("OCL_ICD_VENDORS", path.as_str()), ("PROOFWARP_BACKEND", "opencl"), ("PROOFWARP_OPENCL_CPU", "1")];
+    let (diagnosis, code) = doctor(folder.path(), &variables);
+    if diagnosis["facts"]["opencl"]["library"] == false {
+        eprintln!("left out: there is no OpenCL library");
+        return;
+    }
+    assert_eq!((levels(&diagnosis, "no-opencl-device"), code), (vec!["fault".to_owned()], 2), "{diagnosis}");
+}
+
 /// On a machine without a driver, whether or not nvcc was there for the build.
 #[cfg(feature = "cuda")]
 #[test]
