@@ -75,6 +75,12 @@ impl Accelerator {
         Ok(Self { devices, forced: Some(backend), absent: Vec::new() })
     }
 
+    /// The CPU alone, whatever settings say: for who has to say first that they are malformed.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn without_settings() -> Self {
+        Self { devices: Vec::new(), forced: None, absent: Vec::new() }
+    }
+
     /// The same policy on some of the devices.
     #[must_use]
     pub fn on_devices(&self, devices: Vec<Arc<Device>>) -> Self {

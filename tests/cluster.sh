@@ -46,7 +46,7 @@ mpi() { # arguments of mpirun
     options+=(--mca btl self,vader,tcp --mca btl_tcp_if_include lo --mca oob_tcp_if_include lo)
     options+=(--mca btl_vader_single_copy_mechanism none --mca btl_base_warn_component_unused 0)
     [ "$(id -u)" != 0 ] || options+=(--allow-run-as-root)
-    timeout 100 mpirun "${options[@]}" "$@" >"$temp/log" 2>&1
+    timeout "${PROOFWARP_TEST_TIMEOUT:-300}" mpirun "${options[@]}" "$@" >"$temp/log" 2>&1
 }
 
 passes() { # what must be said, then arguments of mpirun

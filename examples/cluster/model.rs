@@ -4,7 +4,7 @@
 const ELEMENT: f64 = 32.0;
 const POINT: f64 = 96.0;
 /// Bytes of a block of columns.
-const BLOCK: f64 = 32.0 * 1048576.0;
+const BLOCK: f64 = 32.0 * 1_048_576.0;
 /// Messages inside a host, bytes a second of each rank: copies through shared memory.
 const INSIDE: f64 = 8e9;
 
@@ -44,7 +44,7 @@ impl Job {
     }
 
     /// Seconds until one rank has sent the others their shares of so many bytes.
-    fn from_root(&self, bytes: f64) -> f64 {
+    fn sent_by_root(&self, bytes: f64) -> f64 {
         bytes * self.leaving() / self.network + bytes * (self.gpus - 1.0) / self.ranks() / INSIDE
     }
 
@@ -75,7 +75,7 @@ impl Model {
 
     /// The same with all scalars on one rank.
     pub fn msm_from_root(&self, points: f64, job: &Job) -> f64 {
-        self.msm(points, job) + job.from_root(ELEMENT * points)
+        self.msm(points, job) + job.sent_by_root(ELEMENT * points)
     }
 
     /// A transform of a vector in host memory, in slices.
@@ -95,7 +95,7 @@ impl Model {
     /// One proof of 2^log constraints with full-size scalars, the key in slices, the witness on one rank.
     pub fn proof(&self, log: f64, job: &Job) -> f64 {
         let constraints = log.exp2();
-        let scatter = job.from_root(6.0 * ELEMENT * constraints);
+        let scatter = job.sent_by_root(6.0 * ELEMENT * constraints);
         let sums = 5.0 * self.msm + (4.0 * self.g1 + self.g2) * constraints / job.ranks();
         scatter + 6.0 * self.ntt(log, job) + sums
     }

@@ -34,8 +34,8 @@ pub struct Options {
 
 /// The ranks of an MPI job, each with an [`Accelerator`].
 ///
-/// **Every method that says so is called by all ranks**, in the same order; all of them return an error then, or none does. MPI is
-/// called by the thread alone that made the cluster. It is dropped before MPI ends.
+/// **Every method that says so is called by all ranks**, in the same order; all of them return an error then, or none does. MPI
+/// is called by the thread alone that made the cluster. It is dropped before MPI ends.
 pub struct Cluster {
     communicator: SimpleCommunicator,
     accelerator: Accelerator,
@@ -71,9 +71,8 @@ impl Cluster {
         let node = communicator.split_shared(communicator.rank());
         let (local, locals) = (node.rank() as usize, node.size() as usize);
         let accelerator = options.accelerator.map_or_else(|| share_of_node(local, locals), Ok);
-        // Until the ranks have agreed, it has none.
-        let nothing = Accelerator::with_backend(crate::BackendKind::Cpu);
-        let mut cluster = Self::of(communicator, nothing?, options.speed);
+        // Until the ranks have agreed, it has none: this rank's error is one of all.
+        let mut cluster = Self::of(communicator, Accelerator::without_settings(), options.speed);
         cluster.accelerator = cluster.agree(accelerator)?;
         cluster.check_same("version of proofwarp", env!("CARGO_PKG_VERSION").as_bytes())?;
         let says = if options.speed.is_some() { "given" } else { "to be measured" };
@@ -123,8 +122,8 @@ impl Cluster {
         self.gather(&mine).into_iter().enumerate().map(line).collect()
     }
 
-    /// The result of this rank if all have one; else an error on all of them, that of the first rank that failed. A rank whose own
-    /// hook aborted has [`Error::Aborted`] all the same. Called by all ranks.
+    /// The result of this rank if all have one; else an error on all of them, that of the first rank that failed. A rank whose
+    /// own hook aborted has [`Error::Aborted`] all the same. Called by all ranks.
     ///
     /// Every step in which ranks wait for each other comes after this, so that none waits for one that gave up.
     ///

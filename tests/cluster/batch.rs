@@ -67,11 +67,11 @@ pub fn twice(checks: &Checks) {
 pub fn killed(checks: &Checks, folder: &str, dead: Option<usize>) {
     let (batch, made, rank) = (batch(folder.as_ref(), 1), AtomicUsize::new(0), checks.cluster.rank());
     let before = || {
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(100));
         if dead == Some(rank) && made.fetch_add(1, Ordering::Relaxed) == BEFORE_DEATH {
             // As the kernel ends a process that has no memory left: nothing is told to anybody.
             std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status().expect("kill");
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(Duration::from_secs(50));
         }
     };
     let outcome = make(checks, &batch, before).expect("proofs");

@@ -105,12 +105,10 @@ fn batches(checks: &Checks, last: usize) {
     let batch =
         ClusterBatch { name: "errors".to_owned(), count: 5 * COUNT, folder: temp.path().to_owned(), at_once: 2 };
     let is_last = checks.cluster.rank() == last;
-    let result = batch.run(checks.cluster, |numbers| match is_last {
-        true => panic!("on purpose"),
-        false => {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-            Ok(vec![vec![1]; numbers.len()])
-        }
+    let result = batch.run(checks.cluster, |numbers| {
+        assert!(!is_last, "on purpose");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        Ok(vec![vec![1]; numbers.len()])
     });
     checks.failed("a panic", last, "on purpose", result);
     let outcome = batch.run(checks.cluster, |numbers| Ok(vec![vec![2]; numbers.len()])).expect("the rest");

@@ -17,7 +17,7 @@ const COUNT: usize = 40;
 /// A file of points, in which one byte of the header may be another one.
 fn points(path: &Path, mark: u8) -> FilePoints {
     let mut bytes = vec![mark; HEADER];
-    bases::<G1Affine>(COUNT).iter().for_each(|point| bytes.extend(point.to_uncompressed()));
+    bytes.extend(bases::<G1Affine>(COUNT).iter().flat_map(G1Affine::to_uncompressed));
     std::fs::write(path, &bytes).expect("a file");
     let file = File::open(path).expect("it is there");
     // SAFETY: nobody writes to it while this process runs.

@@ -14,7 +14,7 @@ pub fn every_size<F: NttField>(checks: &Checks, most_log: u32) {
     for log_n in 0..=most_log {
         // Blocks of one column take a round for each two of them.
         let one_column = (log_n <= 6).then_some(0);
-        for block_bytes in one_column.into_iter().chain([4 * 32 << log_n.div_ceil(2), usize::MAX >> 1]) {
+        for block_bytes in one_column.into_iter().chain([(4 * 32) << log_n.div_ceil(2), usize::MAX >> 1]) {
             let options = NttOptions { block_bytes, ..NttOptions::default() };
             one_size::<F>(checks, log_n, options);
         }

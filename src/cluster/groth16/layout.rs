@@ -9,8 +9,8 @@ use crate::{Error, Result};
 
 /// The parts of a key's queries.
 ///
-/// Bases of h go where the quotient's coefficients are: a rank's are those of its classes, less the last of all, which no key has.
-/// The others' go in consecutive parts, as long as ranks are fast.
+/// Bases of h go where the quotient's coefficients are: a rank's are those of its classes, less the last of all, which no key
+/// has. The others' go in consecutive parts, as long as ranks are fast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyLayout {
     /// Where the coefficients of h are.

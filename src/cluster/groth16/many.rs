@@ -40,8 +40,8 @@ impl<F: NttField> Drop for OwnedWitness<F> {
     }
 }
 
-/// Makes the proofs of a batch that are missing, each on one rank, with that rank's key. `witness` makes the witness of a number, on
-/// the rank that is to prove it. Called by all ranks.
+/// Makes the proofs of a batch that are missing, each on one rank, with that rank's key. `witness` makes the witness of a number,
+/// on the rank that is to prove it. Called by all ranks.
 ///
 /// # Errors
 /// As [`ClusterBatch::run`], and those of [`crate::groth16::prove()`] and of `witness`.

@@ -1,11 +1,10 @@
 //! Transforms of vectors in slices.
 //!
-//! A vector of N = P·Q is a matrix over the ranks. Index i = i₁·Q + i₂ of what comes in belongs to column i₂, index j = j₁ + P·j₂ of
-//! what goes out to row j₁. Each rank transforms its columns, multiplies them by ω^(i₂·j₁), and sends every other rank the
-//! part of each column that belongs to that one's rows; then it transforms its rows. So coefficients lie by their index
-//! modulo Q and values by theirs modulo P ([`Classes`]), an inverse goes the same way back, and no other message is
-//! needed than the one between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is g^(Q·i₁) in a column, and g^i₂
-//! in a row.
+//! A vector of N = P·Q is a matrix over the ranks. Index i = i₁·Q + i₂ of what comes in belongs to column i₂, index j = j₁ + P·j₂
+//! of what goes out to row j₁. Each rank transforms its columns, multiplies them by ω^(i₂·j₁), and sends every other rank the
+//! part of each column that belongs to that one's rows; then it transforms its rows. So coefficients lie by their index modulo Q
+//! and values by theirs modulo P ([`Classes`]), an inverse goes the same way back, and no other message is needed than the one
+//! between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is g^(Q·i₁) in a column, and g^i₂ in a row.
 //!
 //! Columns are worked on in blocks. While one block is transformed the one before is on its way.
 
