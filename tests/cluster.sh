@@ -56,6 +56,7 @@ passes() { # what must be said, then arguments of mpirun
 }
 
 need_mpi
+cargo clippy --quiet --features "$features" --lib --test cluster --example cluster -- -D warnings
 mapfile -t programs < <(build)
 [ ${#programs[@]} = 2 ] || fail "expected a test and an example, got ${programs[*]}"
 test=${programs[0]} example=${programs[1]}

@@ -18,7 +18,6 @@ mod table;
 use std::process::ExitCode;
 
 use clap::Parser;
-use proofwarp::Accelerator;
 use proofwarp::cluster::{Cluster, Options as ClusterOptions, mpi};
 use serde::{Deserialize, Serialize};
 
@@ -61,8 +60,8 @@ fn on_all_ranks(options: &Options) -> Result<(), Failure> {
 }
 
 fn run(options: &Options, world: &mpi::topology::SimpleCommunicator) -> Result<(), Failure> {
-    let accelerator = options.backend.map(Accelerator::with_backend).transpose()?;
-    let cluster = Cluster::with_options(world, ClusterOptions { accelerator, ..ClusterOptions::default() })?;
+    let cluster =
+        Cluster::with_options(world, ClusterOptions { backend: options.backend, ..ClusterOptions::default() })?;
     let mut done = Vec::new();
     for step in &options.only {
         done.extend(match step {

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::ledger::{Ledger, Line};
-use crate::{Accelerator, Error, Result};
+use crate::{Accelerator, BackendKind, Error, Result};
 
 /// Most bytes of one message: MPI counts them in 31 bits.
 const MOST_BYTES: usize = 1 << 30;
@@ -28,6 +28,8 @@ const BLOCK: usize = 16 << 20;
 pub struct Options {
     /// What this rank works with; with `None` its share of the node's devices ([`Cluster::new`]).
     pub accelerator: Option<Accelerator>,
+    /// Whose devices are shared out, where no accelerator is given; with `None` those of [`Accelerator::from_env`].
+    pub backend: Option<BackendKind>,
     /// How fast this rank is beside the others, in any unit; measured where no rank says so.
     pub speed: Option<f64>,
 }
@@ -48,7 +50,11 @@ pub struct Cluster {
 impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rank, size) = (self.rank(), self.size());
-        f.debug_struct("Cluster").field("rank", &rank).field("size", &size).field("ledger", &self.ledger).finish()
+        f.debug_struct("Cluster")
+            .field("rank", &rank)
+            .field("size", &size)
+            .field("ledger", &self.ledger)
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,7 +76,7 @@ impl Cluster {
         let communicator = communicator.duplicate();
         let node = communicator.split_shared(communicator.rank());
         let (local, locals) = (node.rank() as usize, node.size() as usize);
-        let accelerator = options.accelerator.map_or_else(|| share_of_node(local, locals), Ok);
+        let accelerator = options.accelerator.map_or_else(|| share_of_node(options.backend, local, locals), Ok);
         // Until the ranks have agreed, it has none: this rank's error is one of all.
         let mut cluster = Self::of(communicator, Accelerator::without_settings(), options.speed);
         cluster.accelerator = cluster.agree(accelerator)?;
@@ -166,7 +172,7 @@ impl Cluster {
         match all.iter().position(|other| *other != all[0]) {
             None => Ok(()),
             Some(rank) => {
-                let name = |rank: usize| -> String { all[rank].iter().take(8).map(|b| format!("{b:02x}")).collect() };
+                let name = |rank: usize| -> String { hex(&all[rank]) };
                 let reason = Error::invalid("cluster", what, format!("{}…, as rank 0 has", name(0)), name(rank) + "…");
                 Err(Error::Rank { rank, reason: reason.to_string() })
             }
@@ -194,7 +200,7 @@ impl Cluster {
             return vec![mine.to_vec()];
         }
         let mut counts = vec![0i32; self.size()];
-        self.waiting(|| self.communicator.all_gather_into(&(mine.len() as i32), &mut counts[..]));
+        self.waiting(|| self.communicator.all_gather_into(&number(mine.len()), &mut counts[..]));
         let total = counts.iter().sum::<i32>() as usize;
         if total == 0 {
             // Some MPIs take the address of nothing for an error.
@@ -219,7 +225,7 @@ impl Cluster {
 
     /// The bytes of one rank on all of them.
     pub(super) fn broadcast(&self, root: usize, bytes: &[u8]) -> Vec<u8> {
-        let process = self.communicator.process_at_rank(root as i32);
+        let process = self.communicator.process_at_rank(number(root));
         let mut length = bytes.len() as u64;
         self.waiting(|| process.broadcast_into(&mut length));
         let mut all = if root == self.rank() { bytes.to_vec() } else { vec![0; length as usize] };
@@ -234,13 +240,13 @@ impl Cluster {
         let (start, bytes) = (Instant::now(), sends.iter().map(|(_, bytes)| bytes.len()).sum());
         multiple_scope(sends.len() + receives.len(), |scope, requests| {
             for (rank, bytes) in receives {
-                let process = self.communicator.process_at_rank(rank as i32);
+                let process = self.communicator.process_at_rank(number(rank));
                 for chunk in bytes.chunks_mut(MOST_BYTES) {
                     requests.add(process.immediate_receive_into_with_tag(scope, chunk, TAG));
                 }
             }
             for (rank, bytes) in sends {
-                let process = self.communicator.process_at_rank(rank as i32);
+                let process = self.communicator.process_at_rank(number(rank));
                 for chunk in bytes.chunks(MOST_BYTES) {
                     requests.add(process.immediate_send_with_tag(scope, chunk, TAG));
                 }
@@ -289,12 +295,22 @@ pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// The devices of the environment that are the share of one of a node's ranks.
-fn share_of_node(local: usize, locals: usize) -> Result<Accelerator> {
-    let whole = Accelerator::from_env()?;
+fn share_of_node(backend: Option<BackendKind>, local: usize, locals: usize) -> Result<Accelerator> {
+    let whole = backend.map_or_else(Accelerator::from_env, Accelerator::with_backend)?;
     let count = whole.devices().len();
     let share: Vec<_> = shared_out(count, local, locals).map(|number| whole.devices()[number].clone()).collect();
     log::info!("cluster: {} of the node's {count} devices for local rank {local} of {locals}", share.len());
     Ok(whole.on_devices(share))
+}
+
+/// A rank, or the length of a short message, as MPI has it.
+fn number(number: usize) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// The first bytes of a digest.
+fn hex(digest: &[u8]) -> String {
+    digest.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// Numbers of the devices of a local rank.

@@ -35,6 +35,10 @@ pub(super) enum Place<'a> {
     Devices(&'a DeviceScalars),
 }
 
+/// Scalars in host memory, their form, and the bits that were promised.
+#[cfg(feature = "mpi")]
+pub(crate) type Whole<'a> = (&'a [[u8; 32]], Form, Option<u32>);
+
 impl<'a> Scalars<'a> {
     /// Canonical scalars in host memory ([`Form::Canonical`]).
     pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
@@ -66,7 +70,7 @@ impl<'a> Scalars<'a> {
 
     /// Those in host memory, their form, and the bits that were promised.
     #[cfg(feature = "mpi")]
-    pub(crate) fn in_host_memory(&self) -> Option<(&'a [[u8; 32]], Form, Option<u32>)> {
+    pub(crate) fn in_host_memory(&self) -> Option<Whole<'a>> {
         match self.place {
             Place::Host(scalars) => Some((scalars, self.form, self.bit_length)),
             Place::Devices(_) => None,

@@ -30,6 +30,7 @@ pub struct Input<'a, E: Engine> {
     pub blinding: (E::Fr, E::Fr),
 }
 
+#[expect(clippy::expl_impl_clone_on_copy, reason = "the engine need not be either")]
 impl<E: Engine> Clone for Input<'_, E> {
     fn clone(&self) -> Self {
         *self

@@ -2,25 +2,25 @@
 
 use crate::cluster::slices::Slices;
 
-/// Elements by their index modulo 2^classes_log: a rank has some consecutive classes, each of which is its elements in order of
+/// Elements by their index modulo 2^count_log: a rank has some consecutive classes, each of which is its elements in order of
 /// their index. A slice is its classes one after another.
 ///
 /// With one rank there is one class, and the slice is the vector as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     log_n: u32,
-    classes_log: u32,
+    count_log: u32,
     slices: Slices,
 }
 
 impl Classes {
-    pub(super) fn new(log_n: u32, classes_log: u32, slices: Slices) -> Self {
-        Self { log_n, classes_log, slices }
+    pub(super) fn new(log_n: u32, count_log: u32, slices: Slices) -> Self {
+        Self { log_n, count_log, slices }
     }
 
     /// Number of classes.
     pub fn count(&self) -> usize {
-        1 << self.classes_log
+        1 << self.count_log
     }
 
     /// Elements of each class.
@@ -29,7 +29,7 @@ impl Classes {
     }
 
     pub(super) fn class_length_log(&self) -> u32 {
-        self.log_n - self.classes_log
+        self.log_n - self.count_log
     }
 
     /// The classes of each rank.
@@ -45,7 +45,7 @@ impl Classes {
     /// Index in the whole vector of the element at a position of a rank's slice.
     pub fn index(&self, rank: usize, position: usize) -> usize {
         let (class, number) = (position >> self.class_length_log(), position & (self.class_length() - 1));
-        (number << self.classes_log) + self.slices.range(rank).start + class
+        (number << self.count_log) + self.slices.range(rank).start + class
     }
 
     /// A rank's elements of a whole vector.
@@ -112,7 +112,9 @@ mod tests {
                 for rank in 0..ranks {
                     let part = classes.part(rank, &(0..1usize << log_n).collect::<Vec<_>>());
                     assert_eq!(part.len(), classes.length(rank));
-                    part.into_iter().for_each(|index| assert!(!std::mem::replace(&mut seen[index], true)));
+                    for index in part {
+                        assert!(!std::mem::replace(&mut seen[index], true));
+                    }
                 }
                 assert!(seen.into_iter().all(|seen| seen));
             }

@@ -133,7 +133,9 @@ impl<'a, F: NttField> Rounds<'a, F> {
         for (block, values) in turned {
             put(rows, width, block, &values[own.start << block.count_log..own.end << block.count_log]);
         }
-        received.iter().for_each(|(_, block, values)| put(rows, width, block, values));
+        for (_, block, values) in &received {
+            put(rows, width, block, values);
+        }
     }
 }
 
