@@ -129,7 +129,7 @@ fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
     let mut found = vec![
         ("proofwarp".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("host".to_owned(), format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
-        ("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK})")),
+        ("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK}), halo2-axiom 0.5.3")),
     ];
     let device = |device: &std::sync::Arc<proofwarp::Device>| {
         let info = device.info();

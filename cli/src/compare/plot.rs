@@ -64,7 +64,7 @@ pub fn sizes(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
 
 fn axes(chart: &mut Chart<'_, '_>, sizes: usize) -> Result<()> {
     let mut mesh = chart.configure_mesh();
-    mesh.light_line_style(BLACK.mix(0.05)).bold_line_style(BLACK.mix(0.15)).x_desc("elements").y_desc("ms");
+    mesh.light_line_style(BLACK.mix(0.05)).bold_line_style(BLACK.mix(0.15)).x_desc("size").y_desc("ms");
     mesh.label_style((FONT, LETTERS)).axis_desc_style((FONT, LETTERS)).x_labels(sizes.max(2) + 1);
     mesh.x_label_formatter(&|log| if log.fract() == 0.0 { format!("2^{log}") } else { String::new() })
         .y_label_formatter(&|time| milliseconds(*time))
