@@ -110,7 +110,7 @@ pub struct Module {
     pub scalar: Option<FieldDescription>,
     /// The curve's constants; `None` where there is no curve.
     pub curve: Option<CurveDescription>,
-    /// What not every compiler or device has, as the source defines it; empty, [`HAS_CLMAD`] or [`HAS_WGMMA`].
+    /// What not every compiler or device has, as the source defines it: nothing, `HAS_CLMAD` or `HAS_WGMMA`.
     pub define: &'static str,
 }
 
