@@ -3,21 +3,10 @@
 # alone. Installs Open MPI and libclang where the platform's package manager can. A job that waits for ever is a failure.
 #
 # usage: tests/cluster.sh
-set -euo pipefail
+source "$(dirname "$0")/published.sh"
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
 cd "$root"
-# As ./test has it, so that nothing is compiled twice.
-export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_PROFILE_TEST_DEBUG=line-tables-only
-export CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG=line-tables-only
 features=cuda,proofwarp/tracing,proofwarp/plonky3,proofwarp/mpi
-
-fail() {
-    echo "cluster.sh: $*" >&2
-    exit 1
-}
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 

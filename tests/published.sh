@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Published packages, for the scripts beside this, which source it. It sets `root`, the repository, and `temp`, a folder that
-# goes when the script ends.
+# What the scripts beside this share, which source it: `root`, the repository; `temp`, a folder that goes when the script ends; how
+# cargo builds; published packages.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
