@@ -9,6 +9,8 @@ mod files;
 mod msm;
 mod ntt;
 mod proof;
+#[path = "../common/random_parameters.rs"]
+mod random_parameters;
 mod tools;
 
 use proofwarp::cluster::{Cluster, Options, mpi};

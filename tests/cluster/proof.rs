@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use ff::Field;
-use group::Group;
-use halo2curves::bn256::{Bn256, Fr, G1, G1Affine, G2, G2Affine};
+use halo2curves::bn256::{Bn256, Fr};
 use proofwarp::cluster::{ClusterKey, Input};
 use proofwarp::groth16::{Circuit, Parameters, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
 
+use crate::random_parameters::random_parameters;
 use crate::tools::{Checks, random, rng, roots};
 
 const VARIABLES: usize = 50;
@@ -29,24 +29,7 @@ impl Setup {
         let matrix = |matrix| Csr::from_rows(VARIABLES, (0..constraints).map(move |i| row(matrix, i)));
         let matrices = [0, 1, 2].map(|number| Arc::new(matrix(number).expect("matrix")));
         let circuit = Circuit::from_matrices(INPUTS, matrices).expect("circuit");
-        let [a, b_inputs, b_aux] = circuit.query_lengths();
-        let g1 = |count| -> Vec<G1Affine> { (0..count).map(|_| G1::random(&mut rng).into()).collect() };
-        let lengths = [constraints.next_power_of_two() - 1, VARIABLES - INPUTS, a, b_inputs + b_aux, 3];
-        let [h, l, a, b_g1, rest] = lengths.map(g1);
-        let g2 = |count| -> Vec<G2Affine> { (0..count).map(|i| (G2::generator() * Fr::from(i + 5)).into()).collect() };
-        let (b_g2, rest_g2) = (g2(b_g1.len() as u64), g2(2));
-        let parameters = Parameters {
-            alpha_g1: rest[0],
-            beta_g1: rest[1],
-            beta_g2: rest_g2[0],
-            delta_g1: rest[2],
-            delta_g2: rest_g2[1],
-            h: h.into(),
-            l: l.into(),
-            a: a.into(),
-            b_g1: b_g1.into(),
-            b_g2: b_g2.into(),
-        };
+        let parameters = random_parameters(&circuit, [constraints, VARIABLES - INPUTS], &mut rng);
         Self { circuit, parameters }
     }
 

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use ff::Field;
-use group::Group;
 use group::prime::PrimeCurveAffine;
-use halo2curves::bn256::{Bn256, Fr, G1, G1Affine, G2, G2Affine};
+use halo2curves::bn256::{Bn256, Fr};
 use proofwarp::backend::Device;
 use proofwarp::groth16::{Circuit, Parameters, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{abort_after, accelerators_with_devices, fresh_driver, rng};
+use crate::random_parameters::random_parameters;
 
 const SEED: u64 = 416;
 const CONSTRAINTS: usize = 45;
@@ -47,23 +47,7 @@ impl Setup {
         let evaluations = assignments.iter().map(|z| matrices.each_ref().map(|matrix| product(z, matrix))).collect();
         let (r, s) = (random(MOST), random(MOST));
         let circuit = Circuit::from_matrices(INPUTS, matrices).expect("circuit");
-        let [a, b_inputs, b_aux] = circuit.query_lengths();
-        let g1 = |count| -> Vec<G1Affine> { (0..count).map(|_| G1::random(&mut rng).into()).collect() };
-        let [h, l, a, b_g1, rest] = [63, VARIABLES - INPUTS, a, b_inputs + b_aux, 3].map(g1);
-        let g2 = |count| -> Vec<G2Affine> { (0..count).map(|i| (G2::generator() * Fr::from(i + 5)).into()).collect() };
-        let (b_g2, rest_g2) = (g2(b_g1.len() as u64), g2(2));
-        let parameters = Parameters {
-            alpha_g1: rest[0],
-            beta_g1: rest[1],
-            beta_g2: rest_g2[0],
-            delta_g1: rest[2],
-            delta_g2: rest_g2[1],
-            h: h.into(),
-            l: l.into(),
-            a: a.into(),
-            b_g1: b_g1.into(),
-            b_g2: b_g2.into(),
-        };
+        let parameters = random_parameters(&circuit, [CONSTRAINTS, VARIABLES - INPUTS], &mut rng);
         Self { circuit, parameters, assignments, evaluations, r, s }
     }
 

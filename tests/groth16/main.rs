@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/random_parameters.rs"]
+mod random_parameters;
 #[path = "../common/random_r1cs.rs"]
 mod random_r1cs;
 
