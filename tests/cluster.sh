@@ -5,21 +5,9 @@
 # usage: tests/cluster.sh
 source "$(dirname "$0")/published.sh"
 
+source "$root/tests/needs.sh"
+
 cd "$root"
-features=cuda,proofwarp/tracing,proofwarp/plonky3,proofwarp/mpi
-
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
-
-need_mpi() {
-    command -v mpirun >/dev/null && compgen -G "/usr/lib*/llvm*/lib/libclang*.so*" >/dev/null && return
-    if command -v apt-get >/dev/null; then
-        as_root apt-get update -qq
-        as_root apt-get install -y -qq openmpi-bin libopenmpi-dev libclang-dev
-    elif command -v dnf >/dev/null; then as_root dnf install -y -q openmpi openmpi-devel clang-devel
-    elif command -v pacman >/dev/null; then as_root pacman -S --noconfirm --needed openmpi clang
-    elif command -v brew >/dev/null; then brew install -q open-mpi llvm
-    else fail "no package manager that this script knows: install Open MPI and libclang yourself"; fi
-}
 
 build() { # what, by name; prints the executables
     local log=$temp/build.json
@@ -45,7 +33,6 @@ passes() { # what must be said, then arguments of mpirun
 }
 
 need_mpi
-cargo clippy --quiet --features "$features" --lib --test cluster --example cluster -- -D warnings
 mapfile -t programs < <(build)
 [ ${#programs[@]} = 2 ] || fail "expected a test and an example, got ${programs[*]}"
 test=${programs[0]} example=${programs[1]}

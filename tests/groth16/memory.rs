@@ -91,7 +91,7 @@ fn out_of_memory_at_each_step() {
                 .expect("proofs, be it on the CPU");
             assert_eq!(device.free_memory().expect("memory"), limit, "bytes free of {limit}");
             failures += usize::from(lacking != limit / 3);
-            limit += lacking.max(limit / 5);
+            limit += lacking.max(limit / 3);
         }
         assert!(failures > 9, "only {failures} failures");
         job.prove(&like).expect("proofs where there is enough");

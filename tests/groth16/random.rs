@@ -45,7 +45,7 @@ fn equals_stock(recipe: Recipe, count: usize) {
 
 #[test]
 fn random_systems() {
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { ProptestConfig::default().cases } else { 24 };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { ProptestConfig::default().cases } else { 12 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(recipe in recipes(), count in prop::sample::select(vec![1, 1, 2, 3]))| equals_stock(recipe, count));
     for constraints in [40, 200] {

@@ -60,15 +60,19 @@ fn equals_the_definition<F: NttField>() {
 
 /// 2^8 and 2^16 are the longest of one and two passes on a device, 2^9 the shortest that the CPU cuts.
 fn every_length<F: NttField>() {
-    for log_n in (0..=12).chain([16, 17]) {
-        let x = random::<F>(log_n, 2);
-        let variants = variants(log_n);
-        // All options at once, in both orders, and none.
-        for transform in [variants[0], variants[7], variants[15], variants[31]] {
-            let expected = reference(&x, &transform);
-            for accelerator in accelerators_and_cpu() {
-                assert!(transformed(&accelerator, &x, &transform) == expected, "{accelerator:?}, {transform:?}");
-            }
+    for log_n in (0..=12).chain([16]) {
+        equals_the_reference::<F>(log_n);
+    }
+}
+
+fn equals_the_reference<F: NttField>(log_n: u32) {
+    let x = random::<F>(log_n, 2);
+    let variants = variants(log_n);
+    // All options at once, in both orders, and none.
+    for transform in [variants[0], variants[7], variants[15], variants[31]] {
+        let expected = reference(&x, &transform);
+        for accelerator in accelerators_and_cpu() {
+            assert!(transformed(&accelerator, &x, &transform) == expected, "{accelerator:?}, {transform:?}");
         }
     }
 }
@@ -98,10 +102,22 @@ fn domains_transform_both_ways<F: NttField>() {
     }
 }
 
-/// On the device, several vectors at once, with every number of passes, in every direction and order.
+/// On the device, several vectors at once, with one to three passes, in every direction and order.
 fn passes_on_the_device<F: NttField>() {
+    in_passes::<F>(&[(9, 0), (10, 0), (11, 6), (13, 0), (14, 5), (15, 5)]);
+}
+
+/// What fields share: more passes, and long vectors.
+#[test]
+fn four_passes_on_the_device() {
+    equals_the_reference::<blstrs::Scalar>(17);
+    in_passes::<blstrs::Scalar>(&[(17, 0), (18, 5)]);
+}
+
+/// Sizes, and the most that a pass takes at a time.
+fn in_passes<F: NttField>(sizes: &[(u32, u32)]) {
     for accelerator in accelerators_with_devices() {
-        for (log_n, max_radix_log) in [(9, 0), (10, 0), (11, 6), (13, 0), (14, 5), (15, 5), (17, 0), (18, 5)] {
+        for &(log_n, max_radix_log) in sizes {
             for output in [Order::Natural, Order::BitReversed] {
                 let options = Options { output, max_radix_log, ..Options::default() };
                 let domain = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");

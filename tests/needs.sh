@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# What ./test and the scripts beside this need and install, by the platform's package manager and by cargo, where it is missing.
+
+# The same in each step, so that nothing is compiled twice.
+# shellcheck disable=SC2034
+features=cuda,proofwarp/tracing,proofwarp/plonky3,proofwarp/mpi
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
+install_packages() { # names of apt, dnf, pacman, brew
+    if command -v apt-get >/dev/null; then as_root apt-get update -qq && as_root apt-get install -y -qq $1
+    elif command -v dnf >/dev/null; then as_root dnf install -y -q $2
+    elif command -v pacman >/dev/null; then as_root pacman -S --noconfirm --needed $3
+    elif command -v brew >/dev/null; then brew install -q $4
+    else echo "no package manager that this script knows: install $1 yourself"; fi
+}
+
+need_pocl() {
+    ls /etc/OpenCL/vendors/*pocl* >/dev/null 2>&1 && return
+    echo "installing PoCL"
+    install_packages "pocl-opencl-icd ocl-icd-libopencl1" "pocl ocl-icd" "pocl ocl-icd" "pocl"
+}
+
+need_nvcc() {
+    command -v nvcc >/dev/null && return
+    compgen -G "target/nvcc-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc" >/dev/null && return
+    echo "installing the CUDA compiler's wheels into target/nvcc-venv"
+    python3 -m venv target/nvcc-venv 2>/dev/null \
+        || { install_packages "python3-venv" "python3" "python" "python"; python3 -m venv --clear target/nvcc-venv; }
+    # All four are needed; newer ones make PTX that driver 580 does not load.
+    target/nvcc-venv/bin/pip install -q --disable-pip-version-check --no-deps nvidia-cuda-nvcc==13.0.88 \
+        nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96
+}
+
+# For kernels with carry-less multiply-add alone; where it is missing, they are left out.
+need_nvcc_clmad() {
+    compgen -G "target/nvcc-clmad-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc" >/dev/null && return
+    echo "installing a newer CUDA compiler's wheels into target/nvcc-clmad-venv"
+    python3 -m venv target/nvcc-clmad-venv
+    target/nvcc-clmad-venv/bin/pip install -q --disable-pip-version-check --no-deps nvidia-cuda-nvcc==13.3.73 \
+        nvidia-nvvm==13.3.73 nvidia-cuda-crt==13.3.73 nvidia-cuda-runtime==13.3.29
+}
+
+# For jobs of several ranks.
+need_mpi() {
+    command -v mpirun >/dev/null && compgen -G "/usr/lib*/llvm*/lib/libclang*.so*" >/dev/null && return
+    echo "installing Open MPI and libclang"
+    install_packages "openmpi-bin libopenmpi-dev libclang-dev" "openmpi openmpi-devel clang-devel" "openmpi clang" "open-mpi llvm"
+}
+
+need_components() {
+    command -v g++ >/dev/null || install_packages g++ gcc-c++ gcc gcc
+    cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+    cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+}
+
+need_chromium() {
+    command -v chromium chromium-browser google-chrome >/dev/null && return
+    echo "installing Chromium"
+    install_packages chromium chromium chromium chromium
+}
+
+need_deny() {
+    export PATH="$PWD/target/deny/bin:$PATH"
+    command -v cargo-deny >/dev/null || cargo install --quiet --locked --root target/deny cargo-deny
+}
+
+need_mdbook() {
+    export PATH="$PWD/target/mdbook/bin:$PATH"
+    command -v mdbook >/dev/null || cargo install --quiet --locked --root target/mdbook --no-default-features mdbook
+}
