@@ -1,7 +1,12 @@
 //! Field elements in host memory that is cleared.
 
 use std::marker::PhantomData;
+#[cfg(feature = "mpi")]
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
+
+#[cfg(feature = "mpi")]
+use rayon::prelude::*;
 
 use super::{Element, as_bytes_mut};
 use crate::Result;
@@ -54,6 +59,23 @@ impl<F: Element> DerefMut for HostVector<F> {
 
 /// Elements in ordinary memory that may be secret. Cleared when dropped.
 pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
+
+/// Elements that a core writes at a time.
+#[cfg(feature = "mpi")]
+const PIECE: usize = 1 << 14;
+
+#[cfg(feature = "mpi")]
+impl<F: Element> SecretVec<F> {
+    /// Zeros that all cores write, which new memory of gigabytes needs as much as what it holds.
+    pub fn zeros(length: usize) -> Self {
+        let mut values = Vec::with_capacity(length);
+        let pieces = values.spare_capacity_mut()[..length].par_chunks_mut(PIECE);
+        pieces.for_each(|piece| piece.fill(MaybeUninit::new(F::ZERO)));
+        // SAFETY: so many elements were written just now.
+        unsafe { values.set_len(length) };
+        Self(values)
+    }
+}
 
 impl<F: Element> Deref for SecretVec<F> {
     type Target = [F];

@@ -21,7 +21,7 @@ pub(super) fn evaluate<F: NttField>(
     assignment: &[F],
     abort: Abort<'_>,
 ) -> Result<[SecretVec<F>; 3]> {
-    let mut vectors = [(); 3].map(|()| SecretVec(vec![F::ZERO; domain]));
+    let mut vectors = [(); 3].map(|()| SecretVec::zeros(domain));
     if let Some(evaluations) = &witness.evaluations {
         vectors.iter_mut().zip(evaluations).for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
         return Ok(vectors);
@@ -42,7 +42,7 @@ pub(super) fn scatter<F: NttField>(
     length: usize,
 ) -> SecretVec<F> {
     if cluster.rank() != root {
-        let mut own = SecretVec(vec![F::ZERO; length]);
+        let mut own = SecretVec::zeros(length);
         // SAFETY: what comes is memory of elements of a rank of the same build.
         let bytes = unsafe { as_bytes_mut(&mut own.0) };
         let receives = if bytes.is_empty() { Vec::new() } else { vec![(root, bytes)] };

@@ -1,6 +1,7 @@
 //! Blocks of columns that are transformed and sent, round by round.
 
 use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -19,8 +20,29 @@ const LANES: usize = 2;
 /// Blocks that a rank has transformed.
 type Turned<F> = Vec<(Block, SecretVec<F>)>;
 
+/// Memory of blocks of earlier rounds, whose contents nobody wants any more.
+struct Spare<F: NttField>(Mutex<Vec<SecretVec<F>>>);
+
+impl<F: NttField> Spare<F> {
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    /// Elements that the caller overwrites, all of them.
+    fn take(&self, length: usize) -> SecretVec<F> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = all.iter().position(|values| values.len() == length).map(|at| all.swap_remove(at));
+        drop(all);
+        found.unwrap_or_else(|| SecretVec::zeros(length))
+    }
+
+    fn give(&self, values: impl Iterator<Item = SecretVec<F>>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(values);
+    }
+}
+
 /// The first dimension of one transform, with the messages after it.
-pub(super) struct Rounds<'a, F> {
+pub(super) struct Rounds<'a, F: NttField> {
     cluster: &'a Cluster,
     from: &'a Classes,
     to: &'a Classes,
@@ -28,6 +50,7 @@ pub(super) struct Rounds<'a, F> {
     /// The blocks of each rank.
     blocks: Vec<Vec<Block>>,
     rows_at_once: usize,
+    spare: Spare<F>,
     done: RefCell<Vec<Done>>,
 }
 
@@ -41,7 +64,16 @@ impl<'a, F: NttField> Rounds<'a, F> {
         let most = |classes: &Classes| (block_bytes / (size_of::<F>() * classes.class_length())).max(1);
         let most_log = most(from).ilog2();
         let blocks = (0..cluster.size()).map(|rank| blocks(from.slices(), rank, most_log)).collect();
-        Self { cluster, from, to, columns, blocks, rows_at_once: most(to), done: RefCell::default() }
+        Self {
+            cluster,
+            from,
+            to,
+            columns,
+            blocks,
+            rows_at_once: most(to),
+            spare: Spare::new(),
+            done: RefCell::default(),
+        }
     }
 
     /// What was done to columns.
@@ -52,7 +84,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
     /// Transforms all columns and gives the rank's rows, one after another.
     pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
-        let mut rows = SecretVec(vec![F::ZERO; self.to.length(self.cluster.rank())]);
+        let mut rows = SecretVec::zeros(self.to.length(self.cluster.rank()));
         let mut next = self.cluster.working(|| self.work(0).run(slice, abort));
         for round in 0..rounds {
             let turned = self.take(self.cluster.agree(next)?);
@@ -60,7 +92,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
             let work = self.work(round + 1);
             let (result, time) = std::thread::scope(|scope| {
                 let worker = scope.spawn(|| timed(|| work.run(slice, abort)));
-                self.send(round, &turned, &mut rows);
+                self.send(round, turned, &mut rows);
                 let lost = |panic: Box<dyn std::any::Any + Send>| {
                     (Err(Error::panicked("cluster ntt", &*panic)), Duration::ZERO)
                 };
@@ -79,7 +111,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
     /// The second dimension.
     pub fn rows(&self, rows: &Local<F>, from: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Vec<Done>)> {
         let length = self.rows_at_once * self.to.class_length();
-        let mut result = SecretVec(vec![F::ZERO; from.len()]);
+        let mut result = SecretVec::zeros(from.len());
         let mut lanes: [Vec<(&[F], &mut [F])>; LANES] = Default::default();
         let pieces = from.chunks(length).zip(result.chunks_mut(length));
         pieces.enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));
@@ -104,19 +136,20 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Work {
             accelerator: self.cluster.accelerator(),
             columns: &self.columns,
+            spare: &self.spare,
             blocks: of_round(&self.blocks[rank], round),
             start: self.from.slices().range(rank).start,
         }
     }
 
     /// Sends a round's blocks, and puts those that come into the rank's rows.
-    fn send(&self, round: usize, turned: &[(Block, SecretVec<F>)], rows: &mut [F]) {
+    fn send(&self, round: usize, turned: Turned<F>, rows: &mut [F]) {
         let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
         let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
         let piece = |block: &Block| own.len() << block.count_log;
         let mut received: Vec<(usize, Block, SecretVec<F>)> = others()
             .flat_map(|rank| of_round(&self.blocks[rank], round).iter().map(move |block| (rank, *block)))
-            .map(|(rank, block)| (rank, block, SecretVec(vec![F::ZERO; piece(&block)])))
+            .map(|(rank, block)| (rank, block, self.spare.take(piece(&block))))
             .collect();
         let sends = others().flat_map(|rank| {
             let range = self.to.slices().range(rank);
@@ -130,12 +163,14 @@ impl<'a, F: NttField> Rounds<'a, F> {
         let time = self.cluster.exchange(sends, receives.filter(|(_, bytes)| !bytes.is_empty()).collect());
         self.cluster.note(|ledger| ledger.messages += time);
         let width = self.to.class_length();
-        for (block, values) in turned {
+        for (block, values) in &turned {
             put(rows, width, block, &values[own.start << block.count_log..own.end << block.count_log]);
         }
         for (_, block, values) in &received {
             put(rows, width, block, values);
         }
+        self.spare.give(turned.into_iter().map(|(_, values)| values));
+        self.spare.give(received.into_iter().map(|(_, _, values)| values));
     }
 }
 
@@ -152,9 +187,10 @@ fn put<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
 }
 
 /// A round's transforms.
-struct Work<'a, F> {
+struct Work<'a, F: NttField> {
     accelerator: &'a crate::Accelerator,
     columns: &'a Local<F>,
+    spare: &'a Spare<F>,
     blocks: &'a [Block],
     /// The rank's first column.
     start: usize,
@@ -165,7 +201,7 @@ impl<F: NttField> Work<'_, F> {
         let length = 1usize << self.columns.domain.log_n();
         let results = side_by_side("cluster ntt", self.blocks.iter().enumerate(), |(lane, block)| {
             let from = &slice[(block.first - self.start) * length..][..block.count() * length];
-            let mut turned = SecretVec(vec![F::ZERO; from.len()]);
+            let mut turned = self.spare.take(from.len());
             let done = self.columns.run(self.accelerator, lane, (from, block.first), &mut turned, abort)?;
             Ok(((*block, turned), done))
         });
