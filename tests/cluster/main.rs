@@ -53,6 +53,7 @@ fn all(checks: &Checks) {
     proof::every_root(checks);
     batch::twice(checks);
     files::same(checks);
+    files::key(checks);
     errors::on_all_ranks(checks);
 }
 

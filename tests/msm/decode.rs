@@ -290,6 +290,43 @@ fn the_host_says_what_devices_say<C: TestCurve>() {
     }
 }
 
+/// Parts of a file stay encoded, those of other sources do not; picked points are in memory. Numbers are checked.
+fn parts<C: TestCurve>() {
+    let bytes = good::<C>(20);
+    let all: Vec<C> = bytes.chunks(C::AFFINE_BYTES).map(|bytes| on_cpu(bytes).expect("a point")).collect();
+    let file = Points::<C>::encoded(mapped(&bytes, IN_SUBGROUP, 20)).expect("a curve that devices decode");
+    let memory = Points::<C>::encoded(Memory(bytes)).expect("a curve that devices decode");
+    for (points, stays) in [(file, true), (memory, false), (all.clone().into(), false)] {
+        for range in [0..20, 3..7, 19..20, 5..5, 20..20] {
+            let part = points.part(range.clone()).expect("a part");
+            assert_eq!((part.len(), part.in_memory().is_none()), (range.len(), stays));
+            assert_eq!(**part.on_host().expect("points"), all[range]);
+        }
+        for numbers in [&[19, 0, 4, 4][..], &[]] {
+            let expected: Vec<C> = numbers.iter().map(|number| all[*number]).collect();
+            assert_eq!(points.pick(numbers).expect("points").in_memory().map(|points| &**points), Some(&expected));
+        }
+        assert_eq!(points.in_memory().is_none(), stays);
+        #[expect(clippy::reversed_empty_ranges, reason = "it is refused")]
+        for range in [0..21, 21..21, 7..3] {
+            let error = points.part(range.clone()).map(drop).expect_err("no part").to_string();
+            assert_eq!(error, format!("msm: part of the points: expected a range within 20, got {range:?}"));
+        }
+        let error = points.pick(&[3, 20, 21]).map(drop).expect_err("no point").to_string();
+        assert_eq!(error, "msm: number of a point: expected below 20, got 20");
+    }
+}
+
+/// A file's fault is one of those who pick its point.
+fn faults_of_picked_points<C: TestCurve>() {
+    let mut bytes = good::<C>(20);
+    bytes[11 * C::AFFINE_BYTES + 5] ^= 1;
+    let points = Points::<C>::encoded(mapped(&bytes, IN_SUBGROUP, 20)).expect("a curve that devices decode");
+    points.pick(&[0, 10, 12, 19]).expect("good ones");
+    let error = points.pick(&[10, 11]).map(drop).expect_err("a fault").to_string();
+    assert!(error.starts_with("msm: h 11: expected "), "{error}");
+}
+
 /// Points of order three, which have x = 0: outside the subgroup, even where that is not asked for.
 #[test]
 fn points_of_order_three() {
@@ -314,6 +351,7 @@ macro_rules! both_groups {
 
 both_groups! {
     decoded_as_by_the_cpu faults_are_named faults_in_chunks random_changes multiplication the_host_says_what_devices_say
+    parts faults_of_picked_points
 }
 
 /// Bytes that are not those of points, a buffer that is too small, and curves that have another encoding.

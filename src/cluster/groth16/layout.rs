@@ -30,15 +30,15 @@ impl KeyLayout {
         (0..self.h.length(rank)).map(|position| self.h.index(rank, position)).filter(|index| *index + 1 < all).collect()
     }
 
-    /// A rank's part of a key that is in memory.
+    /// A rank's part of a key that is in memory or in a mapped file. Of a file's points no others are decoded: those of h
+    /// now, on the host, since they do not follow each other; the others by the devices.
     ///
     /// # Errors
     /// An encoded point is not what is expected, or the key is of other lengths.
     pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
         check("bases of h", self.h.count() * self.h.class_length() - 1, whole.h.len())?;
-        let h = whole.h.on_host()?;
         Ok(Parameters {
-            h: self.of_h(rank).into_iter().map(|index| h[index]).collect::<Vec<_>>().into(),
+            h: whole.h.pick(&self.of_h(rank))?,
             l: some(&whole.l, &self.l, rank)?,
             a: some(&whole.a, &self.a, rank)?,
             b_g1: some(&whole.b_g1, &self.b, rank)?,
@@ -59,7 +59,7 @@ impl KeyLayout {
 
 fn some<C: MsmCurve>(whole: &Points<C>, slices: &Slices, rank: usize) -> Result<Points<C>> {
     check("bases of a query", slices.length(), whole.len())?;
-    Ok(whole.on_host()?[slices.range(rank)].to_vec().into())
+    whole.part(slices.range(rank))
 }
 
 pub(super) fn check(what: &str, expected: usize, actual: usize) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Points of a key. Encoded ones go to a device as they are.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::curve::MsmCurve;
@@ -39,6 +40,24 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
 
     /// What errors call a point, such as `point 3 of h`.
     fn name(&self, number: usize) -> String;
+
+    /// Some that follow each other, encoded too, if they can be had without the others.
+    fn part(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
+        let _ = range;
+        None
+    }
+
+    /// The points of these numbers, decoded on the host, of which each is below [`Self::count`].
+    ///
+    /// # Errors
+    /// As those of [`Self::decode`].
+    fn pick(&self, numbers: &[usize]) -> Result<Vec<C>>
+    where
+        C: Copy,
+    {
+        let all = self.decode()?;
+        Ok(numbers.iter().map(|number| all[*number]).collect())
+    }
 }
 
 /// Points in host memory, or encoded ones, which are decoded on the host only once they are needed there. Clones share
@@ -81,8 +100,41 @@ impl<C: MsmCurve> Points<C> {
         if !C::DECODES {
             return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
         }
-        let (source, decoded) = (Box::new(source), OnceLock::new());
-        Ok(Self(Kind::Encoded(Arc::new(Encoded { source, decoded, turn: Mutex::default() }))))
+        Ok(Self::of(Box::new(source)))
+    }
+
+    fn of(source: Box<dyn EncodedPoints<C>>) -> Self {
+        Self(Kind::Encoded(Arc::new(Encoded { source, decoded: OnceLock::new(), turn: Mutex::default() })))
+    }
+
+    /// Some points that follow each other. Those of a file stay encoded, and the others are not looked at.
+    ///
+    /// # Errors
+    /// The range is not one within the points, or the source's ([`EncodedPoints::decode`]).
+    pub fn part(&self, range: Range<usize>) -> Result<Self> {
+        if range.start > range.end || range.end > self.len() {
+            let expected = format!("a range within {}", self.len());
+            return Err(Error::invalid("msm", "part of the points", expected, format!("{range:?}")));
+        }
+        match self.source().and_then(|source| source.part(range.clone())) {
+            Some(part) => Ok(Self::of(part)),
+            None => Ok(self.on_host()?[range].to_vec().into()),
+        }
+    }
+
+    /// The points of these numbers, in host memory. Of a file's no others are decoded.
+    ///
+    /// # Errors
+    /// A number is not below the points' own, or the source's ([`EncodedPoints::decode`]).
+    pub fn pick(&self, numbers: &[usize]) -> Result<Self> {
+        if let Some(number) = numbers.iter().find(|number| **number >= self.len()) {
+            return Err(Error::invalid("msm", "number of a point", format!("below {}", self.len()), number));
+        }
+        if let Some(source) = self.source() {
+            return Ok(source.pick(numbers)?.into());
+        }
+        let all = self.on_host()?;
+        Ok(numbers.iter().map(|number| all[*number]).collect::<Vec<_>>().into())
     }
 }
 

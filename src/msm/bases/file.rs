@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -138,6 +139,20 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
 
     fn name(&self, number: usize) -> String {
         (self.name)(&self.file.path, self.query, number, self.start + number * C::AFFINE_BYTES)
+    }
+
+    fn part(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
+        let start = self.start + range.start * C::AFFINE_BYTES;
+        Some(Box::new(Self { start, count: range.len(), ..self.clone() }))
+    }
+
+    fn pick(&self, numbers: &[usize]) -> Result<Vec<C>> {
+        self.file.read(|bytes| {
+            let bytes = self.bytes::<C>(bytes)?;
+            let encoding = |number: &usize| &bytes[number * C::AFFINE_BYTES..][..C::AFFINE_BYTES];
+            let points = numbers.par_iter().map(|number| decoded(encoding(number), self.expected));
+            points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
+        })
     }
 }
 
