@@ -115,11 +115,11 @@ impl<C: ProofCurve> Engine<C> {
     /// again, or given back, before there is more of it than in a [`Memory::whole_bytes`].
     #[must_use]
     pub fn sparing(self, memory: &Memory) -> Self {
-        let _aim = self.accelerator.devices().first().map(|device| {
+        let aim = self.accelerator.devices().first().map(|device| {
             // CUDA's passes wait for each other where they have to.
             device.aim(memory.whole_bytes(device.info().backend == BackendKind::Cuda))
         });
-        Self { _aim, ..self }
+        Self { _aim: aim, ..self }
     }
 
     /// The same with a question that steps ask before they start, and the longer ones while they run: the answer "stop" ends
