@@ -3,7 +3,10 @@
 # halo2-base's unit tests that prove, and the SDK's examples, which aggregate proofs. Both verify what they prove by halo2-axiom;
 # halo2-base also proves witnesses that do not hold. proofwarp's reports say where the work ran.
 #
-# usage: tests/halo2.sh [full] [cpu] [opencl] [cuda]      (default: cpu opencl)
+# usage: tests/halo2.sh [full] [cpu] [opencl] [cuda] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
+#
+# For a machine without cargo, such as one with a GPU and nothing else: `tests/halo2.sh cuda into=FOLDER` builds here what that runs,
+# and leaves it in the folder with this script; there, in the folder, `bash tests/halo2.sh cuda from=.` runs it.
 #
 # For OpenCL a CPU device such as PoCL's will do. The SDK's examples run on the first backend, with `full` on each. `full` also
 # has `standard_plonk`, of 2^21 rows, which ends by running `solc` where there is one, and halo2-base's test of 7000 proofs.
@@ -30,6 +33,25 @@ prepare_base() {
     uses_drop_in halo2-axiom-gpu --features "$features"
 }
 
+# Leaves a program in the folder that is to go elsewhere.
+keep() { # name, what cargo said of it
+    local program
+    program=$(grep -o '"executable":"[^"]*"' "$2" | tail -n 1 | sed 's/^"executable":"//; s/"$//')
+    [ -x "$program" ] || fail "$1 was not built"
+    cp "$program" "$into/$1"
+    strip "$into/$1"
+}
+
+# halo2-base's unit tests with arguments, by cargo or as they were built elsewhere.
+base_tests() {
+    if [ -n "$from" ]; then "$from/halo2-base" "$@"
+    else cargo test --release --quiet --features "$features" --lib -- "$@"; fi
+}
+
+sdk_example() { # name
+    if [ -n "$from" ]; then "$from/$1"; else cargo run --release --quiet --features "$features" --example "$1"; fi
+}
+
 prepare_sdk() {
     local copy="$root/target/snark-verifier-sdk-$sdk"
     copy_with_patch snark-verifier-sdk "$sdk" "$copy" "$patch"$'\n\n[dependencies.halo2-axiom-gpu]\nversion = "1.0.1"'
@@ -44,7 +66,10 @@ run_on() { # backend, name, command
     local variables=(PROOFWARP_BACKEND="$1" PROOFWARP_REPORT="$temp/$1-$2")
     [ "$1" != opencl ] || variables+=(PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}")
     : >"$temp/$1-$2"
-    env "${variables[@]}" "${@:3}"
+    (
+        export "${variables[@]}"
+        "${@:3}"
+    )
 }
 
 # Fails unless transforms, commitments and sums of terms ran on a backend, and nothing elsewhere.
@@ -61,7 +86,7 @@ check_reports() { # backend, name
 
 run_example() { # backend, name
     local status=0
-    run_on "$1" "$2" cargo run --release --quiet --features "$features" --example "$2" >"$temp/out" 2>&1 || status=$?
+    run_on "$1" "$2" sdk_example "$2" >"$temp/out" 2>&1 || status=$?
     if [ $status != 0 ] && ! wants_solc "$2"; then
         tail -n 30 "$temp/out" >&2
         fail "$2 failed on $1"
@@ -76,16 +101,19 @@ wants_solc() { # name
         echo "left out: the contract of standard_plonk, since there is no solc"
 }
 
-full=
+full='' into='' from=''
 backends=()
 for argument in "$@"; do
     case $argument in
     full) full=1 ;;
     cpu | opencl | cuda) backends+=("$argument") ;;
-    *) fail "expected full, cpu, opencl or cuda, got $argument" ;;
+    into=?*) mkdir -p "${argument#*=}" && into=$(cd "${argument#*=}" && pwd) ;;
+    from=?*) from=$(cd "${argument#*=}" && pwd) ;;
+    *) fail "expected full, cpu, opencl, cuda, into=FOLDER or from=FOLDER, got $argument" ;;
     esac
 done
 [ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)
+[ -z "$from" ] || PARAMS_DIR=$from/params
 mkdir -p "$PARAMS_DIR"
 kernels=
 [[ " ${backends[*]} " != *" cuda "* ]] || kernels=/cuda
@@ -100,15 +128,30 @@ else
 fi
 
 features=cuda${kernels:+,halo2_proofs_axiom_gpu$kernels}
-prepare_base
-for backend in "${backends[@]}"; do
-    # One test after the other: they would read setups that others are writing.
-    run_on "$backend" halo2-base cargo test --release --quiet --features "$features" --lib -- --test-threads=1 "${tests[@]}"
-    check_reports "$backend" halo2-base
-done
+[ -n "$from" ] || prepare_base
+if [ -n "$into" ]; then
+    cargo test --release --features "$features" --lib --no-run --message-format json >"$temp/built"
+    keep halo2-base "$temp/built"
+else
+    for backend in "${backends[@]}"; do
+        # One test after the other: they would read setups that others are writing.
+        run_on "$backend" halo2-base base_tests --test-threads=1 "${tests[@]}"
+        check_reports "$backend" halo2-base
+    done
+fi
 
 features=cuda${kernels:+,halo2-axiom-gpu$kernels}
-prepare_sdk
+[ -n "$from" ] || prepare_sdk
+if [ -n "$into" ]; then
+    for example in "${examples[@]}"; do
+        cargo build --release --features "$features" --example "$example" --message-format json >"$temp/built"
+        keep "$example" "$temp/built"
+    done
+    mkdir -p "$into/tests"
+    cp "$root/tests/halo2.sh" "$root/tests/published.sh" "$into/tests/"
+    echo "there: bash tests/halo2.sh ${full:+full }${backends[*]} from=."
+    exit
+fi
 for backend in "${proving[@]}"; do
     for example in "${examples[@]}"; do run_example "$backend" "$example"; done
 done

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::aim::Aim;
 use super::cache::Cache;
 use super::core::{Contents, StreamCore};
 use super::pace::Pace;
@@ -153,6 +154,11 @@ impl Device {
         Ok(table)
     }
 
+    /// Has buffers and free memory take so many bytes more than what is in use now, if work does with that.
+    pub fn aim(&self, bytes: u64) -> Aim {
+        Aim::new(self.shared.clone(), bytes)
+    }
+
     /// Gives tables and all free memory back to the driver.
     pub fn trim(&self) {
         lock(&self.tables).clear();
@@ -204,13 +210,20 @@ impl Device {
     }
 
     /// Memory for a stream that has none that fits: of the driver's within the cap, or else what others had, or else
-    /// the driver's again once it has got back as much as is lacking, tables last.
+    /// the driver's again once it has got back as much as is lacking, tables last. Beyond what work aims at, what others had
+    /// comes first, and the driver gets back as much as is taken beyond that.
     pub(super) fn allocate(
         &self,
         core: &StreamCore,
         bytes: usize,
         contents: Contents,
     ) -> Result<(MemoryHandle, Place)> {
+        if let Some(beyond) = self.shared.beyond_aims(bytes) {
+            if let Some(found) = core.carve(bytes, contents)? {
+                return Ok(found);
+            }
+            self.trim_by(beyond);
+        }
         loop {
             let error = match self.shared.allocate(bytes) {
                 Ok(memory) => return Ok((memory, Place::whole(memory, bytes))),

@@ -6,6 +6,8 @@
 
 mod abort;
 mod across;
+mod aim;
+mod aims;
 mod buffer;
 mod cache;
 mod copies;
@@ -36,6 +38,7 @@ mod wait;
 
 pub(crate) use abort::check_abort;
 pub use abort::{Abort, guarded};
+pub use aim::Aim;
 pub use buffer::Buffer;
 pub(crate) use copies::{clear_all_past_cache, parallel_copy};
 pub use device::Device;

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
+use super::aims::{Aims, beyond};
 use super::pool::{Free, Place, Pool};
 use super::queue::Queue;
 use super::{Driver, MemoryHandle, lock};
@@ -20,6 +21,7 @@ pub(super) struct Shared {
     /// Blocks that the driver was asked for.
     asked_for: AtomicU64,
     pub(super) pool: Mutex<Pool>,
+    pub(super) aims: Mutex<Aims>,
     /// Those of all streams, idle or not.
     queues: Mutex<Vec<Weak<Queue>>>,
 }
@@ -27,8 +29,8 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Self {
         let [allocated, peak, asked_for] = [(); 3].map(|()| AtomicU64::new(0));
-        let (pool, queues) = (Mutex::default(), Mutex::default());
-        Self { driver: driver.into(), limit, allocated, peak, asked_for, pool, queues }
+        let (pool, aims, queues) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { driver: driver.into(), limit, allocated, peak, asked_for, pool, aims, queues }
     }
 
     /// A new queue.
@@ -99,6 +101,11 @@ impl Shared {
             unsafe { self.driver.memory_free(place.block) };
             self.uncount(place.block_bytes);
         }
+    }
+
+    /// What a block of so many bytes would take beyond what work aims at, if it does.
+    pub(super) fn beyond_aims(&self, bytes: usize) -> Option<u64> {
+        beyond(&self.aims, self.allocated(), bytes)
     }
 
     /// A handle of memory that the caller has taken.

@@ -12,7 +12,7 @@ use super::scalar::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
 /// The pairs of a sum that add something, for code that takes no infinity among its points.
 pub(super) struct Adding<'a, C: PrimeCurveAffine> {
     pub points: Cow<'a, [C]>,
-    pub scalars: Vec<C::Scalar>,
+    pub scalars: Cow<'a, [C::Scalar]>,
 }
 
 impl<'a, C: PrimeCurveAffine> Adding<'a, C>
@@ -21,29 +21,48 @@ where
 {
     /// As many scalars as points.
     pub fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
-        let adds = |i: &usize| !bool::from(points[*i].is_identity()) && scalars[*i] != [0; 32];
-        let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
-        if all.clone().all(|i| adds(&i)) {
-            return Self {
-                points: Cow::Borrowed(points),
-                scalars: scalars.par_iter().map(scalar_from_bytes).collect(),
-            };
+        let scalar = |i: usize| scalar_from_bytes(&scalars[i]);
+        match which(points, |i| scalars[i] != [0; 32]) {
+            None => {
+                let all = (0..scalars.len()).into_par_iter().with_min_len(MIN_PIECE);
+                Self { points: Cow::Borrowed(points), scalars: Cow::Owned(all.map(scalar).collect()) }
+            }
+            Some(which) => Self::of(points, &which, scalar),
         }
-        let which: Vec<_> = all.filter(adds).collect();
-        // The number of elements is known here, so that they are written where they stay.
-        let which = which.par_iter();
+    }
+
+    /// The same of scalars as elements.
+    #[cfg(feature = "halo2")]
+    pub fn of_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
+        match which(points, |i| !scalars[i].is_zero_vartime()) {
+            None => Self { points: Cow::Borrowed(points), scalars: Cow::Borrowed(scalars) },
+            Some(which) => Self::of(points, &which, |i| scalars[i]),
+        }
+    }
+
+    /// Some of them. Their number is known, so that they are written where they stay.
+    fn of(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
         Self {
-            points: which.clone().map(|i| points[*i]).collect(),
-            scalars: which.map(|i| scalar_from_bytes(&scalars[*i])).collect(),
+            points: which.par_iter().map(|i| points[*i]).collect(),
+            scalars: which.par_iter().map(|i| scalar(*i)).collect(),
         }
     }
 }
 
+/// Numbers of the pairs that add something, if others do not.
+fn which<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) -> bool + Sync) -> Option<Vec<usize>> {
+    let adds = |i: &usize| !bool::from(points[*i].is_identity()) && adds(*i);
+    let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
+    (!all.clone().all(|i| adds(&i))).then(|| all.filter(adds).collect())
+}
+
 impl<C: PrimeCurveAffine> Drop for Adding<'_, C> {
     fn drop(&mut self) {
-        self.scalars.fill(C::Scalar::ZERO);
-        // Nobody reads them any more, but they are to be stored.
-        std::hint::black_box(&self.scalars);
+        if let Cow::Owned(scalars) = &mut self.scalars {
+            scalars.fill(C::Scalar::ZERO);
+            // Nobody reads them any more, but they are to be stored.
+            std::hint::black_box(scalars);
+        }
     }
 }
 
@@ -92,7 +111,7 @@ mod tests {
         let points = [G1Affine::generator(); 3];
         let adding = Adding::new(&points, &[[1; 32]; 3]);
         assert!(matches!(adding.points, Cow::Borrowed(_)));
-        assert_eq!(adding.scalars, [scalar_from_bytes::<Fr>(&[1; 32]); 3]);
+        assert_eq!(adding.scalars[..], [scalar_from_bytes::<Fr>(&[1; 32]); 3]);
     }
 
     #[test]
@@ -100,6 +119,18 @@ mod tests {
         let points = [G1Affine::generator(), G1Affine::identity(), -G1Affine::generator()];
         let adding = Adding::new(&points, &[[0; 32], [1; 32], [2; 32]]);
         assert_eq!(adding.points[..], [-G1Affine::generator()]);
-        assert_eq!(adding.scalars, [scalar_from_bytes::<Fr>(&[2; 32])]);
+        assert_eq!(adding.scalars[..], [scalar_from_bytes::<Fr>(&[2; 32])]);
+    }
+
+    #[test]
+    #[cfg(feature = "halo2")]
+    fn elements_are_borrowed_where_all_add() {
+        let (points, two) = ([G1Affine::generator(); 2], Fr::from(2));
+        let scalars = [two, two];
+        let adding = Adding::of_elements(&points, &scalars);
+        assert!(matches!((&adding.points, &adding.scalars), (Cow::Borrowed(_), Cow::Borrowed(_))));
+        let scalars = [Fr::from(0), two];
+        let adding = Adding::of_elements(&points, &scalars);
+        assert_eq!((&adding.points[..], &adding.scalars[..]), (&points[1..], &scalars[1..]));
     }
 }

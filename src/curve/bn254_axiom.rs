@@ -7,7 +7,7 @@ use group::Group;
 use group::cofactor::CofactorGroup;
 use group::prime::PrimeCurveAffine;
 use halo2curves_axiom::CurveAffine;
-use halo2curves_axiom::bn256::{Fq, G1, G1Affine};
+use halo2curves_axiom::bn256::{Fq, Fr, G1, G1Affine};
 use halo2curves_axiom::msm::msm_best;
 use halo2curves_axiom::serde::SerdeObject;
 use rayon::prelude::*;
@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::MsmCurve;
 use super::adding::Adding;
 use super::scalar::MIN_PIECE;
+use crate::field::{Element, in_place};
 use crate::kernels::name;
 
 /// Bytes of a coordinate.
@@ -69,6 +70,14 @@ impl MsmCurve for G1Affine {
         msm_best(&adding.scalars, &adding.points)
     }
 
+    /// halo2-axiom proves with these types: on a host without a device nothing is converted that it does not convert.
+    fn msm_cpu_elements(points: &[Self], field: &str, elements: &[[u8; 32]]) -> Option<Self::Curve> {
+        // SAFETY: the caller promises the memory of elements of the field, which is that of the scalars.
+        let elements = (field == Fr::NAME).then(|| unsafe { in_place(elements) }).flatten()?;
+        let adding = Adding::of_elements(points, elements);
+        Some(msm_best(&adding.scalars, &adding.points))
+    }
+
     fn lies_on_curve(&self) -> bool {
         self.is_on_curve().into()
     }
@@ -83,9 +92,9 @@ mod tests {
     use ff::PrimeField;
     use halo2curves::bn256 as other;
     use halo2curves::serde::SerdeObject as _;
-    use halo2curves_axiom::bn256::Fr;
 
     use super::*;
+    use crate::curve::scalar_to_bytes;
     use crate::field::as_bytes;
 
     #[test]
@@ -108,6 +117,21 @@ mod tests {
             Fr::MULTIPLICATIVE_GENERATOR.to_repr().as_slice(),
             other::Fr::MULTIPLICATIVE_GENERATOR.to_repr().as_ref()
         );
+    }
+
+    /// By elements as by numbers, but only of the right field, where they may lie.
+    #[test]
+    fn elements_are_scalars() {
+        let points: Vec<_> = (1..9).map(|i| G1Affine::from(G1Affine::generator() * Fr::from(i))).collect();
+        let elements: Vec<_> = (0..8).map(|i| Fr::from(i).square() - Fr::from(7)).collect();
+        let numbers: Vec<_> = elements.iter().map(|element| scalar_to_bytes(*element)).collect();
+        let sum = G1Affine::msm_cpu(&points, &numbers);
+        let memory = as_bytes(&elements).as_chunks::<32>().0;
+        assert_eq!(G1Affine::msm_cpu_elements(&points, Fr::NAME, memory), Some(sum));
+        assert_eq!(G1Affine::msm_cpu_elements(&points, "another field", memory), None);
+        let shifted = [&[0][..], as_bytes(&elements), &[0; 7]].concat();
+        let odd = usize::from(shifted.as_ptr().addr().is_multiple_of(2));
+        assert_eq!(G1Affine::msm_cpu_elements(&points, Fr::NAME, shifted[odd..].as_chunks().0), None);
     }
 
     #[test]

@@ -47,6 +47,11 @@ pub trait MsmCurve: PrimeCurveAffine {
     /// below 2^256, and as many as points.
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
 
+    /// The same of the memory of elements of a field, by its name ([`crate::field::Element`]); none where that is no shorter way.
+    fn msm_cpu_elements(_points: &[Self], _field: &str, _elements: &[[u8; 32]]) -> Option<Self::Curve> {
+        None
+    }
+
     /// Whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
     fn lies_on_curve(&self) -> bool;
 

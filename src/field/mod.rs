@@ -87,6 +87,18 @@ pub fn as_bytes<F: Element>(values: &[F]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
+/// Elements of a field of 32 bytes where their memory is, if they may lie there: what [`as_bytes`] gave, read back.
+///
+/// # Safety
+/// They are elements of the field; in prime fields, reduced ones in Montgomery form.
+#[cfg(feature = "halo2")]
+pub(crate) unsafe fn in_place<F: Element>(bytes: &[[u8; 32]]) -> Option<&[F]> {
+    let start = bytes.as_ptr().cast::<F>();
+    let fits = size_of::<F>() == 32 && start.is_aligned();
+    // SAFETY: there are as many as fit into the bytes, in a place that is aligned; the caller promises valid contents.
+    fits.then(|| unsafe { std::slice::from_raw_parts(start, bytes.len()) })
+}
+
 /// Refuses elements that are not below the modulus, such as an unchecked reader of raw bytes may make.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use super::options::Options;
 use super::plan::Grid;
 use super::request::{call, check_lengths};
 use super::run::{self, Bases, Choices, Work};
-use super::scalars::{Scalars, on_host};
+use super::scalars::Scalars;
 use crate::backend::{Abort, Device, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
@@ -83,6 +83,6 @@ pub fn msm_with_options<'s, C: MsmCurve>(
         Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
     };
     let call = call::<C>(scalars.len());
-    let on_host = |abort: Abort<'_>| on_cpu(bases, &on_host::<C::Scalar>(&scalars)?, abort);
+    let on_host = |abort: Abort<'_>| on_cpu(bases, &scalars, abort);
     guarded(abort, |abort| accelerator.run(call, |devices| on_devices(devices, abort), || on_host(abort)))
 }

@@ -13,7 +13,7 @@ use super::plan::{Grid, Need, Plan};
 use super::queued::Queued;
 use super::request::{call, check_lengths};
 use super::run::{self, Bases, Choices, Pipeline, Work};
-use super::scalars::{DeviceScalars, Form, Scalars, on_host};
+use super::scalars::{DeviceScalars, Form, Scalars};
 use crate::backend::{Abort, Buffer, Device, Stream, Traffic, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
@@ -185,7 +185,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let work = self.work(&bases, vectors);
         let on_host = |abort: Abort<'_>| {
             let bases = self.bases.on_host()?;
-            vectors.iter().map(|scalars| on_cpu(bases, &on_host::<C::Scalar>(scalars)?, abort)).collect()
+            vectors.iter().map(|scalars| on_cpu(bases, scalars, abort)).collect()
         };
         guarded(abort, |abort| {
             let call = call::<C>(elements);
@@ -307,7 +307,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
                 Ok((total.0 + sum, total.1 + traffic))
             })
         };
-        let on_host = |abort: Abort<'_>| on_cpu(msm.bases.on_host()?, &on_host::<C::Scalar>(&scalars)?, abort);
+        let on_host = |abort: Abort<'_>| on_cpu(msm.bases.on_host()?, &scalars, abort);
         guarded(abort, |abort| {
             msm.accelerator.run(call::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
         })

@@ -27,6 +27,8 @@ pub struct Scalars<'a> {
     pub(super) place: Place<'a>,
     pub(super) form: Form,
     pub(super) bit_length: Option<u32>,
+    /// The field of whose elements they are the memory.
+    field: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +44,7 @@ pub(crate) type Whole<'a> = (&'a [[u8; 32]], Form, Option<u32>);
 impl<'a> Scalars<'a> {
     /// Canonical scalars in host memory ([`Form::Canonical`]).
     pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
-        Self { place: Place::Host(scalars), form: Form::Canonical, bit_length: None }
+        Self { place: Place::Host(scalars), form: Form::Canonical, bit_length: None, field: None }
     }
 
     /// Scalars in Montgomery form in host memory.
@@ -53,7 +55,7 @@ impl<'a> Scalars<'a> {
     /// Field elements as their Rust type has them in memory, which is Montgomery form.
     pub fn elements<F: NttField>(scalars: &'a [F]) -> Self {
         // The type is 32 bytes long, so nothing is left over.
-        Self::montgomery(as_bytes(scalars).as_chunks().0)
+        Self { field: Some(F::NAME), ..Self::montgomery(as_bytes(scalars).as_chunks().0) }
     }
 
     /// A promise that all scalars, modulo the group's order, are below 2^bits, which makes short ones cheaper. Where one is
@@ -66,6 +68,14 @@ impl<'a> Scalars<'a> {
     /// Bits that they have at most, in a group whose order has `order_bits`.
     pub(super) fn bits(&self, order_bits: u32) -> u32 {
         self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
+    }
+
+    /// A field and its elements in host memory, if nothing was promised of them.
+    pub(super) fn elements_in_host_memory(&self) -> Option<(&'static str, &'a [[u8; 32]])> {
+        match self.place {
+            Place::Host(scalars) if self.bit_length.is_none() => Some((self.field?, scalars)),
+            _ => None,
+        }
     }
 
     /// Those in host memory, their form, and the bits that were promised.
@@ -131,7 +141,7 @@ where
 
 impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
     fn from(scalars: &'a DeviceScalars) -> Self {
-        Self { place: Place::Devices(scalars), form: scalars.form, bit_length: None }
+        Self { place: Place::Devices(scalars), form: scalars.form, bit_length: None, field: None }
     }
 }
 

@@ -124,3 +124,29 @@ fn streams_take_turns_with_memory() {
         assert_eq!((device.blocks_asked_for(), device.peak_memory()), (1, 6 * MIB as u64));
     }
 }
+
+/// Under an aim what is free is used again, in parts, before there is more than that. It is no limit.
+#[test]
+fn no_more_is_taken_than_aimed_at_where_that_does() {
+    for driver in drivers() {
+        let device = Device::new(driver, None);
+        if !device.divides_blocks() {
+            eprintln!("left out: parts of blocks, which {} does not have", device.info().name);
+            continue;
+        }
+        let streams = [(); 3].map(|()| device.stream().unwrap());
+        let kept = streams[0].allocate(MIB).unwrap();
+        let aim = device.aim(6 * MIB as u64);
+        for (stream, parts) in streams.iter().zip(1..) {
+            let held: Vec<_> = (0..parts).map(|_| stream.allocate(6 * MIB / parts).unwrap()).collect();
+            assert_eq!(held.len(), parts);
+        }
+        assert_eq!(device.peak_memory(), 7 * MIB as u64);
+        // The free block is too small: it goes back.
+        drop(streams[0].allocate(8 * MIB).unwrap());
+        assert_eq!(device.peak_memory(), 9 * MIB as u64);
+        drop((aim, kept));
+        drop([6, 3].map(|size| streams[0].allocate(size * MIB).unwrap()));
+        assert_eq!(device.peak_memory(), 18 * MIB as u64, "nothing is aimed at");
+    }
+}

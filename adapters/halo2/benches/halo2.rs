@@ -12,22 +12,22 @@
 mod circuit;
 #[path = "../../../benches/common/mod.rs"]
 mod common;
-#[path = "../examples/halo2/marks.rs"]
-mod marks;
 #[path = "../examples/halo2/measure.rs"]
 mod measure;
 #[path = "../examples/halo2/options.rs"]
 mod options;
+#[path = "../examples/halo2/ours.rs"]
+mod ours;
 #[path = "../examples/halo2/outcome.rs"]
 mod outcome;
 #[path = "../examples/halo2/peer.rs"]
 mod peer;
 #[path = "../../../examples/groth16/progress.rs"]
 mod progress;
-#[path = "../examples/halo2/prove.rs"]
-mod prove;
 #[path = "../examples/halo2/shape.rs"]
 mod shape;
+#[path = "../examples/halo2/stock.rs"]
+mod stock;
 #[path = "../examples/halo2/table.rs"]
 mod table;
 #[path = "../examples/halo2/task.rs"]
@@ -46,13 +46,15 @@ use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::Circuit;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::{Accelerator, BackendKind};
+use proofwarp_halo2::Marked;
 use rand_core::OsRng;
 
 use measure::measure;
 use options::{Kind, Work, name};
+use ours::Ours;
 use outcome::Outcome;
-use prove::{Ours, Stock};
 use shape::Shape;
+use stock::Stock;
 use task::{Circuits, Setup, Task};
 
 /// Anything that ends the bench.
@@ -106,6 +108,7 @@ fn run() -> Result<(), Failure> {
         match work.circuit {
             Kind::Measured => bench(&mut session, work, &Circuits::filled(Shape::measured(work.k)))?,
             Kind::Wide => bench(&mut session, work, &Circuits::filled(Shape::wide(work.k)))?,
+            Kind::Base => return Err("PROOFWARP_BENCH_CIRCUITS: expected measured or wide, got base".into()),
         }
     }
     Ok(session.finish().map_err(|error| error.to_string())?)
@@ -131,6 +134,7 @@ fn bench<C: Circuit<Fr>>(session: &mut Session, work: &Work, circuits: &Circuits
     record(session, work, &ours()?, Ok(&outcomes[0]));
     // The peer takes memory on the device too.
     proofwarp_halo2::clear_setups();
+    Accelerator::global()?.devices().iter().for_each(|device| device.trim());
     for (name, outcome) in [("halo2-axiom", stock(session, &task)), (peer::NAME, peer(work, &setup))] {
         record(session, work, name, outcome.as_ref());
         outcomes.extend(outcome);

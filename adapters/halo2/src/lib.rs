@@ -80,6 +80,7 @@ mod constraints;
 mod error;
 mod kept;
 mod keygen;
+mod marks;
 mod memory;
 mod opening;
 mod options;
@@ -92,6 +93,7 @@ mod workers;
 
 pub use halo2_axiom;
 pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};
+pub use marks::Marked;
 pub use opening::{Kind, Opening, Scheme};
 pub use options::{Options, memory};
 pub use proofwarp;

@@ -84,6 +84,7 @@ impl Worker {
                 "halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}"
             );
         }
+        let engine = if plan == Plan::ALL { engine.sparing(memory) } else { engine };
         let engine = options.abort.iter().cloned().fold(engine.within(plan), Engine::stopped_by);
         Ok(Self { engine, key, plan })
     }

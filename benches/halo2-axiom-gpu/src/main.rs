@@ -1,13 +1,16 @@
 //! Proves the circuits of the example `halo2` on the published halo2-axiom-gpu, has halo2-axiom verify the proofs, and
 //! prints the outcome as a line of JSON. The example runs this for `--compare`, the bench `halo2` too.
 
+#[path = "../../../examples/halo2-base/src/base.rs"]
+mod base;
 #[path = "../../../adapters/halo2/examples/halo2/circuit.rs"]
 mod circuit;
 #[path = "../../../examples/groth16/exit.rs"]
 mod exit;
-#[path = "../../../adapters/halo2/examples/halo2/marks.rs"]
+#[path = "../../../adapters/halo2/src/marks.rs"]
 mod marks;
 #[path = "../../../adapters/halo2/examples/halo2/measure.rs"]
+#[allow(dead_code, reason = "the other provers' errors are of another type")]
 mod measure;
 #[path = "../../../adapters/halo2/examples/halo2/options.rs"]
 mod options;
@@ -37,6 +40,7 @@ use halo2_axiom::plonk::Circuit;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use rand_core::OsRng;
 
+use marks::Marked;
 use measure::measure;
 use options::{Kind, Work};
 use prove::Peer;
@@ -67,6 +71,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     match options.work.circuit {
         Kind::Measured => prove(options, &setup, &Circuits::filled(Shape::measured(k))),
         Kind::Wide => prove(options, &setup, &Circuits::filled(Shape::wide(k))),
+        Kind::Base => prove(options, &setup, &base::circuits(k)),
     }
 }
 

@@ -10,11 +10,10 @@ use halo2_axiom_gpu::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 use halo2_axiom_gpu::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK};
 use rand_core::OsRng;
 
-use crate::Failure;
-use crate::marks::Marked;
 use crate::measure::{Prover, Transcript};
 use crate::options::Opening;
 use crate::task::Setup;
+use crate::{Failure, Marked};
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 
@@ -34,24 +33,6 @@ impl Peer {
         setup.write_custom(&mut bytes, SerdeFormat::RawBytesUnchecked)?;
         let setup = ParamsKZG::read_custom(&mut bytes.as_slice(), SerdeFormat::RawBytesUnchecked)?;
         Ok(Self { setup, opening })
-    }
-
-    fn prove_by<'a, P: Opens<'a, Kzg>, C: Circuit<Fr>>(
-        &'a self,
-        key: &ProvingKey<G1Affine>,
-        circuit: &[C; 1],
-        instances: &[&[Fr]],
-    ) -> Result<Transcript, Failure> {
-        let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
-        plonk::create_proof::<Kzg, P, Challenge255<_>, _, _, _>(
-            &self.setup,
-            key,
-            circuit,
-            &[instances],
-            OsRng,
-            &mut transcript,
-        )?;
-        Ok(transcript)
     }
 }
 
@@ -78,13 +59,25 @@ impl Prover for Peer {
         circuit: &[C; 1],
         instances: &[&[Fr]],
     ) -> Result<Transcript, Failure> {
+        let (setup, instances) = (&self.setup, &[instances]);
         match self.opening {
-            Opening::Shplonk => self.prove_by::<ProverSHPLONK<'_, Bn256>, C>(key, circuit, instances),
-            Opening::Gwc => self.prove_by::<ProverGWC<'_, Bn256>, C>(key, circuit, instances),
+            Opening::Shplonk => by::<ProverSHPLONK<'_, Bn256>, C>(setup, key, circuit, instances),
+            Opening::Gwc => by::<ProverGWC<'_, Bn256>, C>(setup, key, circuit, instances),
         }
     }
 
     fn ran_on(&self) -> Vec<String> {
         vec!["cuda, the first device".to_owned()]
     }
+}
+
+fn by<'a, P: Opens<'a, Kzg>, C: Circuit<Fr>>(
+    setup: &'a ParamsKZG<Bn256>,
+    key: &ProvingKey<G1Affine>,
+    circuit: &[C; 1],
+    instances: &[&[&[Fr]]],
+) -> Result<Transcript, Failure> {
+    let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
+    plonk::create_proof::<Kzg, P, Challenge255<_>, _, _, _>(setup, key, circuit, instances, OsRng, &mut transcript)?;
+    Ok(transcript)
 }

@@ -28,8 +28,8 @@ pub(super) use quotient::{Constraints, Cosets};
 
 use super::column::{Column, Place, Resident, View, Viewed};
 use super::curve::ProofCurve;
-use super::memory::Plan;
-use crate::backend::{Abort, Device, Stream, check_abort, guarded};
+use super::memory::{Memory, Plan, for_commitments};
+use crate::backend::{Abort, Aim, BackendKind, Device, Stream, check_abort, guarded};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Form, Msm, Options, Scalars};
 use crate::ntt::NttDomain;
@@ -63,7 +63,8 @@ impl<C: ProofCurve> Srs<C> {
             return Err(Error::invalid("plonk srs", "Lagrange bases", monomial.len(), lagrange.len()));
         }
         let accelerator = of_one_device(accelerator);
-        let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, Options::default());
+        let memory = for_commitments((monomial.len() * size_of::<C::Scalar>()) as u64);
+        let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, Options { memory, ..Options::default() });
         Ok(Self { monomial: upload(monomial)?, lagrange: upload(lagrange)? })
     }
 }
@@ -82,6 +83,8 @@ pub struct Engine<C: ProofCurve> {
     stream: Option<Mutex<Stream>>,
     plan: Plan,
     hook: Option<Hook>,
+    /// Held, not looked at.
+    _aim: Option<Aim>,
 }
 
 impl<C: ProofCurve> Engine<C> {
@@ -99,13 +102,24 @@ impl<C: ProofCurve> Engine<C> {
             stream => (stream?.map(Mutex::new), accelerator),
         };
         let domain = NttDomain::new(&accelerator, log_n)?;
-        Ok(Self { domain, accelerator, srs, stream, plan: Plan::ALL, hook: None })
+        Ok(Self { domain, accelerator, srs, stream, plan: Plan::ALL, hook: None, _aim: None })
     }
 
     /// The same within a plan. Without one all columns stay on the device, and no step is cut.
     #[must_use]
     pub fn within(self, plan: Plan) -> Self {
         Self { plan, ..self }
+    }
+
+    /// The same for a proof that takes no more of the device than it has to, as long as the engine lives: free memory is used
+    /// again, or given back, before there is more of it than in a [`Memory::whole_bytes`].
+    #[must_use]
+    pub fn sparing(self, memory: &Memory) -> Self {
+        let aim = self.accelerator.devices().first().map(|device| {
+            // CUDA's passes wait for each other where they have to.
+            device.aim(memory.whole_bytes(device.info().backend == BackendKind::Cuda))
+        });
+        Self { _aim: aim, ..self }
     }
 
     /// The same with a question that steps ask before they start, and the longer ones while they run: the answer "stop" ends

@@ -11,7 +11,7 @@ use clap::{CommandFactory, Parser};
 
 pub use backend::Backend;
 
-use crate::options::Work;
+use crate::options::{Kind, Work, name};
 use crate::{output, program};
 
 /// Proves a circuit with halo2-axiom's types on proofwarp, has halo2-axiom verify the proofs, and
@@ -30,8 +30,9 @@ pub struct Options {
     /// Makes keys and proofs of the same by halo2-axiom's own functions too, and by halo2-axiom-gpu where its program is
     #[arg(long)]
     pub compare: bool,
-    /// The program of halo2-axiom-gpu; without it, the one that benches/halo2-axiom-gpu has built
-    #[arg(long, value_name = "PROGRAM", requires = "compare")]
+    /// The program of halo2-axiom-gpu, which makes them too; for `--compare` without it, the one that benches/halo2-axiom-gpu
+    /// has built
+    #[arg(long, value_name = "PROGRAM")]
     pub peer: Option<PathBuf>,
     /// Writes the results to a file as well
     #[arg(long, value_name = "FILE")]
@@ -42,16 +43,25 @@ const EXAMPLES: &str = "Examples:
   halo2                                            2^14 rows, on the best backend
   halo2 --k 20 --backend cuda                      on NVIDIA GPUs or not at all
   halo2 --circuit wide --k 18 --compare            against halo2-axiom on this machine's cores
-  halo2 --k 18 --compare --peer ./halo2-axiom-gpu-proofs
+  halo2 --k 18 --peer ./halo2-axiom-gpu-proofs     against the published halo2-axiom-gpu alone
   halo2 --opening gwc --proofs 10 --json out.json";
 
 impl Options {
-    /// The options of a command line, checked before there is any work.
+    /// The options of a command line, checked before there is any work, of a program that has some of the circuits.
     ///
     /// # Errors
-    /// The line is malformed, a file cannot be written, or there is no such program.
-    pub fn checked(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
+    /// The line is malformed, the program has no such circuit, a file cannot be written, or there is no such program.
+    pub fn checked(
+        line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+        kinds: &[Kind],
+    ) -> Result<Self, clap::Error> {
         let options = Self::try_parse_from(line)?;
+        if !kinds.contains(&options.work.circuit) {
+            let names = kinds.iter().map(name).collect::<Vec<_>>().join(" or ");
+            let got = name(&options.work.circuit);
+            let text = format!("--circuit: this program has {names}, got {got}; examples/halo2-base has base");
+            return Err(Self::command().error(ErrorKind::ValueValidation, text));
+        }
         let json = options.json.as_deref().map(output::check).transpose().map_err(|text| format!("--json: {text}"));
         let peer = options.peer.as_deref().map(program::check).transpose().map_err(|text| format!("--peer: {text}"));
         match json.and(peer) {
@@ -64,24 +74,23 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Kind;
 
     #[test]
     fn what_cannot_be_done_is_refused_before_any_work() {
         for (line, expected) in [
             ("--json /no/such/folder/results.json", "--json: /no/such/folder/results.json: "),
             ("--compare --peer /no/program", "--peer: /no/program: expected a program"),
-            ("--peer cargo", "--compare"),
             ("--k 9", "9 is not in 10..=22"),
             ("--k 23", "23 is not in 10..=22"),
             ("--proofs 0", "0 is not in 1.."),
+            ("--circuit base", "this program has measured or wide, got base; examples/halo2-base has base"),
             ("--circuit narrow", "invalid value 'narrow'"),
             ("--opening ipa", "invalid value 'ipa'"),
             ("--backend metal", "invalid value 'metal'"),
             ("proof", "unexpected argument 'proof'"),
         ] {
             let words = ["halo2"].into_iter().chain(line.split_whitespace());
-            let error = Options::checked(words).expect_err("refused");
+            let error = Options::checked(words, &[Kind::Measured, Kind::Wide]).expect_err("refused");
             assert!(error.exit_code() == 2 && error.to_string().contains(expected), "{line}: {error}");
         }
     }
@@ -92,7 +101,7 @@ mod tests {
         let json = format!("--json={}", folder.path().join("results.json").display());
         let line =
             ["halo2", "--circuit=wide", "--k=22", "--opening=gwc", "--proofs=1", "--compare", "--peer=cargo", &json];
-        let options = Options::checked(line).expect("a line");
+        let options = Options::checked(line, &[Kind::Wide]).expect("a line");
         assert_eq!((options.work.circuit, options.work.k), (Kind::Wide, 22));
         assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0, "left as it was");
     }

@@ -3,29 +3,17 @@
 use std::time::{Duration, Instant};
 
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
-use halo2_axiom::plonk::{Circuit, ProvingKey, VerifyingKey};
+use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer};
 
-use crate::marks::Marked;
 use crate::options::name;
 use crate::outcome::{Outcome, Step};
 use crate::task::Task;
 use crate::timed::Timed;
-use crate::{Failure, progress};
+use crate::{Failure, Marked, progress};
 
 /// What a proof is written to.
 pub type Transcript = Marked<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
-
-/// Steps after the synthesis, by the challenge before which each ends: θ, β, y, x, the first of the openings', none. γ comes
-/// right after β.
-const STEPS: [(&str, Option<usize>); 6] = [
-    ("columns of the witness", Some(0)),
-    ("lookups", Some(1)),
-    ("products, random polynomial", Some(3)),
-    ("quotient", Some(4)),
-    ("evaluations", Some(5)),
-    ("openings", None),
-];
 
 /// Who makes keys and proofs, with a setup and a way to open.
 pub trait Prover {
@@ -50,6 +38,11 @@ pub trait Prover {
     /// Steps of keys since the last call, where they are known.
     fn key_steps(&self) -> Vec<Step> {
         Vec::new()
+    }
+
+    /// The most bytes of a device's memory that it took, where that is known.
+    fn device_bytes(&self) -> Option<u64> {
+        None
     }
 
     /// Where it ran, once it did.
@@ -86,6 +79,7 @@ pub fn measure<C: Circuit<Fr>>(prover: &impl Prover, task: &Task<'_, C>) -> Resu
         circuit: name(&task.work.circuit),
         k: task.work.k,
         ran_on: prover.ran_on(),
+        device_bytes: prover.device_bytes(),
         key,
         keygen_vk_ms: ms(keygen_vk),
         keygen_pk_ms: ms(keygen_pk),
@@ -114,31 +108,31 @@ fn run<C: Circuit<Fr>>(
     circuit: &[Timed<C>; 1],
 ) -> Result<Run, Failure> {
     let columns: Vec<_> = task.circuits.instances.iter().map(Vec::as_slice).collect();
-    let start = Instant::now();
     let transcript = prover.prove(key, circuit, &columns)?;
-    let end = Instant::now();
-    let steps = steps(start, &transcript.marks, end, circuit[0].synthesis());
-    let proof = transcript.inner.finalize();
+    let times = transcript.steps();
+    let proof = transcript.into_inner().finalize();
     let verifying = Instant::now();
     task.verify(key.get_vk(), &proof).map_err(|error| format!("a proof does not verify: {error}"))?;
-    Ok(Run { time: end - start, steps, verification: verifying.elapsed(), bytes: proof.len() })
+    let time = times.iter().map(|(_, time)| *time).sum();
+    Ok(Run { time, steps: steps(times, circuit[0].synthesis()), verification: verifying.elapsed(), bytes: proof.len() })
 }
 
-/// Times between challenges, that of the synthesis apart.
-fn steps(start: Instant, marks: &[Instant], end: Instant, synthesis: Duration) -> Vec<Step> {
-    let mut from = start;
-    let mut steps: Vec<_> = STEPS
-        .iter()
-        .map(|(name, mark)| {
-            let to = mark.and_then(|mark| marks.get(mark)).copied().unwrap_or(end);
-            let step = Step { name: (*name).to_owned(), ms: ms(to - from) };
-            from = to;
-            step
-        })
-        .collect();
-    steps[0].ms -= ms(synthesis);
+/// Times of steps, that of the synthesis apart from the witness's.
+fn steps(times: [(&str, Duration); 6], synthesis: Duration) -> Vec<Step> {
+    let mut steps: Vec<_> = times.iter().map(|(name, time)| Step { name: (*name).to_owned(), ms: ms(*time) }).collect();
+    steps[0] = Step { name: "columns of the witness".to_owned(), ms: ms(times[0].1) - ms(synthesis) };
     steps.insert(0, Step { name: "synthesis".to_owned(), ms: ms(synthesis) });
     steps
+}
+
+/// What a proof is written to by somebody.
+///
+/// # Errors
+/// As whoever writes it.
+pub fn written(prove: impl FnOnce(&mut Transcript) -> Result<(), Error>) -> Result<Transcript, Failure> {
+    let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
+    prove(&mut transcript)?;
+    Ok(transcript)
 }
 
 fn ms(time: Duration) -> f64 {

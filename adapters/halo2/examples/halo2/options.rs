@@ -9,6 +9,8 @@ pub enum Kind {
     Measured,
     /// 48 advice, 50 fixed columns, 8 lookups, 49 columns in the permutation, all rows filled
     Wide,
+    /// halo2-base's gates: range checks, additions of points of BN254's G1, Poseidon (a program of its own)
+    Base,
 }
 
 /// How polynomials are opened.

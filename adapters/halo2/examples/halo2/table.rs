@@ -73,5 +73,9 @@ fn lines(first: &Outcome, outcome: &Outcome) -> Vec<(String, Option<f64>)> {
 /// What was verified, and where it was proved.
 pub fn verified(outcome: &Outcome) -> String {
     let Outcome { prover, verified, proof_bytes, ran_on, .. } = outcome;
-    format!("{prover}: {verified} proofs of {proof_bytes} bytes verified by halo2-axiom; made on {}", ran_on.join(", "))
+    let memory = outcome.device_bytes.map_or_else(String::new, |bytes| {
+        format!(", with at most {:.1} MB of the device's memory", bytes as f64 / 1e6)
+    });
+    let places = ran_on.join(", ");
+    format!("{prover}: {verified} proofs of {proof_bytes} bytes verified by halo2-axiom; made on {places}{memory}")
 }

@@ -4,7 +4,7 @@ use proofwarp::plonk::Plan;
 use proofwarp_halo2::{Options, memory};
 
 use crate::described::Shape;
-use crate::devices::{Expected, alone, only, or_the_host};
+use crate::devices::{Expected, alone, only, or_the_host, reason};
 
 #[test]
 fn same_bytes_under_any_plan() {
@@ -36,6 +36,35 @@ fn a_forced_device_keeps_to_the_formula() {
         assert!(proof == expected.proof, "{share}");
         assert!(device.peak_memory() <= limit);
     }
+}
+
+/// Wherever in a proof memory runs out, the host goes on, or a forced device says so, and nothing is left behind.
+#[test]
+fn out_of_memory_at_any_step() {
+    const PARTS: u64 = 10;
+    let expected = Expected::new(&Shape::base(), 9, 1);
+    let memory = memory(&expected.key, 1);
+    let enough = memory.most_bytes() + memory.column * (memory.bases + memory.key) as u64;
+    let [mut failures, mut proofs] = [0; 2];
+    for part in 1..=PARTS {
+        let Some(device) = alone("memory that runs out", Some(enough * part / PARTS)) else { return };
+        let [forced, free] = [only(&device), or_the_host(&device)];
+        // No step is cut, so that it is another one that has too little each time.
+        let [forced, free] = [forced, free].map(|options| Options { plan: Some(Plan::ALL), ..options });
+        match expected.prove(&forced) {
+            Err(error) => {
+                assert!(matches!(reason(&error), proofwarp::Error::OutOfMemory { .. }), "{part}: {error}");
+                failures += 1;
+            }
+            Ok(proof) => {
+                assert!(proof == expected.proof, "{part}");
+                proofs += 1;
+            }
+        }
+        assert!(expected.prove(&free).expect("the host goes on") == expected.proof, "{part}");
+        assert!(device.peak_memory() <= enough * part / PARTS);
+    }
+    assert!(failures > 2 && proofs > 0, "{failures} failures, {proofs} proofs");
 }
 
 /// So little that no step runs: the host does it.

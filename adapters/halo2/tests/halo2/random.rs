@@ -50,6 +50,12 @@ fn copies() -> impl Strategy<Value = (usize, Vec<[(usize, usize); 2]>)> {
     })
 }
 
+/// The most rows: a GPU is fast.
+fn most() -> u32 {
+    let accelerator = Accelerator::global().expect("an accelerator");
+    if accelerator.devices().first().is_some_and(|device| !device.info().is_cpu) { 13 } else { 8 }
+}
+
 fn shape() -> impl Strategy<Value = Shape> {
     let parts = (vec(gate(), 0..=3), vec(lookup(), 0..=3), copies(), vec(0..=4usize, 0..=3), 0..=2usize, any::<bool>());
     parts.prop_map(|(gates, lookups, (copied, copies), instances, later_phases, says_phases)| {
@@ -80,7 +86,7 @@ proptest! {
     fn verifies(
         shape in shape(),
         circuits in 1..=3u64,
-        k in 5..=8u32,
+        k in 5..=most(),
         gwc: bool,
         seed: u64,
         (at, flipped) in (any::<prop::sample::Index>(), 1..=u8::MAX),

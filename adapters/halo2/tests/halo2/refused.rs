@@ -94,6 +94,15 @@ fn setups_that_do_not_fit() {
     assert!(matches!(refused(K + 1), Error::BoundsFailure));
 }
 
+/// The circuit to be proved assigns more rows than that of its key.
+#[test]
+fn rows_that_cannot_be_used() {
+    let (shape, long) = (Shape::base(), Shape { instances: vec![1 << K, 3], ..Shape::base() });
+    let (instances, circuits) = (instances_of(&[Described::new(&shape, 1)]), [Described::new(&long, 1)]);
+    let error = prove(Kind::Gwc, K, &keys(&shape, K), &circuits, &instances, 1).expect_err("too many rows");
+    assert!(matches!(error, Error::NotEnoughRowsAvailable { current_k: K }));
+}
+
 #[test]
 fn key_of_another_circuit() {
     let (shape, other) = (Shape::base(), Shape { inputs: 4, ..Shape::base() });
@@ -130,7 +139,8 @@ fn columns_in_place_of_a_circuit() {
     column[2] += Fr::one();
     let proof = by_hand(vec![column.clone()]).expect("a proof");
     assert!(!verify(Kind::Shplonk, K, key.get_vk(), &instances, &proof));
-    for unfit in [vec![], vec![column[1..].to_vec()], vec![column.clone(), column]] {
+    let long = [&column[..], &[Fr::zero()]].concat();
+    for unfit in [vec![], vec![column[1..].to_vec()], vec![long], vec![column.clone(), column]] {
         assert!(matches!(by_hand(unfit).expect_err("unfit"), Error::BoundsFailure));
     }
 }

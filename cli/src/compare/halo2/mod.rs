@@ -1,9 +1,9 @@
 //! Keys and proofs of halo2-axiom's circuits, by proofwarp and by halo2-axiom.
 
 mod circuit;
-mod marks;
 
 use anyhow::{Context, Result, ensure};
+use proofwarp_halo2::Marked;
 use proofwarp_halo2::halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use proofwarp_halo2::halo2_axiom::plonk::{self, ProvingKey, verify_proof};
 use proofwarp_halo2::halo2_axiom::poly::commitment::ParamsProver;
@@ -19,7 +19,6 @@ use rand_chacha::rand_core::SeedableRng;
 use super::measure::Session;
 use super::results::Phase;
 use circuit::Chains;
-use marks::Marked;
 
 const KEYS: &str = "halo2 bn254, both keys";
 const PROOF: &str = "halo2 bn254, proof";
@@ -86,8 +85,8 @@ type Prove = fn(&Work<'_>, &Key, ChaCha20Rng, &mut Transcript) -> Result<(), plo
 fn proved(work: &Work<'_>, key: &Key, prove: Prove) -> Result<(Vec<u8>, Vec<Phase>)> {
     let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
     prove(work, key, ChaCha20Rng::from_entropy(), &mut transcript).context("a proof")?;
-    let phases = transcript.phases();
-    Ok((transcript.inner.finalize(), phases))
+    let phases = transcript.steps().map(|(name, time)| Phase::new(name, time)).to_vec();
+    Ok((transcript.into_inner().finalize(), phases))
 }
 
 fn by_us(work: &Work<'_>, key: &Key, rng: ChaCha20Rng, transcript: &mut Transcript) -> Result<(), plonk::Error> {

@@ -1,0 +1,60 @@
+//! How much of a device's memory all work that knows its need asks for.
+
+use std::sync::Mutex;
+
+use super::lock;
+
+/// What all aims of a device come to.
+#[derive(Debug, Default)]
+pub(super) struct Aims {
+    /// Bytes that were in use when there was no aim yet.
+    before: u64,
+    /// Of all that there are.
+    bytes: u64,
+    count: usize,
+}
+
+impl Aims {
+    /// The most that buffers and free memory are to take together, if there is an aim.
+    pub fn most(&self) -> Option<u64> {
+        (self.count > 0).then(|| self.before.saturating_add(self.bytes))
+    }
+
+    pub fn add(&mut self, bytes: u64, in_use: u64) {
+        if self.count == 0 {
+            self.before = in_use;
+        }
+        self.count += 1;
+        self.bytes += bytes;
+    }
+
+    pub fn remove(&mut self, bytes: u64) {
+        self.count -= 1;
+        self.bytes -= bytes;
+    }
+}
+
+/// Bytes that are taken beyond the aims once so many more are asked for; none where there is no aim.
+pub(super) fn beyond(aims: &Mutex<Aims>, taken: u64, bytes: usize) -> Option<u64> {
+    let most = lock(aims).most()?;
+    (taken + bytes as u64).checked_sub(most).filter(|beyond| *beyond > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aims_add_up_and_end() {
+        let aims = Mutex::new(Aims::default());
+        assert_eq!(beyond(&aims, 1 << 40, 1), None);
+        lock(&aims).add(100, 10);
+        assert_eq!([beyond(&aims, 100, 10), beyond(&aims, 100, 11)], [None, Some(1)]);
+        lock(&aims).add(50, 60);
+        assert_eq!([beyond(&aims, 150, 10), beyond(&aims, 150, 12)], [None, Some(2)], "60 was the first one's");
+        lock(&aims).remove(100);
+        assert_eq!(beyond(&aims, 60, 1), Some(1));
+        lock(&aims).remove(50);
+        assert_eq!(beyond(&aims, 1 << 40, 1), None);
+    }
+}
