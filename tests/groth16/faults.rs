@@ -202,7 +202,7 @@ fn aborts_of_batches_by_streamed_keys() {
             (kept, aborted) = (kept + u32::from(rest < whole), aborted + 1);
             let proofs = proofs.proofs().expect("all of them");
             assert!(proofs.iter().zip(&expected).all(same), "after {questions} questions");
-            questions += 1 + questions;
+            questions = 2 * questions + 1;
         }
         assert!(aborted > 4 && kept > 1, "{aborted} aborts, sums kept of {kept}");
     }
