@@ -53,7 +53,7 @@ fn contestants() -> Vec<(Contestant, Options)> {
     let mut all = Vec::new();
     for (backend, name) in [(BackendKind::Cuda, "CUDA"), (BackendKind::OpenCl, "OpenCL")] {
         let accelerator = Accelerator::with_backend(backend).map_err(|error| error.to_string());
-        for path in [Path::Clmad, Path::Portable] {
+        for path in [Path::Clmad, Path::Portable, Path::Bitsliced] {
             for place in [RESIDENT, HOST] {
                 let how = accelerator.clone().map_or_else(How::Absent, How::Ours);
                 let implementation = format!("proofwarp {name} {path}");

@@ -59,7 +59,7 @@ pub fn measure<F: SumcheckField, O: Over<F>>(
     Ok(outcomes)
 }
 
-/// The one that is chosen; to compare, also the other path, where there are two, and the CPU.
+/// The one that is chosen; to compare, also the other paths, as far as there are any, and the CPU.
 fn ways<F: SumcheckField, O: Over<F>>(
     accelerator: &Accelerator,
     inputs: &Inputs<F, O>,
@@ -73,8 +73,16 @@ fn ways<F: SumcheckField, O: Over<F>>(
     let mut ways = vec![way("chosen", accelerator, None)];
     if compare {
         let prover = Prover::new(accelerator, &inputs.claim, O::host(&inputs.slices()))?;
-        if prover.explain().path == Some(Path::Clmad) {
+        let chosen = prover.explain().path;
+        if chosen == Some(Path::Clmad) {
             ways.push(way("portable", accelerator, Some(Path::Portable)));
+        }
+        let sliced = way("bitsliced", accelerator, Some(Path::Bitsliced));
+        // Refused where the field or the claim is of another kind.
+        if chosen.is_some()
+            && Prover::with_options(accelerator, &inputs.claim, O::host(&inputs.slices()), &sliced.choice).is_ok()
+        {
+            ways.push(sliced);
         }
         if !accelerator.devices().is_empty() {
             ways.push(way("cpu", &Accelerator::with_backend(BackendKind::Cpu)?, None));

@@ -63,6 +63,11 @@ const fn join(level: u32, low: u128, high: u128) -> u128 {
     low | high << (1 << (level - 1))
 }
 
+/// A product in T(level), level > 0, from those of the low halves, of the high halves, and of the halves' sums.
+pub(crate) const fn of_products(level: u32, low: u128, high: u128, both: u128) -> u128 {
+    join(level, low ^ high, both ^ low ^ high ^ times_generator(level - 1, high))
+}
+
 /// a·X_(level−1) in T(level), and a in T0. Takes time in proportion to the level.
 const fn times_generator(level: u32, a: u128) -> u128 {
     if level == 0 {
@@ -83,7 +88,7 @@ const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -
     let low = product_by(tables, level - 1, a0, b0);
     let high = product_by(tables, level - 1, a1, b1);
     let middle = product_by(tables, level - 1, a0 ^ a1, b0 ^ b1);
-    join(level, low ^ high, middle ^ low ^ high ^ times_generator(level - 1, high))
+    of_products(level, low, high, middle)
 }
 
 /// Logarithms of T3's elements to a base that has all of them but zero as powers.

@@ -24,7 +24,7 @@ use sources::{
     FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE, FIELD2, FIELD31,
     GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES, INVERT_GROUP, MSM, NTT,
     NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE, SUMCHECK_CONVERT,
-    SUMCHECK_PRIME, VECTOR, WORDS_PTX,
+    SUMCHECK_PRIME, SUMCHECK_SLICED, VECTOR, WORDS_PTX,
 };
 
 /// The two languages that the portable source is compiled as.
@@ -61,6 +61,8 @@ pub enum Family {
     Plonk,
     /// Rounds of sumcheck.
     Sumcheck,
+    /// The same over bit-sliced columns of the tower, of which it has the arithmetic.
+    SumcheckSliced,
     /// Multi-scalar multiplication.
     Msm,
     /// Element-wise point operations: what tests call.
@@ -82,6 +84,7 @@ impl Family {
             Self::Groth16 => "groth16",
             Self::Plonk => "plonk",
             Self::Sumcheck => "sumcheck",
+            Self::SumcheckSliced => "sumcheck_sliced",
             Self::Msm => "msm",
             Self::Points => "points",
         }
@@ -202,7 +205,10 @@ pub fn modules() -> Vec<Module> {
         let name = format!("{}_{}", Family::Sumcheck.name(), extension.name);
         modules.push(Module { name, extension: Some(extension), ..of_field(Family::Sumcheck, field, false) });
     }
-    modules.push(of_field(Family::Sumcheck, &FieldDescription::ghash(name::GHASH), false));
+    let ghash = FieldDescription::ghash(name::GHASH);
+    modules.push(of_field(Family::Sumcheck, &ghash, false));
+    let name = format!("{}_{}", Family::SumcheckSliced.name(), name::TOWER);
+    modules.push(Module { name, ..of_field(Family::SumcheckSliced, &ghash, false) });
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
             let curve = CurveDescription::of(name, &field);
@@ -219,7 +225,7 @@ pub fn modules() -> Vec<Module> {
 /// Modules that only a newer compiler takes, and only for CUDA: each the same as one of [`modules`], of another name, with
 /// carry-less multiply-add.
 pub fn clmad_modules() -> Vec<Module> {
-    let binary = modules().into_iter().filter(|module| module.field.binary);
+    let binary = modules().into_iter().filter(|module| module.field.binary && module.family == Family::Sumcheck);
     binary
         .map(|module| Module { name: format!("{}_{}", module.name, name::CLMAD), define: HAS_CLMAD, ..module })
         .collect()
@@ -256,7 +262,7 @@ impl Module {
         let mut text = if self.define.is_empty() { String::new() } else { format!("#define {}\n", self.define) };
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
-        if self.family == Family::GemmInt8 {
+        if matches!(self.family, Family::GemmInt8 | Family::SumcheckSliced) {
             self.family_sources(&mut text);
             return text;
         }
@@ -328,6 +334,7 @@ impl Module {
                 let base = self.extension.is_some().then_some(SUMCHECK_BASE);
                 [SUMCHECK_PRIME, SUMCHECK].into_iter().chain(base).for_each(|part| text.push_str(part));
             }
+            Family::SumcheckSliced => SUMCHECK_SLICED.iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Plonk => PLONK.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {

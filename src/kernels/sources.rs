@@ -54,6 +54,9 @@ pub const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
 pub const SUMCHECK_BASE: &str = include_str!("../../cl/sumcheck_base.cl");
 pub const FIELD_EXTENSION: &str = include_str!("../../cl/field_extension.cl");
 pub const SUMCHECK_CONVERT: &str = include_str!("../../cl/sumcheck_convert.cl");
+/// Bit-sliced arithmetic of the tower, and rounds by it.
+pub const SUMCHECK_SLICED: &[&str] =
+    &[include_str!("../../cl/tower_sliced.cl"), include_str!("../../cl/sumcheck_sliced.cl")];
 /// Arithmetic of the binary field.
 pub const GHASH: &str = include_str!("../../cl/ghash.cl");
 pub const GROTH16: &str = include_str!("../../cl/groth16.cl");

@@ -32,12 +32,9 @@ impl<'a, W: WorkField> Rows<'a, W> {
     }
 
     fn converted<F: SumcheckField<Work = W>>(columns: &[&[F]]) -> Self {
+        // Memory that is new is touched by all cores.
         let convert = |column: &&[F]| {
-            let mut converted = SecretVec(vec![W::ZERO; column.len()]);
-            let pairs = converted.0.par_chunks_mut(FOLDED).zip(column.par_chunks(FOLDED));
-            let pairs = pairs.flat_map_iter(|(to, from)| to.iter_mut().zip(from));
-            pairs.for_each(|(to, from)| *to = from.to_work());
-            converted
+            SecretVec(column.par_iter().with_min_len(FOLDED).map(|element| element.to_work()).collect())
         };
         let rows = columns.first().map_or(0, |column| column.len());
         Self::Own(spread(|| columns.iter().map(convert).collect()), rows)
@@ -66,8 +63,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
     pub fn fold(&mut self, challenge: W) {
         let half = self.rows() / 2;
         if let Self::Given(columns) = self {
-            let own = |column: &&[W]| SecretVec(column[..half].to_vec());
-            let folded: Vec<SecretVec<W>> = columns.iter().map(own).collect();
+            let folded: Vec<SecretVec<W>> = columns.iter().map(|column| copied(&column[..half])).collect();
             let high: Vec<&[W]> = columns.iter().map(|column| &column[half..]).collect();
             *self = Self::Own(fold_all(folded, &high, challenge), half);
         } else if let Self::Own(columns, rows) = self {
@@ -98,6 +94,14 @@ impl<'a, W: WorkField> Rows<'a, W> {
         let sums = (0..count).into_par_iter().map_init(|| Room::new(shape), block);
         spread(|| sums.reduce(zero, add))
     }
+}
+
+/// A copy, in memory that is touched by all cores where that is worth it.
+fn copied<W: WorkField>(rows: &[W]) -> SecretVec<W> {
+    if rows.len() <= FEW {
+        return SecretVec(rows.to_vec());
+    }
+    SecretVec(spread(|| rows.par_iter().with_min_len(FOLDED).copied().collect()))
 }
 
 fn fold_all<W: WorkField>(mut low: Vec<SecretVec<W>>, high: &[&[W]], challenge: W) -> Vec<SecretVec<W>> {

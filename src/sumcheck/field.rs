@@ -59,6 +59,16 @@ pub trait WorkField: SumcheckField<Work = Self> {
 
     /// `low[i] += factor·(high[i] − low[i])`.
     fn fold(low: &mut [Self], high: &[Self], factor: Self);
+
+    /// The element that one of the tower is; none in a prime field.
+    fn of_tower(_: Tower) -> Option<Self> {
+        None
+    }
+
+    /// The tower's element that this one is; none in a prime field.
+    fn in_tower(self) -> Option<Tower> {
+        None
+    }
 }
 
 impl<F: NttField> SumcheckField for F {
@@ -204,6 +214,14 @@ impl WorkField for Ghash {
 
     fn fold(low: &mut [Self], high: &[Self], factor: Self) {
         Multiplier::fastest().fold(Self::peel_slice_mut(low), Self::peel_slice(high), factor.0);
+    }
+
+    fn of_tower(element: Tower) -> Option<Self> {
+        Some(element.into())
+    }
+
+    fn in_tower(self) -> Option<Tower> {
+        Some(self.into())
     }
 }
 

@@ -10,9 +10,10 @@ use super::cpu::Rows;
 use super::field::{SumcheckField, WorkField};
 use super::gpu_columns::{Lying, lying};
 use super::message::Point;
-use super::plan::{GROUP, Options, Path, Plan, is_binary};
+use super::plan::{GROUP, Options, Path, Plan, is_binary, sliced_tail};
 use super::shape::Shape;
 use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
+use crate::field::linear::LinearMap;
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
@@ -118,10 +119,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     fn convert(&mut self, columns: usize) -> Result<()> {
         let Some(map) = F::conversion() else { return Ok(()) };
-        let image = |place: u32, bits: u128| map.apply(bits << (4 * place)).to_le_bytes();
-        let table: Vec<[u8; 16]> = (0..PLACES).flat_map(|place| (0..16).map(move |bits| image(place, bits))).collect();
-        let buffer = self.stream.allocate(table.as_flattened().len())?;
-        self.stream.upload(&buffer, table.as_flattened())?;
+        let buffer = images(&mut self.stream, map)?;
         let count = columns as u64 * self.rows;
         let args = [Arg::U64(count), mem(&buffer), mem(&self.now.buffer), mem(&self.to.buffer)];
         let items = u64::from(self.plan.groups_for(count)) * u64::from(GROUP);
@@ -283,12 +281,21 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 }
 
-fn items(groups: u32) -> u64 {
+/// The table of a map for `sumcheck_convert`.
+pub(super) fn images(stream: &mut Stream, map: &LinearMap) -> Result<Buffer> {
+    let image = |place: u32, bits: u128| map.apply(bits << (4 * place)).to_le_bytes();
+    let table: Vec<[u8; 16]> = (0..PLACES).flat_map(|place| (0..16).map(move |bits| image(place, bits))).collect();
+    let buffer = stream.allocate(table.as_flattened().len())?;
+    stream.upload(&buffer, table.as_flattened())?;
+    Ok(buffer)
+}
+
+pub(super) fn items(groups: u32) -> u64 {
     u64::from(groups) * u64::from(GROUP)
 }
 
 /// An element as argument.
-fn value<W: Element>(element: &W) -> Arg {
+pub(super) fn value<W: Element>(element: &W) -> Arg {
     Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
 }
 
@@ -334,8 +341,20 @@ fn words<W>(shape: &Shape<W>) -> Vec<u32> {
 }
 
 /// The kernels of a path: of the one that is asked for, or the fastest that is there; and why that is not another.
-pub(super) fn kernels<F: SumcheckField>(device: &Device, options: &Options) -> Result<(Path, Program, Vec<String>)> {
+pub(super) fn kernels<F: SumcheckField>(
+    device: &Device,
+    variables: u32,
+    options: &Options,
+) -> Result<(Path, Program, Vec<String>)> {
     let portable = Program::of(Family::Sumcheck, F::Work::NAME)?;
+    if options.path == Some(Path::Bitsliced) {
+        return match sliced_tail(options) {
+            tail if variables > tail => {
+                Ok((Path::Bitsliced, Program::of(Family::SumcheckSliced, name::TOWER)?, Vec::new()))
+            }
+            tail => Ok((Path::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")])),
+        };
+    }
     let wanted = options.path != Some(Path::Portable) && is_binary::<F>();
     match wanted.then(|| clmad::<F>(device)) {
         None => Ok((Path::Portable, portable, Vec::new())),

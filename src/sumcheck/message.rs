@@ -31,10 +31,15 @@ pub(super) struct Interpolation<W> {
 
 impl<W: WorkField> Interpolation<W> {
     pub fn new(degree: usize) -> Self {
+        Self::at(degree, |number| W::from_number(number.into()))
+    }
+
+    /// With points that are other elements of these numbers.
+    pub fn at(degree: usize, element: impl Fn(u32) -> W) -> Self {
         let row = |point: Point| -> Vec<W> {
             match point {
                 Point::Infinity => (0..=degree).map(|k| if k == degree { W::ONE } else { W::ZERO }).collect(),
-                Point::At(number) => powers(W::from_number(number.into())).take(degree + 1).collect(),
+                Point::At(number) => powers(element(number)).take(degree + 1).collect(),
             }
         };
         Self { inverse: inverse(points(degree, true).into_iter().map(row).collect()) }

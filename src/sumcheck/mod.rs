@@ -35,6 +35,7 @@ mod field;
 mod field_plonky3;
 mod gpu;
 mod gpu_columns;
+mod gpu_sliced;
 mod message;
 mod plan;
 mod proof;

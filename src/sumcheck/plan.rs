@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::claim::{Claim, PLACE};
-use super::field::SumcheckField;
+use super::field::{SumcheckField, WorkField};
 use super::shape::Shape;
+use crate::field::bitslice;
 use crate::{Error, Result};
 
 /// What computes the rounds on a device. All give the same messages.
@@ -14,6 +15,9 @@ pub enum Path {
     Portable,
     /// Carry-less multiply-add, for binary fields on NVIDIA's devices of compute capability 8.0 and later.
     Clmad,
+    /// Bit-sliced columns of the tower, by boolean operations: for binary fields, and products of two to four columns. Every
+    /// device runs its kernels. It is taken where it is asked for, and not chosen.
+    Bitsliced,
 }
 
 impl fmt::Display for Path {
@@ -21,6 +25,7 @@ impl fmt::Display for Path {
         f.write_str(match self {
             Self::Portable => "portable",
             Self::Clmad => "clmad",
+            Self::Bitsliced => "bitsliced",
         })
     }
 }
@@ -30,7 +35,7 @@ impl fmt::Display for Path {
 pub struct Options {
     /// The one path that may be taken.
     pub path: Option<Path>,
-    /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default.
+    /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. The path [`Path::Bitsliced`] has at least 10.
     pub tail: Option<u32>,
 }
 
@@ -38,6 +43,10 @@ pub struct Options {
 pub const TAIL: u32 = 9;
 /// Work-items of a group, `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
 pub(super) const GROUP: u32 = 128;
+/// Binary logarithm of the rows of a bit-sliced tile, which are not divided.
+const TILE_LOG: u32 = bitslice::TILE.ilog2();
+/// Groups for each compute unit that work on tiles: as many as a multiprocessor has registers for.
+const SLICED_GROUPS_A_UNIT: u32 = 5;
 /// Most groups of a launch.
 const MOST_GROUPS: u32 = 4096;
 /// Groups for each compute unit: enough to hide that memory is far.
@@ -83,7 +92,7 @@ impl Plan {
     pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let rows = 1u64 << shape.variables;
         let tail = options.tail.unwrap_or(TAIL);
-        let fused = shape.is_product() && PRODUCTS.contains(&shape.columns);
+        let fused = has_kernel(shape);
         let is_base = matches!(place, Place::HostBase | Place::KeptBase);
         let base_first = is_base && fused && shape.variables > tail;
         let work_rows = match place {
@@ -112,6 +121,22 @@ impl Plan {
         }
     }
 
+    /// For bit-sliced columns: of whole tiles, and one more for each group.
+    pub fn sliced<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
+        let work_rows = if place == Place::Consumed { 0 } else { 1 << shape.variables };
+        let groups = (units * SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let elements = work_rows * shape.columns as u64 + u64::from(groups) * bitslice::TILE as u64;
+        Self {
+            variables: shape.variables,
+            tail: sliced_tail(options),
+            fused: true,
+            base_first: false,
+            groups,
+            work_rows,
+            bytes: elements * size_of::<F::Work>() as u64,
+        }
+    }
+
     /// Rounds that run on the device.
     pub fn rounds(&self) -> u32 {
         self.variables.saturating_sub(self.tail)
@@ -121,6 +146,11 @@ impl Plan {
     pub fn groups_for(&self, rows: u64) -> u32 {
         rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
     }
+}
+
+/// Rounds over at most 2^tail rows run on the host, where columns are bit-sliced.
+pub(super) fn sliced_tail(options: &Options) -> u32 {
+    options.tail.unwrap_or(TILE_LOG).max(TILE_LOG)
 }
 
 impl<F: SumcheckField> Claim<F> {
@@ -175,12 +205,21 @@ pub(super) fn is_binary<F: SumcheckField>() -> bool {
 }
 
 /// # Errors
-/// The path that is asked for is not there for such a field.
-pub(super) fn check_path<F: SumcheckField>(options: &Options) -> Result<()> {
+/// The path that is asked for is not there for such a field, or such a claim on so many columns.
+pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
     match options.path {
-        Some(Path::Clmad) if !is_binary::<F>() => {
-            Err(Error::invalid(PLACE, "path", "portable for a prime field", Path::Clmad))
+        Some(path @ (Path::Clmad | Path::Bitsliced)) if !is_binary::<F>() => {
+            Err(Error::invalid(PLACE, "path", "portable for a prime field", path))
+        }
+        Some(Path::Bitsliced) if !has_kernel(&Shape::new(&claim.to_work(), columns)) => {
+            let expected = "another where the claim is not on the product of all columns, two to four, without eq";
+            Err(Error::invalid(PLACE, "path", expected, Path::Bitsliced))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the claim is on a product whose rounds have a kernel of their own.
+fn has_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
+    shape.is_product() && PRODUCTS.contains(&shape.columns)
 }

@@ -11,8 +11,9 @@ use super::cpu_base::BaseRows;
 use super::field::SumcheckField;
 use super::gpu::{self, Rounds};
 use super::gpu_columns::place;
+use super::gpu_sliced::SlicedRounds;
 use super::message::{Interpolation, Message, evaluate};
-use super::plan::{Explanation, Options, Plan, check_path};
+use super::plan::{Explanation, Options, Path, Plan, check_path};
 use super::shape::Shape;
 use crate::backend::{Abort, Device, Traffic};
 use crate::report::Call;
@@ -73,6 +74,8 @@ enum Machine<'a, F: SumcheckField> {
     /// Over the field below, as long as nothing is folded.
     HostBase(BaseRows<'a, F>),
     Device(Box<Rounds<'a, F>>),
+    /// The same, bit-sliced.
+    Sliced(Box<SlicedRounds<F>>),
 }
 
 impl<F: SumcheckField> std::fmt::Debug for Prover<'_, F> {
@@ -162,9 +165,14 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
-        let plan = Plan::new::<F>(&shape, place(&columns), device.info().compute_units, options);
-        let (path, program, reasons) = gpu::kernels::<F>(device, options)?;
-        let rounds = Rounds::new(device, program, &shape, columns, plan, abort)?;
+        let (path, program, reasons) = gpu::kernels::<F>(device, claim.variables(), options)?;
+        let plan = if path == Path::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
+        let plan = plan(&shape, place(&columns), device.info().compute_units, options);
+        let machine = if path == Path::Bitsliced {
+            Machine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
+        } else {
+            Machine::Device(Box::new(Rounds::new(device, program, &shape, columns, plan, abort)?))
+        };
         let explanation = Explanation {
             path: Some(path),
             device_rounds: plan.rounds(),
@@ -173,7 +181,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             bytes: plan.bytes,
             reasons,
         };
-        Ok(Self::of(claim, shape, Machine::Device(Box::new(rounds)), plan.tail, explanation))
+        Ok(Self::of(claim, shape, machine, plan.tail, explanation))
     }
 
     fn of(
@@ -206,7 +214,11 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
 
     /// What devices moved and ran.
     pub(super) fn traffic(&self) -> Traffic {
-        if let Machine::Device(rounds) = &self.machine { rounds.traffic() } else { self.traffic }
+        match &self.machine {
+            Machine::Device(rounds) => rounds.traffic(),
+            Machine::Sliced(rounds) => rounds.traffic(),
+            Machine::Host(_) | Machine::HostBase(_) => self.traffic,
+        }
     }
 
     /// The next round's message; none after the last round.
@@ -301,17 +313,24 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         match self.claim.eq().map(|point| point[self.round as usize]) {
             None => {
                 values.push(self.claimed - values[0]);
-                Ok(self.interpolation.coefficients(&values))
+                let interpolation = if let Machine::Sliced(rounds) = &self.machine {
+                    rounds.interpolation()
+                } else {
+                    &self.interpolation
+                };
+                Ok(interpolation.coefficients(&values))
             }
             Some(w) => Ok(times_eq(&self.interpolation.coefficients(&values), w, self.scale)),
         }
     }
 
     fn sums(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
-        if self.claim.variables() - self.round > self.tail
-            && let Machine::Device(rounds) = &mut self.machine
-        {
-            return rounds.sums(&self.shape, self.pending.take(), abort);
+        if self.claim.variables() - self.round > self.tail {
+            match &mut self.machine {
+                Machine::Device(rounds) => return rounds.sums(&self.shape, self.pending.take(), abort),
+                Machine::Sliced(rounds) => return rounds.sums(self.pending.take(), abort),
+                Machine::Host(_) | Machine::HostBase(_) => (),
+            }
         }
         if let (Machine::HostBase(rows), None) = (&self.machine, self.pending) {
             crate::backend::check_abort(abort)?;
@@ -320,16 +339,21 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         self.host_rows(abort)?;
         match &self.machine {
             Machine::Host(rows) => Ok(rows.sums(&self.shape)),
-            Machine::HostBase(_) | Machine::Device(_) => Err(Error::lost("sumcheck")),
+            Machine::HostBase(_) | Machine::Device(_) | Machine::Sliced(_) => Err(Error::lost("sumcheck")),
         }
     }
 
     /// Columns on the host, all challenges bound.
     fn host_rows(&mut self, abort: Abort<'_>) -> Result<&Rows<'a, F::Work>> {
         crate::backend::check_abort(abort)?;
-        if let Machine::Device(rounds) = &mut self.machine {
-            let rows = rounds.last_rows(self.shape.columns, self.pending.take(), abort)?;
-            self.traffic = rounds.traffic();
+        let challenge = &mut self.pending;
+        let rows = match &mut self.machine {
+            Machine::Device(rounds) => Some(rounds.last_rows(self.shape.columns, challenge.take(), abort)?),
+            Machine::Sliced(rounds) => Some(rounds.last_rows(challenge.take(), abort)?),
+            Machine::Host(_) | Machine::HostBase(_) => None,
+        };
+        if let Some(rows) = rows {
+            self.traffic = self.traffic();
             self.machine = Machine::Host(rows);
         }
         if let Machine::HostBase(rows) = &self.machine {
@@ -343,7 +367,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
                 }
                 Ok(rows)
             }
-            Machine::HostBase(_) | Machine::Device(_) => Err(Error::lost("sumcheck")),
+            Machine::HostBase(_) | Machine::Device(_) | Machine::Sliced(_) => Err(Error::lost("sumcheck")),
         }
     }
 }
@@ -368,7 +392,7 @@ fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
 pub(super) fn check<F: SumcheckField>(claim: &Claim<F>, columns: &Columns<'_, F>, options: &Options) -> Result<()> {
     claim.check()?;
     columns.check(claim)?;
-    check_path::<F>(options)
+    check_path(claim, columns.count(claim.variables()), options)
 }
 
 /// The device for columns of the host; none for few rows.

@@ -10,5 +10,6 @@ mod errors;
 mod faults;
 mod proofs;
 mod random;
+mod sliced;
 mod tools;
 mod verifier;

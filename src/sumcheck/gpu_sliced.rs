@@ -1,0 +1,223 @@
+//! Rounds on a device over bit-sliced columns of the tower: one kernel a round folds, evaluates and adds up.
+
+use std::sync::Arc;
+
+use ff::Field;
+
+use super::columns::Columns;
+use super::cpu::Rows;
+use super::field::{SumcheckField, WorkField};
+use super::gpu::{images, items, value};
+use super::gpu_columns::{Lying, lying};
+use super::message::Interpolation;
+use super::plan::{GROUP, Plan};
+use super::shape::Shape;
+use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
+use crate::field::tower::{LEVELS, Tower, of_products};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice, isomorphism};
+use crate::kernels::Family;
+use crate::program::{Program, mem};
+use crate::{Error, Result};
+
+/// `SLICED_GROUP` and `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
+const SLICED_GROUP: u32 = 96;
+const SLICE_GROUP: u32 = 128;
+/// `SLICED_PARTS`: products of 32 bits that a product is made of.
+const PARTS: usize = 9;
+/// Most groups that slice columns.
+const MOST_SLICED: u64 = 1 << 14;
+
+/// Bit-sliced columns on a device between two rounds.
+pub(super) struct SlicedRounds<F: SumcheckField> {
+    // Dropped first: what is queued ends before memory goes.
+    stream: Stream,
+    program: Program,
+    /// Kernels of packed elements, which take them to another basis.
+    packed_program: Program,
+    plan: Plan,
+    factors: usize,
+    rows: u64,
+    round: usize,
+    now: Lying,
+    /// Where folded columns go.
+    to: Lying,
+    memory: Memory,
+    interpolation: Interpolation<F::Work>,
+    /// For the columns' last rows, side by side.
+    packed: DeviceVector<F::Work>,
+}
+
+/// What rounds need beside columns.
+struct Memory {
+    /// A tile for each group.
+    products: Buffer,
+    /// Parts of sums, of all rounds.
+    totals: Buffer,
+    fetched: HostBuffer,
+    /// From the tower to the basis that is computed in elsewhere.
+    from_tower: Arc<Buffer>,
+}
+
+impl<F: SumcheckField> SlicedRounds<F> {
+    /// Brings columns to where they are worked in. All memory that rounds need is taken here.
+    pub fn new(
+        device: &Arc<Device>,
+        program: Program,
+        shape: &Shape<F::Work>,
+        columns: &Columns<'_, F>,
+        plan: Plan,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let mut stream = device.stream()?;
+        let rows = 1u64 << plan.variables;
+        let factors = shape.columns;
+        let work = match plan.work_rows {
+            0 => None,
+            work_rows => Some(DeviceVector::<F::Work>::allocate(&stream, factors * work_rows as usize)?),
+        };
+        let own = work.map(|vector| Lying { buffer: vector.buffer().clone(), stride: rows });
+        let now = lying(&mut stream, columns, (own.as_ref(), rows), abort)?;
+        let to = own.unwrap_or_else(|| now.clone());
+        let memory = Memory::new(&mut stream, &plan, factors)?;
+        let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
+        let packed = DeviceVector::allocate(&stream, factors * last_rows)?;
+        let packed_program = Program::of(Family::Sumcheck, F::Work::NAME)?;
+        let element = |number: u32| F::Work::of_tower(Tower(number.into())).unwrap_or(F::Work::ZERO);
+        let interpolation = Interpolation::at(factors, element);
+        let mut rounds = Self {
+            stream,
+            program,
+            packed_program,
+            plan,
+            factors,
+            rows,
+            round: 0,
+            now,
+            to,
+            memory,
+            interpolation,
+            packed,
+        };
+        rounds.prepare()?;
+        Ok(rounds)
+    }
+
+    /// The device's traffic so far.
+    pub fn traffic(&self) -> Traffic {
+        self.stream.traffic()
+    }
+
+    /// From values at this path's points.
+    pub fn interpolation(&self) -> &Interpolation<F::Work> {
+        &self.interpolation
+    }
+
+    /// Takes columns to the tower, if they are in the other basis, and slices them.
+    fn prepare(&mut self) -> Result<()> {
+        let count = self.factors as u64 * self.rows;
+        if F::conversion().is_none() {
+            let table = images(&mut self.stream, isomorphism::to_tower())?;
+            self.convert(&table, count, &self.now.buffer.clone(), &self.to.buffer.clone())?;
+            self.now = self.to.clone();
+        }
+        let tiles = count / bitslice::TILE as u64;
+        let args = [Arg::U64(tiles), mem(&self.now.buffer), mem(&self.to.buffer)];
+        let items = tiles.min(MOST_SLICED) * u64::from(SLICE_GROUP);
+        // SAFETY: the arguments are those of the kernel, and both buffers have all rows of the columns.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_slice", items, SLICE_GROUP, &args)? };
+        self.now = self.to.clone();
+        Ok(())
+    }
+
+    fn convert(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
+        let args = [Arg::U64(count), mem(table), mem(from), mem(to)];
+        let items = items(self.plan.groups_for(count));
+        // SAFETY: the arguments are those of the kernel; both buffers have so many elements, and the table is kept until what
+        // is queued has run, its home being the stream.
+        unsafe { self.packed_program.launch(&mut self.stream, "sumcheck_convert", items, GROUP, &args) }
+    }
+
+    /// Binds the first variable, if there is a challenge for it; then the values of the next round's polynomial.
+    pub fn sums(&mut self, challenge: Option<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+        let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
+        self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
+        self.stream.fetch(&self.memory.fetched, &self.memory.totals)?;
+        self.stream.wait(abort)?;
+        let first = self.round * self.factors * PARTS;
+        self.round += 1;
+        let words = self.memory.fetched.bytes_of().as_chunks::<4>().0;
+        let points = words[first..][..self.factors * PARTS].as_chunks::<PARTS>().0;
+        let sums = points.iter().map(|parts| F::Work::of_tower(whole(&parts.map(u32::from_le_bytes))));
+        sums.collect::<Option<_>>().ok_or_else(|| Error::lost("sumcheck"))
+    }
+
+    /// Folds so many halves of `rows` rows each, and evaluates the product, unless it is one half.
+    fn launch(&mut self, rows: u64, folds: u32, challenge: Option<F::Work>) -> Result<()> {
+        let r = challenge.and_then(F::Work::in_tower).unwrap_or_default();
+        let tiles = (rows / bitslice::TILE as u64) as u32;
+        let mut args = [tiles, self.factors as u32, folds, self.round as u32].map(Arg::U32).to_vec();
+        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
+        args.push(value(&r));
+        let Memory { products, totals, .. } = &self.memory;
+        args.extend([&*self.now.buffer, &*self.to.buffer, products, totals].map(mem));
+        let items = u64::from(tiles.min(self.plan.groups)) * u64::from(SLICED_GROUP);
+        // SAFETY: the arguments are those of the kernel; columns have as many tiles as it reads, `to` has room for those that
+        // it writes, each group has a tile of products, and there are totals for each round.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_sliced", items, SLICED_GROUP, &args)? };
+        if folds > 0 {
+            self.now = self.to.clone();
+            self.rows /= 2;
+        }
+        Ok(())
+    }
+
+    /// Binds the first variable, if there is a challenge for it; then brings the columns to the host.
+    pub fn last_rows(&mut self, challenge: Option<F::Work>, abort: Abort<'_>) -> Result<Rows<'static, F::Work>> {
+        if challenge.is_some() {
+            self.launch(self.rows / 2, 1, challenge)?;
+        }
+        self.pack()?;
+        let rows = self.rows as usize;
+        let mut all = SecretVec(vec![F::Work::ZERO; self.factors * rows]);
+        // SAFETY: kernels leave elements.
+        let bytes = unsafe { as_bytes_mut(&mut all.0) };
+        self.stream.download_unless(bytes, self.packed.buffer(), abort)?;
+        let own = all.0.chunks(rows).map(|column| SecretVec(column.to_vec())).collect();
+        Ok(Rows::Own(own, rows))
+    }
+
+    /// The last rows side by side, in the basis that the host computes in.
+    fn pack(&mut self) -> Result<()> {
+        let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
+        let tiles = (self.rows / bitslice::TILE as u64) as u32;
+        let mut args = [tiles, self.factors as u32].map(Arg::U32).to_vec();
+        args.extend([Arg::U64(self.now.stride), mem(&self.now.buffer), mem(&packed)]);
+        let items = u64::from(tiles) * self.factors as u64 * u64::from(SLICE_GROUP);
+        // SAFETY: the arguments are those of the kernel; columns have so many tiles, and there is room for all of them.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_unslice", items, SLICE_GROUP, &args)? };
+        self.convert(&self.memory.from_tower.clone(), count, &packed, &packed)
+    }
+}
+
+impl Memory {
+    fn new(stream: &mut Stream, plan: &Plan, factors: usize) -> Result<Self> {
+        let totals = plan.rounds() as usize * factors * PARTS * size_of::<u32>();
+        let all = Self {
+            products: stream.scratch(plan.groups as usize * bitslice::TILE * size_of::<u128>())?,
+            totals: stream.scratch(totals)?,
+            fetched: stream.host_buffer(totals)?,
+            from_tower: Arc::new(images(stream, isomorphism::to_ghash())?),
+        };
+        stream.zero(&all.totals)?;
+        Ok(all)
+    }
+}
+
+/// The element of the tower from its nine products of 32 bits, as the kernel orders them: low, high, both, of each high, low, both.
+fn whole(parts: &[u32; PARTS]) -> Tower {
+    let branch = |number: usize| {
+        let [high, low, both] = std::array::from_fn(|part| u128::from(parts[3 * number + part]));
+        of_products(LEVELS - 1, low, high, both)
+    };
+    Tower(of_products(LEVELS, branch(0), branch(1), branch(2)))
+}
