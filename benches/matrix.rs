@@ -7,9 +7,7 @@ mod common;
 
 use std::process::ExitCode;
 
-use common::{
-    Answer, Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median,
-};
+use common::{Answer, Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median};
 use proofwarp::matrix::dense::{Dense, DenseField, Entry, Method, Options, Times};
 use proofwarp::{Accelerator, BackendKind};
 use rand::{Rng, SeedableRng};
@@ -79,8 +77,8 @@ impl Cell<'_> {
     fn field<F: DenseField>(&mut self) {
         let count = 1 << (2 * self.log_n);
         let name = <F as Entry>::NAME;
-        self.product::<F, F>(&format!("gemm_{name}"), || random(count, 1, F::random), || random(count, 2, F::random));
-        self.product::<i8, F>(&format!("gemm_i8_{name}"), || bytes(count, 3), || random(count, 2, F::random));
+        self.product::<F, F>(&format!("gemm_{name}"), || elements(count, 1), || elements(count, 2));
+        self.product::<i8, F>(&format!("gemm_i8_{name}"), || bytes(count, 3), || elements(count, 2));
         self.vector::<F>(&format!("gemv_{name}"));
     }
 
@@ -92,7 +90,7 @@ impl Cell<'_> {
             let (a, b) = (square(accelerator, &bytes(count, 3))?, square(accelerator, &bytes(count, 4))?);
             let options = Options { method, bytes: None };
             let c = a.multiply(&b, &options, None)?.to_field::<halo2curves::bn256::Fr>()?;
-            let b_field = b.to_field()?;
+            let b_field = b.to_field::<halo2curves::bn256::Fr>()?;
             check(c.check_product(&a, &b_field, 1, &mut ChaCha8Rng::seed_from_u64(9))?.holds())?;
             median(|iterations| Ok(Answer::timed(iterations, || a.multiply(&b, &options, None))?))
         });
@@ -121,7 +119,7 @@ impl Cell<'_> {
             if method == Some(Method::Crt) || method == Some(Method::Montgomery) {
                 return Err("vectors are multiplied by whole sums alone".into());
             }
-            let (entries, x) = (random(size * size, 1, F::random), random(size, 2, F::random));
+            let (entries, x) = (elements::<F>(size * size, 1), elements::<F>(size, 2));
             let (a, vector) = (square(accelerator, &entries)?, Dense::vector(accelerator, &x)?);
             let row = |row: &[F]| row.iter().zip(&x).map(|(a, x)| *a * x).sum::<F>();
             let expected: Vec<F> = entries.par_chunks(size).map(row).collect();
@@ -131,11 +129,7 @@ impl Cell<'_> {
     }
 
     /// By each way, and what bounds it.
-    fn measure(
-        &mut self,
-        operation: &str,
-        time: impl Fn(&Accelerator, Option<Method>) -> Result<Outcome, Failure>,
-    ) {
+    fn measure(&mut self, operation: &str, time: impl Fn(&Accelerator, Option<Method>) -> Result<Outcome, Failure>) {
         let request = Request::new(operation, self.distribution, self.log_n);
         for (who, method) in self.ways {
             self.session.measure(who, &request, |how| match how {
@@ -173,6 +167,10 @@ fn square<T: Entry>(accelerator: &Accelerator, entries: &[T]) -> Result<Dense<T>
 
 fn check(holds: bool) -> Result<(), Failure> {
     if holds { Ok(()) } else { Err("the product is wrong".into()) }
+}
+
+fn elements<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
+    random(count, seed, |rng| F::random(rng))
 }
 
 fn bytes(count: usize, seed: u64) -> Vec<i8> {

@@ -12,7 +12,7 @@ mod updates;
 
 use std::process::ExitCode;
 
-use common::{Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, inputs, median};
+use common::{Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median};
 use halo2curves::bn256::Fr;
 use proofwarp::matrix::dense::{Dense, Method, Options};
 use proofwarp::{Accelerator, BackendKind};
@@ -52,8 +52,8 @@ fn run() -> Result<(), Failure> {
     }
     let banks = "the compiler gives out registers: no conflicts can be asked for in CUDA C++ or PTX";
     table.absent("register_banks", "conflict", banks);
-    for (kernel, what) in kernels::FLOATS {
-        table.measure("floats_4096", what, |cuda| kernels::floats(cuda, kernel));
+    for (kernel, what, entries) in kernels::FLOATS {
+        table.measure("floats_4096", what, |cuda| kernels::floats(cuda, (kernel, entries)));
     }
     table.measure("floats_4096", "bytes, exact, by the plan", bytes);
     for method in [Method::Montgomery, Method::Lazy, Method::Crt] {
@@ -96,6 +96,12 @@ impl Table {
         });
     }
 
+    /// On the host.
+    pub fn measure_on_host(&mut self, operation: &str, what: &str, time: impl FnOnce() -> Result<Outcome, Failure>) {
+        let request = Request::new(operation, inputs::RANDOM, LOG_SIDE);
+        self.session.measure(&cpu(what), &request, |_| time());
+    }
+
     fn publish(&mut self, operation: &str, what: &str, milliseconds: f64) {
         let nanoseconds = (milliseconds * 1e6) as u64;
         let outcome = Outcome::Time { nanoseconds, samples: 1, note: "published".to_owned() };
@@ -107,7 +113,7 @@ impl Table {
     }
 
     /// Keeps what was measured otherwise.
-    pub fn keep(&mut self, operation: &str, implementation: String, outcome: Outcome) {
+    fn keep(&mut self, operation: &str, implementation: String, outcome: Outcome) {
         if self.session.wants_name(&format!("{operation} {implementation}, {RESIDENT}")) {
             let (operation, place) = (operation.to_owned(), RESIDENT.to_owned());
             let distribution = inputs::RANDOM.to_owned();
@@ -129,7 +135,7 @@ fn bytes(cuda: &Accelerator) -> Result<Outcome, Failure> {
     let (a, options) = (Dense::upload(cuda, &entries, side, side)?, Options::default());
     let b = a.transposed();
     let product = a.multiply(&b, &options, None)?.to_field::<Fr>()?;
-    check(product.check_product::<Fr, _, _>(&a, &b.to_field()?, 1, &mut ChaCha8Rng::seed_from_u64(9))?.holds())?;
+    check(product.check_product::<Fr, _, _>(&a, &b.to_field::<Fr>()?, 1, &mut ChaCha8Rng::seed_from_u64(9))?.holds())?;
     median(|iterations| Ok(common::Answer::timed(iterations, || a.multiply(&b, &options, None))?))
 }
 

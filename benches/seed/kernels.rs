@@ -20,12 +20,12 @@ const MODULUS: u64 = (1 << 61) - 1;
 /// What entries are below, so that sums are exact.
 const ENTRIES: u32 = 4;
 
-/// Kernels of floating point numbers, and what they are called.
-pub const FLOATS: [(&str, &str); 4] = [
-    ("experiment_plain", "plain"),
-    ("experiment_tiled", "tiled"),
-    ("experiment_packed", "packed"),
-    ("experiment_tensor", "tensor cores, 16 bits"),
+/// Kernels of floating point numbers, what they are called, and how many entries a work-item makes.
+pub const FLOATS: [(&str, &str, usize); 4] = [
+    ("experiment_plain", "plain", 1),
+    ("experiment_tiled", "tiled", 4),
+    ("experiment_packed", "packed", 4),
+    ("experiment_tensor", "tensor cores, 16 bits", 32),
 ];
 
 /// Neighbours' words so far apart.
@@ -42,7 +42,7 @@ pub fn stride(cuda: &Accelerator, stride: u32) -> Result<Outcome, Failure> {
 }
 
 /// C = A·B of whole numbers, which floating point numbers are exact for.
-pub fn floats(cuda: &Accelerator, kernel: &str) -> Result<Outcome, Failure> {
+pub fn floats(cuda: &Accelerator, (kernel, entries_of_item): (&str, usize)) -> Result<Outcome, Failure> {
     let side = 1usize << LOG_SIDE;
     let entry = |i: usize, seed: usize| (i.wrapping_mul(0x9e37_79b9 + 2 * seed) >> 11) as u32 % ENTRIES;
     let [a, b] = [1, 2].map(|seed| (0..side * side).map(|i| entry(i, seed)).collect::<Vec<u32>>());
@@ -50,13 +50,13 @@ pub fn floats(cuda: &Accelerator, kernel: &str) -> Result<Outcome, Failure> {
     let mut run = Run::new(cuda)?;
     // The last kernel takes B by its columns.
     let columns: Vec<u32> = (0..side * side).map(|i| b[i % side * side + i / side]).collect();
-    let [of_a, of_b] = match half {
-        true => [run.upload(&halves(&a))?, run.upload(&halves(&columns))?],
-        false => [&a, &b].map(|entries| entries.iter().map(|number| (*number as f32).to_bits()).collect::<Vec<_>>()).map(|bits| run.upload(&bits)).into_iter().collect::<Result<Vec<_>, _>>()?.try_into().map_err(|_| "two buffers")?,
+    let (of_a, of_b) = match half {
+        true => (run.upload(&halves(&a))?, run.upload(&halves(&columns))?),
+        false => (run.upload(&singles(&a))?, run.upload(&singles(&b))?),
     };
     let of_c = run.stream.allocate(4 * side * side)?;
-    let args = [Arg::U32(side as u32), Arg::Memory(of_a.handle()), Arg::Memory(of_b.handle()), Arg::Memory(of_c.handle())];
-    let entries_of_item = if kernel == "experiment_plain" { 1 } else if half { 32 } else { 4 };
+    let args =
+        [&[Arg::U32(side as u32)][..], &[&of_a, &of_b, &of_c].map(|buffer| Arg::Memory(buffer.handle()))].concat();
     run.items = side * side / entries_of_item;
     run.launch(kernel, &args)?;
     let found: Vec<u32> = run.words(&of_c, side * side)?;
@@ -67,6 +67,10 @@ pub fn floats(cuda: &Accelerator, kernel: &str) -> Result<Outcome, Failure> {
         }
     }
     run.time(kernel, &args)
+}
+
+fn singles(numbers: &[u32]) -> Vec<f32> {
+    numbers.iter().map(|number| *number as f32).collect()
 }
 
 /// Small whole numbers as pairs of 16 bits.

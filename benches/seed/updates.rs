@@ -26,17 +26,13 @@ pub fn measure(table: &mut Table, percent: f64) -> Result<(), Failure> {
         return Ok(());
     }
     let rows = rows(percent);
-    table.keep(&operation, "in place, by one core".to_owned(), time(&|| in_place(&rows)));
+    table.measure_on_host(&operation, "in place, by one core", || in_place(&rows));
     for batch in [1, 32, 1024] {
         let what = format!("appended, {batch} at a time, and a product");
         table.measure(&operation, &what, |cuda| appended(cuda, &rows, batch));
     }
     table.measure(&operation, "merged one by one", |cuda| merged(cuda, &rows));
     Ok(())
-}
-
-fn time(work: &dyn Fn() -> Result<Outcome, Failure>) -> Outcome {
-    work().unwrap_or_else(|error| Outcome::Absent(error.to_string()))
 }
 
 fn rows(percent: f64) -> Vec<Vec<(usize, Fr)>> {
@@ -97,7 +93,8 @@ fn merged(cuda: &Accelerator, rows: &[Vec<(usize, Fr)>]) -> Result<Outcome, Fail
 
 /// One insertion after the other into compressed rows: what lies behind it is moved, and the pointers behind it are raised.
 fn in_place(rows: &[Vec<(usize, Fr)>]) -> Result<Outcome, Failure> {
-    let mut pointers: Vec<usize> = rows.iter().scan(0, |end, row| Some(std::mem::replace(end, *end + row.len()))).collect();
+    let mut pointers: Vec<usize> =
+        rows.iter().scan(0, |end, row| Some(std::mem::replace(end, *end + row.len()))).collect();
     let (mut columns, mut values): (Vec<usize>, Vec<Fr>) = rows.iter().flatten().copied().unzip();
     pointers.push(columns.len());
     let changes = changes(IN_PLACE);

@@ -77,7 +77,10 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-fn measure<F: NttField + SumcheckField<Base = F>>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
+fn measure<F: NttField + SumcheckField<Base = F>>(
+    accelerator: &Accelerator,
+    options: &Options,
+) -> Result<Vec<Outcome>, Failure> {
     match &options.what {
         What::Sparse { size, density, updates } => {
             sparse::measure::<F>(accelerator, *size, *density, *updates, options.runs)

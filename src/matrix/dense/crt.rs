@@ -419,14 +419,19 @@ mod tests {
                 assert!((residue - sum) % m == 0 && residue >= -(m / 2) && residue < m - m / 2, "{sum} mod {m}");
             }
             let ends = i64::from(i32::MIN)..=i64::from(i32::MAX);
-            for sum in [*ends.start(), -1 << 30, -m, 0, 1 << 24, *ends.end()].into_iter().flat_map(|s| s - 300..s + 300) {
+            for sum in [*ends.start(), -1 << 30, -m, 0, 1 << 24, *ends.end()].into_iter().flat_map(|s| s - 300..s + 300)
+            {
                 if !ends.contains(&sum) {
                     continue;
                 }
                 let shifted = sum as u32 ^ 0x8000_0000;
                 let less = shifted.wrapping_mul(entry[16]).wrapping_add(entry[17]);
                 let fraction = high(shifted, entry[15]).wrapping_sub(less);
-                assert_eq!(i64::from(high(fraction, entry[8])), (sum * i64::from(entry[10])).rem_euclid(m), "{sum} mod {m}");
+                assert_eq!(
+                    i64::from(high(fraction, entry[8])),
+                    (sum * i64::from(entry[10])).rem_euclid(m),
+                    "{sum} mod {m}"
+                );
             }
         }
     }

@@ -96,12 +96,7 @@ pub(super) fn residues(
 }
 
 /// The table of moduli and what residues count, kept on the device between calls.
-fn tables(
-    stream: &mut Stream,
-    (field, prime): (&str, &Prime),
-    basis: Basis,
-    raw: usize,
-) -> Result<[Arc<Buffer>; 2]> {
+fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw: usize) -> Result<[Arc<Buffer>; 2]> {
     let device = stream.device().clone();
     let key = |which: &str| format!("{which} crt {field} {basis:?} {raw}").into_bytes();
     let mut kept = |which: &str, words: fn(Constants, Basis) -> Vec<u32>| {

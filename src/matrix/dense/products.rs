@@ -94,10 +94,11 @@ impl<T: Entry> Dense<T> {
         let plans = pairs.iter().map(|(a, b)| a.plan(b, options, device)).collect::<Result<Vec<_>>>()?;
         let (field, sums) = (T::Product::FIELD, (size_of::<T::Product>(), T::Product::KIND, options.bytes));
         let made = |device: &Arc<Device>| {
-            let task = |((a, b), (problem, plan)): (&(&Self, &Dense<B>), &(Problem, Plan))| {
-                Ok(gpu::Task { factors: [a.on(device)?, b.on(device)?], problem: problem.clone(), plan: *plan })
-            };
-            let tasks = pairs.iter().zip(&plans).map(task).collect::<Result<Vec<_>>>()?;
+            let mut tasks = Vec::with_capacity(pairs.len());
+            for ((a, b), (problem, plan)) in pairs.iter().zip(&plans) {
+                let factors = [a.on(device)?, b.on(device)?];
+                tasks.push(gpu::Task { factors, problem: problem.clone(), plan: *plan });
+            }
             gpu::multiply(device, field, &tasks, sums, abort)
         };
         let on_host = |(a, b): &(&Self, &Dense<B>)| {
