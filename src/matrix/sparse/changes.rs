@@ -56,6 +56,9 @@ impl<F: NttField> CsrOnDevice<F> {
         // SAFETY: the arguments are those of the kernel; rows and columns were found to be the matrix' own, and there is room
         // for what is known of each change.
         unsafe { program::<F>()?.launch(&mut stream, "changes_find", count.into(), GROUP, &args)? };
+        let args = [Arg::U32(count), Arg::U32(groups), mem(&changes.marks)];
+        // SAFETY: the arguments are those of the kernel, and there is a sum for each group and one for all.
+        unsafe { program::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
         stream.wait(abort)?;
         Ok(changes)
     }
@@ -75,17 +78,13 @@ impl<F: NttField> CsrOnDevice<F> {
         let row_pointers = stream.allocate(4 * (rows + 1))?;
         let entries = stream.allocate(4 * most)?.secret();
         let dictionary = stream.allocate((most + 2) * size_of::<F>())?.secret();
-        let (program, groups) = (program::<F>()?, changes.count.div_ceil(GROUP));
-        let args = [Arg::U32(changes.count), Arg::U32(groups), mem(&changes.marks)];
-        // SAFETY: the arguments are those of the kernel, and there is a sum for each group and one for all.
-        unsafe { program.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
         let sizes = [Arg::U32(rows as u32), Arg::U32(nonzeros as u32), mem(self.row_pointers())];
         let made = [&row_pointers, &entries, &dictionary].map(mem);
         let args = [&changes.args()[..], &sizes, &self.matrix_args(), &made].concat();
         let items = (most + rows + 1) as u64;
         // SAFETY: the arguments are those of the kernel; the places are those in this matrix, and there is room for all non-zeros
         // of both.
-        unsafe { program.launch(&mut stream, "changes_merge", items, GROUP, &args)? };
+        unsafe { program::<F>()?.launch(&mut stream, "changes_merge", items, GROUP, &args)? };
         let pointers = pointers_of(&mut stream, &row_pointers, rows)?;
         let explanation = explained::<F>(&pointers, self.explain().columns, options);
         let tiles = (explanation.kernel == Kernel::Balanced).then(|| Tiles::new(&pointers));
