@@ -2,7 +2,8 @@
 //
 // A non-zero is a column and an index into a dictionary of coefficients, of which the first two are 1 and −1:
 // their products are additions and subtractions. Both are packed into one word where they fit
-// (index_bits = 0), else the index lies in an array of its own, of 16 or of 32 bits. Kernels take several
+// (index_bits = 0), else the index lies in an array of its own, of 16 or of 32 bits. Where coefficients are in the order
+// of the non-zeros (index_bits = CSR_IN_PLACE), that of non-zero i is the dictionary's i + 2. Kernels take several
 // vectors: vector k of x starts at element x_first + k·x_stride, and so does y. All values are reduced and in
 // Montgomery form. Every element of y is written, so rows without non-zeros become zero.
 //
@@ -15,6 +16,7 @@
 #define CSR_TILE 512
 #define CSR_PLUS_ONE 0u
 #define CSR_MINUS_ONE 1u
+#define CSR_IN_PLACE 1u
 
 typedef struct {
     u32 column_bits;
@@ -39,7 +41,8 @@ DEVICE u32 csr_entry(csr_t a, u32 i, u32 *index) {
         *index = word >> a.column_bits;
         return word & ((1u << a.column_bits) - 1);
     }
-    *index = a.index_bits == 16 ? ((GLOBAL const u16 *)a.indices)[i] : a.indices[i];
+    if (a.index_bits == CSR_IN_PLACE) *index = i + 2;
+    else *index = a.index_bits == 16 ? ((GLOBAL const u16 *)a.indices)[i] : a.indices[i];
     return word;
 }
 

@@ -16,22 +16,6 @@ typedef struct ALIGNED(16) {
     u32 limb[GEMM_HALVES];
 } gemm_half_t;
 
-// Sizes of the product: C has rows × columns entries, sums of `inner` products.
-typedef struct {
-    u32 rows, inner, columns;
-    // The group's first entry, and the work-item's in it.
-    u32 row, column, my_row, my_column;
-} gemm_work_t;
-
-DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns) {
-    gemm_work_t work;
-    u32 across = (columns + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
-    work.rows = rows, work.inner = inner, work.columns = columns;
-    work.row = GROUP_ID / across * GEMM_ROWS, work.column = GROUP_ID % across * GEMM_COLUMNS;
-    work.my_row = LOCAL_ID / GEMM_COLUMNS, work.my_column = LOCAL_ID % GEMM_COLUMNS;
-    return work;
-}
-
 DEVICE void gemm_copy_half(LOCAL_POINTER gemm_half_t *to, GLOBAL const F(t) *from, u64 at, u32 side, bool inside) {
     GLOBAL const gemm_half_t *halves = (GLOBAL const gemm_half_t *)from;
     gemm_half_t zero;
@@ -77,7 +61,7 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
               GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                            \
         LOCAL gemm_half_t a_tile[2][2 * GEMM_DEPTH * GEMM_ROWS], b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];               \
         gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                 \
-        gemm_work_t work = gemm_work(rows, inner, columns);                                                              \
+        gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                       \
         sum_type sum[2];                                                                                                 \
         sum[0] = zero(), sum[1] = zero();                                                                                \
         gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);                          \
@@ -106,7 +90,7 @@ void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const v
     LOCAL u32 a_tile[GEMM_DEPTH * GEMM_ROWS];
     LOCAL gemm_half_t b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];
     gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
-    gemm_work_t work = gemm_work(rows, inner, columns);
+    gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
     F(short_t) sum[2], factors = F(short_zero)();
     sum[0] = F(short_zero)(), sum[1] = F(short_zero)();
     gemm_take_b(b_tile[0], b, b_view, work, 0);
@@ -137,7 +121,7 @@ void gemm_bytes(u32 rows, u32 inner, u32 columns, GLOBAL const u8 *a, GEMM_VIEW(
                 GLOBAL i32 *c, GEMM_VIEW(c)) {
     LOCAL i32 a_tile[GEMM_COLUMNS * GEMM_ROWS], b_tile[GEMM_COLUMNS * GEMM_COLUMNS];
     gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
-    gemm_work_t work = gemm_work(rows, inner, columns);
+    gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
     i32 sum[2] = {0, 0};
     for (u32 k = 0; k < inner; k += GEMM_COLUMNS) {
         for (u32 i = LOCAL_ID; i < GEMM_COLUMNS * GEMM_COLUMNS; i += GEMM_GROUP) {

@@ -2,15 +2,12 @@
 
 // The bits of a from `split` on, and those below; 96 < split ≤ 128.
 typedef struct {
-    u32 low[4], high[4];
-    i32 sign;
+    u32 low[4], high[4], negative;
 } crt_halves_t;
 
 DEVICE crt_halves_t crt_halves(F(t) a, u32 split, u32 canonical) {
     crt_halves_t r;
-    u32 negative;
-    a = F(magnitude)(canonical ? F(to_canonical)(a) : a, &negative);
-    r.sign = negative ? -1 : 1;
+    a = F(magnitude)(canonical ? F(to_canonical)(a) : a, &r.negative);
     u32 shift = split & 31;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -23,11 +20,12 @@ DEVICE crt_halves_t crt_halves(F(t) a, u32 split, u32 canonical) {
     return r;
 }
 
-DEVICE i32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, i32 sign, GLOBAL const u32 *entry) {
+// The fraction of a half, with the entry's sign: of its bytes' sum times ±⌈2³²/m⌉.
+DEVICE u32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, u32 reciprocal) {
     i32 sum = 0;
 #pragma unroll
     for (int i = 0; i < 4; i++) sum = crt_dot(limbs[i], weights[i], sum);
-    return crt_balanced(sum * sign, entry);
+    return (u32)sum * reciprocal;
 }
 
 // Residues of elements. A work-item four columns of a row; `quads` words of a row of residues.
@@ -48,9 +46,11 @@ void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 pa
         GLOBAL const u32 *entry = table + modulus * CRT_WORDS;
         i32 low[4], high[4], both[4];
         _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
-            low[i] = crt_part(halves[i].low, entry, halves[i].sign, entry);
-            high[i] = crt_part(halves[i].high, parts == 1 ? entry + 4 : entry, halves[i].sign, entry);
-            both[i] = crt_balanced(parts == 1 ? low[i] + high[i] : low[i] - high[i], entry);
+            u32 reciprocal = halves[i].negative ? 0u - entry[CRT_RECIPROCAL] : entry[CRT_RECIPROCAL];
+            u32 a = crt_part(halves[i].low, entry, reciprocal);
+            u32 b = crt_part(halves[i].high, parts == 1 ? entry + 4 : entry, reciprocal);
+            low[i] = crt_balanced(a, entry), high[i] = crt_balanced(b, entry);
+            both[i] = crt_balanced(parts == 1 ? a + b : a - b, entry);
         }
         if (parts == 1) {
             out[modulus * set + at] = crt_pack(both);

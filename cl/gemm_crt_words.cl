@@ -21,7 +21,7 @@ void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 pa
         _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
             i32 sum = 0;
             _Pragma("unroll") for (u32 j = 0; j < FIELD_WORDS; j++) sum = crt_dot(entries[i].limb[j], entry[j], sum);
-            residues[i] = crt_balanced(negative[i] ? -sum : sum, entry);
+            residues[i] = crt_balanced((u32)(negative[i] ? -sum : sum) * entry[CRT_RECIPROCAL], entry);
         }
         out[modulus * (u64)padded * quads + (u64)row * quads + quad] = crt_pack(residues);
     }

@@ -17,6 +17,23 @@ DEVICE u64 gemm_at(gemm_view_t view, u32 row, u32 column) {
     return view.first + row * view.row_step + column * view.column_step;
 }
 
+// Sizes of the product: C has rows × columns entries, sums of `inner` products.
+typedef struct {
+    u32 rows, inner, columns;
+    // The group's first entry, and the work-item's in it.
+    u32 row, column, my_row, my_column;
+} gemm_work_t;
+
+// Of a group that makes tall × wide entries, row by row of tiles, with so many work-items beside each other.
+DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns, u32 tall, u32 wide, u32 beside) {
+    gemm_work_t work;
+    u32 across = (columns + wide - 1) / wide;
+    work.rows = rows, work.inner = inner, work.columns = columns;
+    work.row = GROUP_ID / across * tall, work.column = GROUP_ID % across * wide;
+    work.my_row = LOCAL_ID / beside, work.my_column = LOCAL_ID % beside;
+    return work;
+}
+
 // A small entry, with 2³¹ added.
 DEVICE u32 gemm_small(GLOBAL const void *entries, u64 at, u32 bytes) {
     u32 word = bytes == 1 ? (u32)((i32)((u32)((GLOBAL const u8 *)entries)[at] << 24) >> 24) : ((GLOBAL const u32 *)entries)[at];

@@ -12,22 +12,6 @@
 #define GEMM_PITCH (GEMM_TILE + 1)
 #define GEMM_ROOM (GEMM_DEPTH * GEMM_PITCH)
 
-// Sizes of the product: C has rows × columns entries, sums of `inner` products.
-typedef struct {
-    u32 rows, inner, columns;
-    // The group's first entry, and the work-item's in it.
-    u32 row, column, my_row, my_column;
-} gemm_work_t;
-
-DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns) {
-    gemm_work_t work;
-    u32 across = (columns + GEMM_TILE - 1) / GEMM_TILE;
-    work.rows = rows, work.inner = inner, work.columns = columns;
-    work.row = GROUP_ID / across * GEMM_TILE, work.column = GROUP_ID % across * GEMM_TILE;
-    work.my_row = LOCAL_ID / GEMM_STEP, work.my_column = LOCAL_ID % GEMM_STEP;
-    return work;
-}
-
 // The place of a tile that a work-item takes the i-th time: its step of k, and its row or column.
 typedef struct {
     u32 depth, other;
@@ -78,7 +62,7 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, 
               GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                           \
         LOCAL F(t) a_tile[2][GEMM_ROOM], b_tile[2][GEMM_ROOM];                                                          \
         gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                \
-        gemm_work_t work = gemm_work(rows, inner, columns);                                                             \
+        gemm_work_t work = gemm_work(rows, inner, columns, GEMM_TILE, GEMM_TILE, GEMM_STEP);                            \
         sum_type sum[GEMM_SIDE][GEMM_SIDE];                                                                             \
         _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                                           \
             _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) sum[i][j] = zero();                                   \
@@ -113,7 +97,7 @@ void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const v
     LOCAL u32 a_tile[GEMM_ROOM];
     LOCAL F(t) b_tile[GEMM_ROOM];
     gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
-    gemm_work_t work = gemm_work(rows, inner, columns);
+    gemm_work_t work = gemm_work(rows, inner, columns, GEMM_TILE, GEMM_TILE, GEMM_STEP);
     F(short_t) sum[GEMM_SIDE][GEMM_SIDE], factors[GEMM_SIDE];
     _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {
         factors[i] = F(short_zero)();

@@ -71,15 +71,15 @@ void gemv_pieces(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y)
     y[row] = sum;
 }
 
-// y[rows[i]] += Σ values[k]·x[columns[k]] over the differences k from starts[i] on, below starts[i + 1]. A work-item a row.
+// y[row] += Σ value·x[column] over a row's changes, which lie as cl/csr_changes.cl says, by their differences. A work-item a row.
 KERNEL(GEMV_GROUP)
-void gemv_differences(u32 count, GLOBAL const u32 *rows, GLOBAL const u32 *starts, GLOBAL const u32 *columns,
-                      GLOBAL const F(t) *values, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
+void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     u32 i = GLOBAL_ID;
     if (i >= count) return;
+    GLOBAL const u32 *starts = changes + count, *columns = starts + count + 1;
     F(lazy_t) sum = F(lazy_zero)();
-    for (u32 k = starts[i]; k < starts[i + 1]; k++) F(lazy_add)(&sum, values[k], x[columns[k]]);
-    y[rows[i]] = F(add)(y[rows[i]], F(lazy_value)(sum));
+    for (u32 k = starts[i]; k < starts[i + 1]; k++) F(lazy_add)(&sum, values[k], x[columns[k] & 0x7fffffffu]);
+    y[changes[i]] = F(add)(y[changes[i]], F(lazy_value)(sum));
 }
 
 // Copies entries of so many words, row by row, from one view to another. A work-item a word.

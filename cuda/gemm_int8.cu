@@ -64,9 +64,9 @@ DEVICE void int8_flush(int8_sums_t *sums, int8_modulus_t m) {
             for (u32 k = 0; k < 4; k++) sums->sum[i][j][k] = int8_residue(sums->sum[i][j][k], m);
 }
 
-// The group's sums over all of k; `a` and `b` are its first row and column.
+// The group's sums over all of k; `a` and `b` are its first row and column, `entry` is the modulus' in the table.
 template <bool flushes>
-DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth, int8_modulus_t m) {
+DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth, const u32 *entry) {
     extern __shared__ __align__(128) u8 stages[];
     u32 base = (u32)__cvta_generic_to_shared(stages), steps = depth / INT8_DEPTH, warp = LOCAL_ID / 32;
 #pragma unroll
@@ -88,7 +88,7 @@ DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth,
             int8_take(base + next % INT8_STAGES * INT8_STAGE, a + next * INT8_DEPTH, b + next * INT8_DEPTH, depth);
         else int8_commit();
         int8_step(sums, base + step % INT8_STAGES * INT8_STAGE, warp / 4 * 64, warp % 4 * 64);
-        if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1) int8_flush(sums, m);
+        if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1) int8_flush(sums, int8_modulus(entry));
     }
 }
 
@@ -103,44 +103,54 @@ DEVICE u32 int8_column(void) {
 
 #endif
 
-// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus. Grid: row by row of tiles, a set after
-// the other.
+// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_residues(u32 tall, u32 wide, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
+void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
 #if __CUDA_ARCH__ >= 800
-    u32 set = GROUP_ID / (tall * wide), tile = GROUP_ID % (tall * wide), row = tile % tall * INT8_ROWS,
-        column = tile / tall * INT8_COLUMNS;
     u64 rows = (u64)tall * INT8_ROWS, columns = (u64)wide * INT8_COLUMNS;
-    int8_modulus_t m = int8_modulus(table + set % moduli * CRT_WORDS);
-    int8_sums_t sums;
-    int8_product<true>(&sums, a + (set * rows + row) * depth, b + (set * columns + column) * depth, depth, m);
-    u8 *to = out + (set * rows + row + int8_row()) * columns + column + int8_column();
+    for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
+        u32 set = number / (tall * wide), tile = number % (tall * wide), row = tile % tall * INT8_ROWS,
+            column = tile / tall * INT8_COLUMNS;
+        const u32 *entry = table + set % moduli * CRT_WORDS;
+        int8_sums_t sums;
+        BARRIER();
+        int8_product<true>(&sums, a + (set * rows + row) * depth, b + (set * columns + column) * depth, depth, entry);
+        int8_modulus_t m = int8_modulus(entry);
+        u8 *to = out + (set * rows + row + int8_row()) * columns + column + int8_column();
+        u32 pairs[4][2][4];
 #pragma unroll
-    for (u32 i = 0; i < 4; i++)
+        for (u32 i = 0; i < 4; i++)
 #pragma unroll
-        for (u32 k = 0; k < 2; k++) int8_store_sums(to + (16 * i + 8 * k) * columns, &sums.sum[i][0][2 * k], m);
+            for (u32 k = 0; k < 2; k++) int8_pairs(pairs[i][k], &sums.sum[i][0][2 * k], m);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++)
+#pragma unroll
+            for (u32 k = 0; k < 2; k++) int8_store(to + (16 * i + 8 * k) * columns, pairs[i][k]);
+    }
 #endif
 }
 
 // The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_words(u32 tall, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first, u64 row_step,
-                     u64 column_step, void *local) {
+void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
+                     u64 row_step, u64 column_step, void *local) {
 #if __CUDA_ARCH__ >= 800
-    u32 row = GROUP_ID % tall * INT8_ROWS, column = GROUP_ID / tall * INT8_COLUMNS;
-    int8_modulus_t none = {0, 0, 0, 0};
-    int8_sums_t sums;
-    int8_product<false>(&sums, a + (u64)row * depth, b + (u64)column * depth, depth, none);
-    row += int8_row(), column += int8_column() + LOCAL_ID % 4 * 2;
+    for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
+        u32 row = number % tall * INT8_ROWS, column = number / tall * INT8_COLUMNS;
+        int8_sums_t sums;
+        BARRIER();
+        int8_product<false>(&sums, a + (u64)row * depth, b + (u64)column * depth, depth, 0);
+        row += int8_row(), column += int8_column() + LOCAL_ID % 4 * 2;
 #pragma unroll
-    for (u32 i = 0; i < 4; i++)
+        for (u32 i = 0; i < 4; i++)
 #pragma unroll
-        for (u32 j = 0; j < 8; j++)
+            for (u32 j = 0; j < 8; j++)
 #pragma unroll
-            for (u32 k = 0; k < 4; k++) {
-                u32 r = row + 16 * i + k / 2 * 8, s = column + 8 * j + k % 2;
-                if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums.sum[i][j][k];
-            }
+                for (u32 k = 0; k < 4; k++) {
+                    u32 r = row + 16 * i + k / 2 * 8, s = column + 8 * j + k % 2;
+                    if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums.sum[i][j][k];
+                }
+    }
 #endif
 }

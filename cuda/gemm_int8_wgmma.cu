@@ -5,7 +5,8 @@
 // are permuted by the row's number, as the instruction's 128 byte swizzle has it; eight rows are a block of 1 KiB.
 //
 // Products run on their own: while those of a stage are under way, the next one is waited for and the one after that is copied to
-// where the stage before lay, whose products have ended.
+// where the stage before lay, whose products have ended. Stages go on from a tile to the group's next one, so that its first ones are
+// copied while the sums of a tile are stored.
 
 #define INT8_DEPTH 128
 #define INT8_STAGES 4
@@ -73,30 +74,59 @@ DEVICE void int8_step(i32 *sums, u32 stage) {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// The group's sums over all of k; `a` and `b` are its first row and column.
-template <bool flushes>
-DEVICE void int8_product(i32 *sums, const u8 *a, const u8 *b, u32 depth, int8_modulus_t m) {
+// What is multiplied: sets of so many tiles, each of so many steps of k.
+typedef struct {
+    const u8 *a, *b;
+    u32 tall, wide, tiles, depth;
+} int8_factors_t;
+
+// Where a group is: the stage and tile that is copied next, and the number of those that were multiplied.
+typedef struct {
+    const u8 *a, *b;
+    u32 tile, step, done, base;
+} int8_place_t;
+
+DEVICE void int8_find(int8_place_t *place, int8_factors_t factors, u32 tile) {
+    u32 set = tile / (factors.tall * factors.wide), rest = tile % (factors.tall * factors.wide);
+    u64 row = ((u64)set * factors.tall + rest % factors.tall) * INT8_ROWS;
+    u64 column = ((u64)set * factors.wide + rest / factors.tall) * INT8_COLUMNS;
+    place->tile = tile, place->step = 0;
+    place->a = factors.a + row * factors.depth, place->b = factors.b + column * factors.depth;
+}
+
+// Copies the next stage of k, if there is one, to the number-th place in turn.
+DEVICE void int8_go_on(int8_place_t *place, int8_factors_t factors, u32 number) {
+    if (place->tile >= factors.tiles) return int8_commit();
+    u32 from = place->step * INT8_DEPTH;
+    int8_take(place->base + number % INT8_STAGES * INT8_STAGE, place->a + from, place->b + from, factors.depth);
+    if (++place->step == factors.depth / INT8_DEPTH) int8_find(place, factors, place->tile + GROUPS);
+}
+
+DEVICE int8_place_t int8_start(int8_factors_t factors) {
     extern __shared__ __align__(1024) u8 stages[];
-    u32 base = (u32)__cvta_generic_to_shared(stages), steps = depth / INT8_DEPTH;
+    int8_place_t place;
+    int8_find(&place, factors, GROUP_ID);
+    place.done = 0, place.base = (u32)__cvta_generic_to_shared(stages);
+    for (u32 number = 0; number < INT8_STAGES - 2; number++) int8_go_on(&place, factors, number);
+    return place;
+}
+
+// The sums of the group's next tile over all of k; `entry` is the modulus' in the table, if there is one.
+template <bool flushes>
+DEVICE void int8_product(i32 *sums, int8_place_t *place, int8_factors_t factors, const u32 *entry) {
 #pragma unroll
     for (u32 i = 0; i < 128; i++) sums[i] = 0;
-    for (u32 step = 0; step < INT8_STAGES - 2; step++) {
-        if (step < steps) int8_take(base + step * INT8_STAGE, a + step * INT8_DEPTH, b + step * INT8_DEPTH, depth);
-        else int8_commit();
-    }
 #pragma unroll 1
-    for (u32 step = 0; step < steps; step++) {
+    for (u32 step = 0; step < factors.depth / INT8_DEPTH; step++, place->done++) {
         // My part of this stage is there, and is to be seen by the products.
         asm volatile("cp.async.wait_group %0;\nfence.proxy.async.shared::cta;" ::"n"(INT8_STAGES - 3) : "memory");
         // All parts are, and nobody's products read the stage before the last.
         BARRIER();
-        u32 next = step + INT8_STAGES - 2;
-        if (next < steps)
-            int8_take(base + next % INT8_STAGES * INT8_STAGE, a + next * INT8_DEPTH, b + next * INT8_DEPTH, depth);
-        else int8_commit();
-        int8_step(sums, base + step % INT8_STAGES * INT8_STAGE);
+        int8_go_on(place, factors, place->done + INT8_STAGES - 2);
+        int8_step(sums, place->base + place->done % INT8_STAGES * INT8_STAGE);
         if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1) {
             int8_wait<0>(sums);
+            int8_modulus_t m = int8_modulus(entry);
 #pragma unroll
             for (u32 i = 0; i < 128; i++) sums[i] = int8_residue(sums[i], m);
         } else {
@@ -113,42 +143,55 @@ DEVICE u32 int8_row(void) {
 
 #endif
 
-// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus. Grid: row by row of tiles, a set after
-// the other.
+// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_residues(u32 tall, u32 wide, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
+void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    u32 set = GROUP_ID / (tall * wide), tile = GROUP_ID % (tall * wide), row = tile % tall * INT8_ROWS,
-        column = tile / tall * INT8_COLUMNS;
-    u64 rows = (u64)tall * INT8_ROWS, columns = (u64)wide * INT8_COLUMNS;
-    int8_modulus_t m = int8_modulus(table + set % moduli * CRT_WORDS);
-    i32 sums[128];
-    int8_product<true>(sums, a + (set * rows + row) * depth, b + (set * columns + column) * depth, depth, m);
-    u8 *to = out + (set * rows + row + int8_row()) * columns + column;
+    int8_factors_t factors = {a, b, tall, wide, tiles, depth};
+    int8_place_t place = int8_start(factors);
+    u64 columns = (u64)wide * INT8_COLUMNS;
+#pragma unroll 1
+    for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
+        u32 set = number / (tall * wide), tile = number % (tall * wide);
+        const u32 *entry = table + set % moduli * CRT_WORDS;
+        i32 sums[128];
+        int8_product<true>(sums, &place, factors, entry);
+        int8_modulus_t m = int8_modulus(entry);
+        u64 row = ((u64)set * tall + tile % tall) * INT8_ROWS + int8_row();
+        u8 *to = out + row * columns + tile / tall * INT8_COLUMNS;
+        u32 pairs[4][2][4];
 #pragma unroll
-    for (u32 j = 0; j < 4; j++)
+        for (u32 j = 0; j < 4; j++)
 #pragma unroll
-        for (u32 k = 0; k < 2; k++) int8_store_sums(to + 8 * k * columns + 64 * j, sums + 32 * j + 2 * k, m);
+            for (u32 k = 0; k < 2; k++) int8_pairs(pairs[j][k], sums + 32 * j + 2 * k, m);
+#pragma unroll
+        for (u32 j = 0; j < 4; j++)
+#pragma unroll
+            for (u32 k = 0; k < 2; k++) int8_store(to + 8 * k * columns + 64 * j, pairs[j][k]);
+    }
 #endif
 }
 
 // The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_words(u32 tall, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first, u64 row_step,
-                     u64 column_step, void *local) {
+void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
+                     u64 row_step, u64 column_step, void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    u32 row = GROUP_ID % tall * INT8_ROWS, column = GROUP_ID / tall * INT8_COLUMNS;
-    int8_modulus_t none = {0, 0, 0, 0};
-    i32 sums[128];
-    int8_product<false>(sums, a + (u64)row * depth, b + (u64)column * depth, depth, none);
-    row += int8_row(), column += LOCAL_ID % 4 * 2;
+    int8_factors_t factors = {a, b, tall, tiles / tall, tiles, depth};
+    int8_place_t place = int8_start(factors);
+#pragma unroll 1
+    for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
+        i32 sums[128];
+        int8_product<false>(sums, &place, factors, 0);
+        u32 row = number % tall * INT8_ROWS + int8_row(), column = number / tall * INT8_COLUMNS + LOCAL_ID % 4 * 2;
 #pragma unroll
-    for (u32 j = 0; j < 32; j++)
+        for (u32 j = 0; j < 32; j++)
 #pragma unroll
-        for (u32 k = 0; k < 4; k++) {
-            u32 r = row + k / 2 * 8, s = column + 8 * j + k % 2;
-            if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums[4 * j + k];
-        }
+            for (u32 k = 0; k < 4; k++) {
+                u32 r = row + k / 2 * 8, s = column + 8 * j + k % 2;
+                if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums[4 * j + k];
+            }
+    }
 #endif
 }

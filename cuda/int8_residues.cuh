@@ -2,7 +2,8 @@
 // C = A·Bᵀ with sums of 32 bits (src/matrix/dense/gpu_crt.rs; cl/gemm_crt.cl has what is before and after).
 //
 // A lies [set][row][k], B lies [set][column][k], signed bytes, rows padded to INT8_ROWS, columns to INT8_COLUMNS, k to INT8_PADDED
-// with zeros: nothing here looks for edges. A group makes INT8_ROWS × INT8_COLUMNS sums.
+// with zeros: nothing here looks for edges. A group makes INT8_ROWS × INT8_COLUMNS sums at a time, a tile. Tiles are numbered down the
+// columns of a set, a set after the other, and a group takes every GROUPS-th.
 //
 // Sums of 2¹⁷ products of bytes within ±127 fit 32 bits; with −128 (modulus 256 only) they wrap, which that modulus does not see.
 // Sums are taken to residues every 2¹⁷ steps of k, and at the end.
@@ -17,7 +18,7 @@
 // Steps of k whose sums fit.
 #define INT8_EXACT 131072
 // Of a modulus in the table: see cl/gemm_crt.cl.
-#define CRT_WORDS 16
+#define CRT_WORDS 20
 
 #if __CUDA_ARCH__ >= 800
 
@@ -30,12 +31,13 @@ DEVICE void int8_commit(void) {
 }
 
 typedef struct {
-    u32 modulus, reciprocal, inverse, lift;
+    u32 modulus, reciprocal, lift, low, high, shift;
 } int8_modulus_t;
 
 DEVICE int8_modulus_t int8_modulus(const u32 *entry) {
-    // Twice the modulus less 2³¹ mod m: what makes the rest of a sum plus 2³¹ positive and right.
-    int8_modulus_t r = {entry[8], entry[9], entry[10], 2 * entry[8] - entry[14]};
+    // Twice the modulus less 2³¹ mod m: what makes the rest of a sum plus 2³¹ positive and right. Then of q = ⌈2⁶⁴·(M/m)⁻¹/m⌉ the lower
+    // word, and less the upper one; and 2³¹·(M/m)⁻¹/m in units of 2⁻³², less two. The compiler has no registers for additions.
+    int8_modulus_t r = {entry[8], entry[9], 2 * entry[8] - entry[14], entry[15], entry[16], entry[17]};
     return r;
 }
 
@@ -50,9 +52,15 @@ DEVICE u32 int8_residue(i32 sum, int8_modulus_t m) {
     return int8_mod(shifted - __umulhi(shifted, m.reciprocal) * m.modulus + m.lift, m);
 }
 
-// y = sum · (M/m)⁻¹ mod m of two neighbours, a byte each.
+// y = sum · (M/m)⁻¹ mod m: m times the fraction of sum · (M/m)⁻¹/m, which is too large by less than 2⁻²⁹ here.
+DEVICE u32 int8_y(i32 sum, int8_modulus_t m) {
+    u32 shifted = (u32)sum ^ 0x80000000u;
+    return __umulhi(__umulhi(shifted, m.low) - (shifted * m.high + m.shift), m.modulus);
+}
+
+// Of two neighbours, a byte each.
 DEVICE u32 int8_pair(i32 low, i32 high, int8_modulus_t m) {
-    return int8_mod(int8_residue(low, m) * m.inverse, m) | int8_mod(int8_residue(high, m) * m.inverse, m) << 8;
+    return int8_y(low, m) | int8_y(high, m) << 8;
 }
 
 // Stores 64 columns of a row, of which each of four neighbouring lanes has two in eight: a word of `pairs` holds those of two
@@ -75,14 +83,12 @@ DEVICE void int8_store(u8 *row, const u32 *pairs) {
 }
 
 // Residues of the sums of a row's 64 columns, two in four of what is at `sums`: the others are of another row.
-DEVICE void int8_store_sums(u8 *row, const i32 *sums, int8_modulus_t m) {
-    u32 pairs[4];
+DEVICE void int8_pairs(u32 *pairs, const i32 *sums, int8_modulus_t m) {
 #pragma unroll
     for (u32 j = 0; j < 4; j++) {
         const i32 *low = sums + 8 * j, *high = low + 4;
         pairs[j] = int8_pair(low[0], low[1], m) | int8_pair(high[0], high[1], m) << 16;
     }
-    int8_store(row, pairs);
 }
 
 #endif

@@ -177,6 +177,8 @@ fn zeros_are_removed_by_a_merge() {
 #[test]
 fn a_merge_by_itself() {
     for accelerator in accelerators_and_cpu() {
+        // Compiled before, which may take longer than the test waits.
+        changed(&accelerator).0.merge().expect("a merge");
         let policy = Policy { merge_above: Threshold::Entries(10), at_least: 0 };
         let csr = Model::default().csr(20, 20);
         let matrix = DynamicCsr::new(&accelerator, csr, policy).expect("a matrix");
@@ -303,6 +305,52 @@ fn a_failure_leaves_the_result() {
         let (matrix, expected) = changed(&unforced);
         let mut y = vec![Fr::one(); 40];
         device.fail_after(1);
+        let report = matrix.snapshot().expect("a snapshot").multiply(&x(30), &mut y, None).expect("the CPU's");
+        assert!(y == expected && report.backend == BackendKind::Cpu, "{report}");
+    }
+}
+
+/// Where a merge's launch fails, the old version is whole, and a later merge works; unforced it is made on the host.
+#[test]
+fn a_failure_leaves_the_old_version() {
+    for accelerator in alone(None) {
+        let device = &accelerator.devices()[0];
+        let whole = |matrix: &DynamicCsr<Fr>, expected: &[Fr]| assert!(times(matrix, &x(30), 40) == expected);
+        let (matrix, expected) = changed(&accelerator);
+        // The changes are there, so that the launch is the merge's.
+        whole(&matrix, &expected);
+        for _ in 0..2 {
+            device.fail_after(0);
+            let error = matrix.merge().expect_err("injected").to_string();
+            assert!(error.contains("injected"), "{error}");
+            assert_eq!((matrix.explain().merges, matrix.explain().changes), (0, 90));
+            whole(&matrix, &expected);
+        }
+        matrix.merge().expect("the next one");
+        assert_eq!((matrix.explain().merges, matrix.explain().changes), (1, 0));
+        whole(&matrix, &expected);
+        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let (matrix, expected) = changed(&unforced);
+        whole(&matrix, &expected);
+        device.fail_after(0);
+        matrix.merge().expect("on the host");
+        whole(&matrix, &expected);
+    }
+}
+
+/// What a device merged is merged on the host when that has to multiply, also after several merges.
+#[test]
+fn the_host_has_what_a_device_merged() {
+    for accelerator in alone(None) {
+        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let (matrix, _) = changed(&unforced);
+        matrix.merge().expect("a merge");
+        matrix.remove(0, 0).expect("a change");
+        matrix.add(39, 29, Fr::from(5)).expect("a change");
+        matrix.merge().expect("a merge");
+        let expected = times(&matrix, &x(30), 40);
+        unforced.devices()[0].fail_after(0);
+        let mut y = vec![Fr::one(); 40];
         let report = matrix.snapshot().expect("a snapshot").multiply(&x(30), &mut y, None).expect("the CPU's");
         assert!(y == expected && report.backend == BackendKind::Cpu, "{report}");
     }

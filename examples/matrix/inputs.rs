@@ -41,20 +41,31 @@ pub fn rounds<F: PrimeField>() -> u32 {
     100u32.div_ceil(F::NUM_BITS - 1)
 }
 
-/// Does something several times: the first result, its time, and the median of the others' times, in ms.
+/// Does something several times: the last result, the first one's time, and the median of the others' times, in ms.
 pub fn timed<T>(runs: u32, mut work: impl FnMut() -> Result<T, Failure>) -> Result<(T, f64, f64), Failure> {
     let mut once = || {
         let start = Instant::now();
         work().map(|result| (result, start.elapsed().as_secs_f64() * 1e3))
     };
-    let (result, first) = once()?;
-    let mut times = (0..runs).map(|_| once().map(|(_, ms)| ms)).collect::<Result<Vec<_>, _>>()?;
+    let (mut last, first) = once()?;
+    let mut times = Vec::new();
+    for _ in 0..runs {
+        let (result, ms) = once()?;
+        times.push(ms);
+        last = result;
+    }
+    Ok((last, first, median(times)))
+}
+
+/// Of at least one number.
+pub fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
-    Ok((result, first, times[times.len() / 2]))
+    times[times.len() / 2]
 }
 
 /// A line of the table.
 pub fn outcome(way: String, report: Option<&Report>, (first_ms, median_ms): (f64, f64), checked: String) -> Outcome {
     let ran_on = report.map_or_else(String::new, |report| format!("{} ({})", report.device, report.backend));
-    Outcome { way, ran_on, first_ms, median_ms, checked }
+    let kernels_ms = report.map_or(0.0, |report| report.traffic.kernels.as_secs_f64() * 1e3);
+    Outcome { way, ran_on, first_ms, median_ms, kernels_ms, checked }
 }

@@ -1,17 +1,20 @@
-//! A quantised layer: weights of 8 bits times activations in the field, its check, and the folds that a proof of it takes.
+//! A quantised layer: weights of 8 bits times activations in the field, its check, and the folds and the sumcheck of a proof of it.
 
 use ff::Field;
 use proofwarp::Accelerator;
 use proofwarp::matrix::dense::{Dense, DenseField, Entry, Options};
+use proofwarp::sumcheck::{Claim, Columns, HashTranscript, SumcheckField, prove, verify};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::inputs::{bytes, elements, outcome, rounds, timed};
 use crate::{Failure, Outcome};
 
+/// A layer over F, and a sumcheck over a field that it is in.
+///
 /// # Errors
 /// A product fails, or its check does.
-pub fn measure<F: DenseField>(
+pub fn measure<F: DenseField, E: SumcheckField<Base = F>>(
     accelerator: &Accelerator,
     [rows, inner, columns]: [usize; 3],
     runs: u32,
@@ -39,27 +42,63 @@ pub fn measure<F: DenseField>(
         (first, median),
         same.then(|| "the same".to_owned()).ok_or("i8 · i8 and i8 · F differ")?,
     ));
-    outcomes.push(folds(accelerator, &weights, (&activations, &direct), runs)?);
+    outcomes.extend(folds::<F, E>(accelerator, &weights, (&activations, &direct), runs)?);
     Ok(outcomes)
 }
 
-/// Σ over rows and columns of eq-weighted entries: uᵀ·C·v = (uᵀ·W)·(X·v), the claim that sumcheck starts from.
-fn folds<F: DenseField>(
+/// Σ over rows and columns of eq-weighted entries: uᵀ·C·v = (uᵀ·W)·(X·v), and the sumcheck of that.
+fn folds<F: DenseField, E: SumcheckField<Base = F>>(
     accelerator: &Accelerator,
     weights: &Dense<i8>,
     (activations, product): (&Dense<F>, &Dense<F>),
     runs: u32,
-) -> Result<Outcome, Failure> {
+) -> Result<[Outcome; 2], Failure> {
     let u = Dense::vector(accelerator, &eq::<F>(product.rows(), 3))?;
     let v = Dense::vector(accelerator, &eq::<F>(product.columns(), 4))?;
     let ((left, right), first, median) = timed(runs, || Ok((weights.fold_rows(&u)?, activations.fold_columns(&v)?)))?;
-    let claim: F = left.download()?.into_iter().zip(right.download()?).map(|(a, b)| a * b).sum();
+    let folds = [left.download()?, right.download()?];
     let of_product = product.fold_columns(&v)?.download()?;
-    let expected: F = of_product.into_iter().zip(u.download()?).map(|(a, b)| a * b).sum();
-    if claim != expected {
+    let claimed = of_product.into_iter().zip(u.download()?).map(|(a, b)| a * b).sum();
+    if folds[0].iter().zip(&folds[1]).map(|(a, b)| *a * b).sum::<F>() != claimed {
         return Err("the folds of the factors and of the product differ".into());
     }
-    Ok(outcome("folds by eq".to_owned(), left.report(), (first, median), "against the product's".to_owned()))
+    let made = outcome("folds by eq".to_owned(), left.report(), (first, median), "against the product's".to_owned());
+    let lifted = folds.map(|fold| fold.into_iter().map(E::of_base).collect());
+    Ok([made, sumcheck(accelerator, lifted, E::of_base(claimed), runs)?])
+}
+
+/// A proof that the folds' inner product is what the layer's output says, and what its verifier has left to check: the folds' values
+/// at a point.
+fn sumcheck<F: SumcheckField>(
+    accelerator: &Accelerator,
+    folds: [Vec<F>; 2],
+    claimed: F,
+    runs: u32,
+) -> Result<Outcome, Failure> {
+    let rows = folds[0].len().next_power_of_two();
+    let columns = folds.map(|mut fold| {
+        fold.resize(rows, F::ZERO);
+        fold
+    });
+    let claim = Claim::product(rows.ilog2(), &[0, 1]).sum(claimed);
+    let transcript = || HashTranscript::new(b"layer");
+    let slices: Vec<&[F]> = columns.iter().map(Vec::as_slice).collect();
+    let prove = || Ok(prove(accelerator, &claim, Columns::host(&slices), &mut transcript(), None)?);
+    let ((proof, report), first, median) = timed(runs, prove)?;
+    let (point, finals) = verify(&claim, &proof, &mut transcript())?;
+    if !columns.iter().map(|column| at(column, &point)).eq(finals) {
+        return Err("the folds have other values at the last point".into());
+    }
+    Ok(outcome(format!("sumcheck over {rows}"), Some(&report), (first, median), "verified".to_owned()))
+}
+
+/// The value at a point of the multilinear polynomial with these values; the first variable is the highest bit of a row's number.
+fn at<F: Field>(values: &[F], point: &[F]) -> F {
+    let fold = |values: Vec<F>, coordinate: &F| -> Vec<F> {
+        let (low, high) = values.split_at(values.len() / 2);
+        low.iter().zip(high).map(|(low, high)| *low + (*high - low) * coordinate).collect()
+    };
+    point.iter().fold(values.to_vec(), fold)[0]
 }
 
 /// The first values of eq of a random point, as many as there are rows.

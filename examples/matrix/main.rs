@@ -23,7 +23,10 @@ use std::process::ExitCode;
 use halo2curves::bn256::Fr;
 use proofwarp::Accelerator;
 use proofwarp::field::NttField;
+#[cfg(feature = "plonky3")]
+use proofwarp::field::plonky3;
 use proofwarp::matrix::dense::DenseField;
+use proofwarp::sumcheck::SumcheckField;
 use serde::Serialize;
 
 use cli::{Field, Options, What};
@@ -39,6 +42,8 @@ pub struct Outcome {
     first_ms: f64,
     /// The median of the others.
     median_ms: f64,
+    /// The device's time of the last one's kernels; 0 where none ran.
+    kernels_ms: f64,
     checked: String,
 }
 
@@ -61,9 +66,9 @@ fn run(options: &Options) -> Result<(), Failure> {
         Field::PastaFp => measure::<pasta_curves::Fp>(&accelerator, options)?,
         Field::PastaFq => measure::<pasta_curves::Fq>(&accelerator, options)?,
         #[cfg(feature = "plonky3")]
-        Field::Goldilocks => measure_dense::<proofwarp::field::plonky3::Goldilocks>(&accelerator, options)?,
+        Field::Goldilocks => measure_dense::<plonky3::Goldilocks, plonky3::Goldilocks2>(&accelerator, options)?,
         #[cfg(feature = "plonky3")]
-        Field::BabyBear => measure_dense::<proofwarp::field::plonky3::BabyBear>(&accelerator, options)?,
+        Field::BabyBear => measure_dense::<plonky3::BabyBear, plonky3::BabyBear4>(&accelerator, options)?,
     };
     println!("{}", table::outcomes(&outcomes));
     match &options.json {
@@ -72,20 +77,27 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-fn measure<F: NttField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
+fn measure<F: NttField + SumcheckField<Base = F>>(
+    accelerator: &Accelerator,
+    options: &Options,
+) -> Result<Vec<Outcome>, Failure> {
     match &options.what {
         What::Sparse { size, density, updates } => {
             sparse::measure::<F>(accelerator, *size, *density, *updates, options.runs)
         }
-        What::Gemm { .. } | What::Layer { .. } => measure_dense::<F>(accelerator, options),
+        What::Gemm { .. } | What::Layer { .. } => measure_dense::<F, F>(accelerator, options),
     }
 }
 
-fn measure_dense<F: DenseField>(accelerator: &Accelerator, options: &Options) -> Result<Vec<Outcome>, Failure> {
+/// Over F, and what is proved over a field that it is in.
+fn measure_dense<F: DenseField, E: SumcheckField<Base = F>>(
+    accelerator: &Accelerator,
+    options: &Options,
+) -> Result<Vec<Outcome>, Failure> {
     match &options.what {
         What::Gemm { size, compare } => gemm::measure::<F>(accelerator, *size, *compare, options.runs),
         What::Layer { inputs, outputs, batch } => {
-            layer::measure::<F>(accelerator, [*outputs, *inputs, *batch], options.runs)
+            layer::measure::<F, E>(accelerator, [*outputs, *inputs, *batch], options.runs)
         }
         What::Sparse { .. } => Err("sparse matrices are over the scalar fields of curves only".into()),
     }

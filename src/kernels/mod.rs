@@ -20,11 +20,11 @@ use halo2curves::bn256;
 pub use halves::Halves;
 use halves::{HALF_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
 use sources::{
-    COLUMNS, CSR, CURVE, DIALECT_CL, DIALECT_CUDA, EXPRESSION, FIELD, FIELD_COMMON, FIELD_ENCODING, FIELD_EXTENSION,
-    FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE, FIELD2, FIELD31,
-    GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES, INVERT_GROUP, MSM, NTT,
-    NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE, SUMCHECK_CONVERT,
-    SUMCHECK_PRIME, SUMCHECK_SLICED, VECTOR, WORDS_PTX,
+    COLUMNS, CSR, CURVE, DIALECT_CL, DIALECT_CUDA, EXPERIMENTS, EXPRESSION, FIELD, FIELD_COMMON, FIELD_ENCODING,
+    FIELD_EXTENSION, FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE,
+    FIELD2, FIELD31, GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES,
+    INVERT_GROUP, MSM, NTT, NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE,
+    SUMCHECK_CONVERT, SUMCHECK_PRIME, SUMCHECK_SLICED, VECTOR, WORDS_PTX,
 };
 
 /// The two languages that the portable source is compiled as.
@@ -53,6 +53,8 @@ pub enum Family {
     Gemm,
     /// Dense products of bytes, on tensor cores: CUDA only, and of no field.
     GemmInt8,
+    /// Experiments of a bench, for CUDA only.
+    Experiments,
     /// Polynomial expressions over columns.
     Expression,
     /// What Groth16 needs between transforms and multiplications.
@@ -80,6 +82,7 @@ impl Family {
             Self::Columns => "columns",
             Self::Gemm => "gemm",
             Self::GemmInt8 => "gemm_int8",
+            Self::Experiments => "experiments",
             Self::Expression => "expression",
             Self::Groth16 => "groth16",
             Self::Plonk => "plonk",
@@ -231,20 +234,20 @@ pub fn clmad_modules() -> Vec<Module> {
         .collect()
 }
 
-/// Modules for CUDA only: products of bytes on tensor cores, which know no field.
+/// Modules for CUDA only, which know no field: products of bytes on tensor cores, and a bench's experiments.
 pub fn cuda_modules() -> Vec<Module> {
-    of_bytes(name::TENSOR, "")
+    [of_bytes(Family::GemmInt8, name::TENSOR, ""), of_bytes(Family::Experiments, name::SEED, "")].concat()
 }
 
 /// The same for devices of compute capability 9.0 alone, by instructions that no others have.
 pub fn hopper_modules() -> Vec<Module> {
-    of_bytes(name::HOPPER, HAS_WGMMA)
+    of_bytes(Family::GemmInt8, name::HOPPER, HAS_WGMMA)
 }
 
-fn of_bytes(name: &str, define: &'static str) -> Vec<Module> {
+fn of_bytes(family: Family, name: &str, define: &'static str) -> Vec<Module> {
     let any = modules().into_iter().find(|module| module.family == Family::Gemm);
-    let name = format!("{}_{name}", Family::GemmInt8.name());
-    any.map(|module| Module { name, family: Family::GemmInt8, define, ..module }).into_iter().collect()
+    let name = format!("{}_{name}", family.name());
+    any.map(|module| Module { name, family, define, ..module }).into_iter().collect()
 }
 
 /// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
@@ -262,7 +265,7 @@ impl Module {
         let mut text = if self.define.is_empty() { String::new() } else { format!("#define {}\n", self.define) };
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
-        if matches!(self.family, Family::GemmInt8 | Family::SumcheckSliced) {
+        if matches!(self.family, Family::GemmInt8 | Family::Experiments | Family::SumcheckSliced) {
             self.family_sources(&mut text);
             return text;
         }
@@ -317,7 +320,7 @@ impl Module {
             Family::Vector => [INVERT_GROUP, VECTOR].iter().for_each(|part| text.push_str(part)),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
-            Family::Csr => text.push_str(CSR),
+            Family::Csr => CSR.iter().for_each(|part| text.push_str(part)),
             Family::Columns => text.push_str(COLUMNS),
             Family::Gemm if self.field.is_words() => GEMM_WORDS.iter().for_each(|part| text.push_str(part)),
             Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
@@ -325,6 +328,7 @@ impl Module {
                 text.push_str(INT8_RESIDUES);
                 text.push_str(if self.define == HAS_WGMMA { GEMM_INT8_WGMMA } else { GEMM_INT8 });
             }
+            Family::Experiments => text.push_str(EXPERIMENTS),
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
                 text.push_str(SUMCHECK);

@@ -42,3 +42,5 @@ pub const CLMAD: &str = "clmad";
 pub const TENSOR: &str = "tensor";
 /// And of that for devices of compute capability 9.0 alone.
 pub const HOPPER: &str = "hopper";
+/// And of that with the experiments of the bench `matrix_seed`.
+pub const SEED: &str = "seed";

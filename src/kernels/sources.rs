@@ -29,7 +29,7 @@ pub const NTT: &[&str] = &[
 /// Tiles of the passes, whose size the module settles.
 pub const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 pub const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
-pub const CSR: &str = include_str!("../../cl/csr.cl");
+pub const CSR: &[&str] = &[include_str!("../../cl/csr.cl"), SCAN, include_str!("../../cl/csr_changes.cl")];
 pub const COLUMNS: &str = include_str!("../../cl/columns.cl");
 /// Sums that are reduced once.
 pub const FIELD_LAZY: &[&str] = &[include_str!("../../cl/field_lazy.cl")];
@@ -39,13 +39,27 @@ pub const GOLDILOCKS: &str = include_str!("../../cl/goldilocks.cl");
 pub const GEMM_VIEWS: &str = include_str!("../../cl/gemm_views.cl");
 pub const GEMV: &str = include_str!("../../cl/gemv.cl");
 pub const GEMM_CRT: &str = include_str!("../../cl/gemm_crt.cl");
-pub const GEMM: &[&str] =
-    &[GEMM_VIEWS, include_str!("../../cl/gemm.cl"), GEMV, GEMM_CRT, include_str!("../../cl/gemm_crt_halves.cl")];
-pub const GEMM_WORDS: &[&str] =
-    &[GEMM_VIEWS, include_str!("../../cl/gemm_words.cl"), GEMV, GEMM_CRT, include_str!("../../cl/gemm_crt_words.cl")];
+pub const GEMM_CRT_JOIN: &str = include_str!("../../cl/gemm_crt_join.cl");
+pub const GEMM: &[&str] = &[
+    GEMM_VIEWS,
+    include_str!("../../cl/gemm.cl"),
+    GEMV,
+    GEMM_CRT,
+    include_str!("../../cl/gemm_crt_halves.cl"),
+    GEMM_CRT_JOIN,
+];
+pub const GEMM_WORDS: &[&str] = &[
+    GEMM_VIEWS,
+    include_str!("../../cl/gemm_words.cl"),
+    GEMV,
+    GEMM_CRT,
+    include_str!("../../cl/gemm_crt_words.cl"),
+    GEMM_CRT_JOIN,
+];
 pub const INT8_RESIDUES: &str = include_str!("../../cuda/int8_residues.cuh");
 pub const GEMM_INT8: &str = include_str!("../../cuda/gemm_int8.cu");
 pub const GEMM_INT8_WGMMA: &str = include_str!("../../cuda/gemm_int8_wgmma.cu");
+pub const EXPERIMENTS: &str = include_str!("../../cuda/experiments.cu");
 pub const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 pub const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
 /// Sums of products of a prime field; of a binary one, its arithmetic has them.

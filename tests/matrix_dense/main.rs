@@ -6,6 +6,7 @@ mod common;
 mod errors;
 mod faults;
 mod products;
+mod random;
 mod tools;
 mod vectors;
 mod views;

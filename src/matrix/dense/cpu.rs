@@ -12,6 +12,10 @@ use crate::program::Program;
 use crate::waiting::spread;
 use crate::{Error, Result};
 
+/// Rows of a task, and bytes of the second factor that stay in a core's cache.
+const ROWS: usize = 8;
+const CACHE: usize = 256 << 10;
+
 /// The entries of a view, row after row.
 pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Cleared<T> {
     let mut packed = vec![T::default(); view.len()];
@@ -31,17 +35,28 @@ pub(super) fn multiply<A: Times<B>, B: Entry>(
     b: (&[B], View),
     abort: Abort<'_>,
 ) -> Result<Cleared<A::Product>> {
-    let (inner, columns) = (a.1.columns, b.1.columns);
-    let mut c = vec![A::Product::default(); a.1.rows * columns];
+    let (a_rows, inner, columns) = (a.1.rows, a.1.columns, b.1.columns);
+    let mut c = vec![A::Product::default(); a_rows * columns];
     if c.is_empty() {
         return Ok(Cleared(c));
     }
     let (a, b) = (packed(a.0, &a.1), packed(b.0, &b.1.transposed()));
-    let row = |(row, out): (usize, &mut [A::Product])| {
-        check_abort(abort)?;
-        A::row_times_columns(&a.0[row * inner..][..inner], &b.0, out)
+    // Some columns stay in a core's cache for all rows of its task.
+    let at_once = (a_rows / (4 * rayon::current_num_threads())).clamp(1, ROWS);
+    let step = (CACHE / (inner * size_of::<B>()).max(1)).clamp(1, columns);
+    let rows = |(task, out): (usize, &mut [A::Product])| {
+        for first in (0..columns).step_by(step) {
+            let some = first..(first + step).min(columns);
+            for (row, out) in out.chunks_mut(columns).enumerate() {
+                check_abort(abort)?;
+                let row = &a.0[(at_once * task + row) * inner..][..inner];
+                let columns = &b.0[some.start * inner..some.end * inner];
+                A::row_times_columns(row, columns, &mut out[some.clone()])?;
+            }
+        }
+        Ok(())
     };
-    spread(|| c.par_chunks_mut(columns).enumerate().try_for_each(row)).map(|()| Cleared(c))
+    spread(|| c.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| Cleared(c))
 }
 
 impl<F: DenseField> Times<F> for F {
@@ -150,13 +165,15 @@ impl ShortSum {
     }
 }
 
-/// to += from; the carry.
+/// to += from; the carry. By flags, which compilers make additions with carry of; not so of wider words.
 fn add(to: &mut [u64], from: &[u64]) -> u64 {
-    to.iter_mut().zip(from).fold(0, |carry, (to, from)| {
-        let word = u128::from(*to) + u128::from(*from) + u128::from(carry);
-        *to = word as u64;
-        (word >> 64) as u64
-    })
+    let carry = to.iter_mut().zip(from).fold(false, |carry, (to, from)| {
+        let (word, first) = to.overflowing_add(*from);
+        let (word, second) = word.overflowing_add(u64::from(carry));
+        *to = word;
+        first | second
+    });
+    u64::from(carry)
 }
 
 /// A modulus p with what Montgomery's reduction takes, R = 2^256.

@@ -17,11 +17,14 @@ pub(super) const MOST: usize = 49;
 /// The least modulus that is worth its product.
 const LEAST: u16 = 29;
 /// Words of a modulus in the table, `CRT_WORDS` of `cl/gemm_crt.cl`.
-pub(super) const WORDS: usize = 16;
+pub(super) const WORDS: usize = 20;
 /// Which of them is ⌊2³²/m⌋.
 const FRACTION: usize = 11;
-/// Sums of bytes times balanced powers of 256 are within ± 32·255·128, below this.
-const SUMS: u32 = 1 << 20;
+/// Sums of bytes times balanced powers of 256, and differences of two, are within ±this.
+const SUMS: u64 = 1 << 21;
+/// Sets of a step of `crt_join`, and its work-items of a warp.
+const STEP: usize = 32;
+const LANES: usize = 32;
 
 /// Pairwise coprime numbers up to 256, so that balanced residues are bytes: the largest first, each that has no factor in common
 /// with those before.
@@ -136,21 +139,25 @@ impl Basis {
 
 /// How many moduli there must be for numbers within ±bound.
 fn count(bound: &BigUint) -> Option<usize> {
+    // 2·bound < M·(1 − 2^-15).
+    let enough = bound << 16u32;
     let mut product = BigUint::from(1u32);
-    let enough = |modulus: &u16| {
+    let last = MODULI.iter().position(|modulus| {
         product *= *modulus;
-        // 2·bound < M·(1 − 2^-15).
-        (bound << 16u32) < &product * ((1u32 << 15) - 1)
-    };
-    MODULI.iter().position(enough).map(|last| last + 1)
+        product.bits() + 15 >= enough.bits() && enough < &product * ((1u32 << 15) - 1)
+    });
+    last.map(|last| last + 1)
 }
 
 /// Where numbers up to `most` are halved so that the larger half is least, and that. The upper half must have at most 128 bits, and
 /// so must the lower one.
 fn split(most: &BigUint) -> (u32, BigUint) {
     let half = |split: u32| ((BigUint::from(1u32) << split) - 1u32).max(most >> split);
-    let best = (97..=128).min_by_key(|split| half(*split)).unwrap_or(128);
-    (best, half(best))
+    // The lower half grows with its bits, and the upper one gets smaller.
+    let middle = most.bits().div_ceil(2) as u32;
+    let near = [middle.saturating_sub(1), middle].map(|split| split.clamp(97, 128));
+    let [before, best] = near.map(|split| (split, half(split)));
+    if before.1 < best.1 { before } else { best }
 }
 
 /// The constants of kernels, in their own form.
@@ -183,30 +190,54 @@ impl Constants {
 }
 
 impl Constants {
-    /// What residues count, byte by byte, as `crt_join` of `cl/gemm_crt.cl` reads it: for each product and four moduli a word for
-    /// each byte of an element, with that byte of the four weights, and four words with the bytes of ⌊2³²/m⌋; then a word for each
-    /// byte, with those of the products' corrections.
+    /// What residues count, as `crt_join` of `cl/gemm_crt_join.cl` reads it: for each step of 32 sets and tile of eight bytes two words
+    /// a lane, of which each has the bytes of four sets in one of the tile's columns; then a word for each byte of an element, with
+    /// that byte of the products' corrections.
     pub fn counts(&self, basis: Basis) -> Vec<u32> {
         let words = self.corrections.len() / basis.sets();
-        let fractions: Vec<u32> = self.table.chunks(WORDS).map(|entry| entry[FRACTION]).collect();
+        let tiles = words.div_ceil(2) + 2;
         let mut counts = Vec::new();
-        for weights in self.weights.chunks(words * basis.moduli) {
-            for (weights, fractions) in weights.chunks(4 * words).zip(fractions.chunks(4)) {
-                counts.extend(by_bytes(weights, words));
-                counts.extend(by_bytes(fractions, 1));
+        for step in 0..basis.products().div_ceil(STEP) {
+            for place in (0..tiles * 2 * LANES).map(|word| (word / (2 * LANES), word / 2 % LANES, word % 2)) {
+                let (tile, lane, half) = place;
+                let first = STEP * step + 4 * (lane % 4) + STEP / 2 * half;
+                let byte = |i: usize| u32::from(self.count(basis, first + i, tile, lane / 4)) << (8 * i);
+                counts.push((0..4).map(byte).sum());
             }
         }
         counts.extend(by_bytes(&self.corrections, words));
         counts
     }
+
+    /// What a set counts in one of the eight columns of a tile: columns 2t and 2t + 1 are bytes of a share of the element, and of
+    /// the fraction of product t in the last two tiles.
+    fn count(&self, basis: Basis, set: usize, tile: usize, column: usize) -> u8 {
+        let share = self.corrections.len() / basis.sets();
+        let (part, values) = (column / 2, share.div_ceil(2));
+        let (of_element, of_fraction) = (2 * tile + column % 2, 2 * tile.saturating_sub(values) + column % 2);
+        if set >= basis.products() {
+            0
+        } else if tile >= values {
+            let mine = set / basis.moduli == part;
+            if mine { byte_of(&self.table[WORDS * (set % basis.moduli) + FRACTION..], of_fraction) } else { 0 }
+        } else if of_element < share {
+            byte_of(&self.weights[share * set..], share * part + of_element)
+        } else {
+            0
+        }
+    }
+}
+
+/// A byte of a number's limbs.
+fn byte_of(limbs: &[u32], at: usize) -> u8 {
+    limbs[at / 4].to_le_bytes()[at % 4]
 }
 
 /// Up to four numbers of so many words, as a word for each of their bytes.
 fn by_bytes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
-    let byte = |word: &u32, at: usize| *word >> (8 * (at % 4)) & 0xff;
     (0..4 * words).map(move |at| {
-        let bytes = numbers.chunks(words).enumerate().map(|(number, limbs)| byte(&limbs[at / 4], at) << (8 * number));
-        bytes.sum()
+        let byte = |(number, limbs): (usize, &[u32])| u32::from(byte_of(limbs, at)) << (8 * number);
+        numbers.chunks(words).enumerate().map(byte).sum()
     })
 }
 
@@ -230,7 +261,7 @@ fn form(prime: &Prime, raw: usize) -> BigUint {
     }
 }
 
-/// A modulus in the table: `cl/gemm_crt.cl` says what the words are.
+/// A modulus in the table: `cl/gemm_crt.cl` and `cuda/int8_residues.cuh` say what the words are.
 fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     let m = u32::from(modulus);
     let mut entry = [0; WORDS];
@@ -239,14 +270,21 @@ fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     }
     let rest = (all / m % m).iter_u32_digits().next().unwrap_or(0);
     let inverse = (1..=m).find(|candidate| candidate * rest % m == 1 % m).unwrap_or(0);
-    entry[8..15].copy_from_slice(&[
+    let fraction = |number: u64| ((number << 32).div_ceil(u64::from(m))) as u32;
+    // A sum has 2³¹ added.
+    let lifted = u64::from(m - inverse) * (1 << 31) % u64::from(m);
+    let slope = (u128::from(inverse) << 64).div_ceil(u128::from(m)) as u64;
+    entry[8..18].copy_from_slice(&[
         m,
-        ((1u64 << 32).div_ceil(u64::from(m))) as u32,
+        fraction(1),
         inverse,
         ((1u64 << 32) / u64::from(m)) as u32,
-        m * SUMS.div_ceil(m) + m / 2,
+        fraction(u64::from(m / 2)) + SUMS as u32,
         m / 2,
         ((1u64 << 31) % u64::from(m)) as u32,
+        slope as u32,
+        ((slope >> 32) as u32).wrapping_neg(),
+        fraction(lifted).wrapping_add(2).wrapping_neg(),
     ]);
     entry
 }
@@ -363,6 +401,37 @@ mod tests {
                     let expected = modulo(&number, &signed);
                     assert_eq!(BigInt::from(there_and_back(&prime, basis, &number)), expected);
                 }
+            }
+        }
+    }
+
+    /// As kernels compute them, at the bounds of sums and near multiples of moduli.
+    #[test]
+    fn fractions_give_residues() {
+        let high = |a: u32, b: u32| (u64::from(a) * u64::from(b) >> 32) as u32;
+        let all: BigUint = MODULI.iter().map(|modulus| BigUint::from(*modulus)).product();
+        for modulus in MODULI {
+            let (entry, m) = (entry(modulus, &all), i64::from(modulus));
+            let most = i64::from(SUMS as u32);
+            for sum in (-most..-most + 600).chain(-600..600).chain(most - 600..=most) {
+                let fraction = (sum as u32).wrapping_mul(entry[9]).wrapping_add(entry[12]);
+                let residue = i64::from(high(fraction, entry[8])) - i64::from(entry[13]);
+                assert!((residue - sum) % m == 0 && residue >= -(m / 2) && residue < m - m / 2, "{sum} mod {m}");
+            }
+            let ends = i64::from(i32::MIN)..=i64::from(i32::MAX);
+            for sum in [*ends.start(), -1 << 30, -m, 0, 1 << 24, *ends.end()].into_iter().flat_map(|s| s - 300..s + 300)
+            {
+                if !ends.contains(&sum) {
+                    continue;
+                }
+                let shifted = sum as u32 ^ 0x8000_0000;
+                let less = shifted.wrapping_mul(entry[16]).wrapping_add(entry[17]);
+                let fraction = high(shifted, entry[15]).wrapping_sub(less);
+                assert_eq!(
+                    i64::from(high(fraction, entry[8])),
+                    (sum * i64::from(entry[10])).rem_euclid(m),
+                    "{sum} mod {m}"
+                );
             }
         }
     }

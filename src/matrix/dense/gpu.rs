@@ -25,32 +25,41 @@ pub(super) fn tensor(device: &Device) -> std::result::Result<(), String> {
     Tensor::new(device).map(drop).map_err(|error| error.to_string())
 }
 
-/// C = A·B in memory of its own, row after row.
+/// A product that is to be made.
+pub(super) struct Task<'a> {
+    pub factors: [Lying<'a>; 2],
+    pub problem: Problem,
+    pub plan: Plan,
+}
+
+/// C = A·B of each task in memory of its own, row after row: queued together, and waited for once.
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
-    [a, b]: [Lying<'_>; 2],
-    (size, kind): (usize, Kind),
-    (problem, plan, bytes): (&Problem, &Plan, Option<u64>),
+    tasks: &[Task<'_>],
+    (size, kind, bytes): (usize, Kind, Option<u64>),
     abort: Abort<'_>,
-) -> Result<(Buffer, Traffic)> {
+) -> Result<(Vec<Buffer>, Traffic)> {
     let mut stream = device.stream()?;
-    let view = View::row_major(a.view.rows, b.view.columns);
-    let buffer = stream.allocate(view.len() * size)?.secret();
-    if view.is_empty() {
-        return Ok((buffer, stream.traffic()));
-    }
-    let c = Lying { buffer: &buffer, view, kind };
+    let mut results = Vec::with_capacity(tasks.len());
     stream.mark_start()?;
-    match plan.method {
-        Method::Crt => residues(&mut stream, field, [a, b, c], (problem, plan, bytes), abort)?,
-        method => sums(&mut stream, field, [a, b, c], method, abort)?,
+    for task in tasks {
+        let [a, b] = task.factors;
+        let view = View::row_major(a.view.rows, b.view.columns);
+        let buffer = stream.allocate(view.len() * size)?.secret();
+        let c = Lying { buffer: &buffer, view, kind };
+        match task.plan.method {
+            _ if view.is_empty() => {}
+            Method::Crt => residues(&mut stream, field, [a, b, c], (&task.problem, &task.plan, bytes), abort)?,
+            method => sums(&mut stream, field, [a, b, c], method, abort)?,
+        }
+        results.push(buffer);
     }
     stream.mark_end()?;
     stream.wait(abort)?;
     let traffic = stream.traffic();
     drop(stream);
-    Ok((buffer, traffic))
+    Ok((results, traffic))
 }
 
 /// C = A·B by sums of whole products, some rows a launch where somebody may abort.

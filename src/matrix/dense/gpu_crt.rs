@@ -1,8 +1,9 @@
 //! Products by residues on a device: residues of both factors, their products on tensor cores, elements from those.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::crt::{Basis, Constants, Operand};
+use super::crt::{Basis, Constants, Operand, Prime};
 use super::entry::Kind;
 use super::lying::{Lying, in_turn};
 use super::plan::{Pieces, Plan, Problem, TENSOR_TILE};
@@ -25,6 +26,8 @@ const HOPPER_LOCAL_BYTES: u32 = 192 << 10;
 pub(super) struct Tensor {
     program: Program,
     local_bytes: u32,
+    /// Most groups of a launch: those that the device runs at once, where they go from tile to tile.
+    groups: usize,
 }
 
 impl Tensor {
@@ -43,16 +46,16 @@ impl Tensor {
                 found => return found,
             }
         }
-        Self::of(device, name::TENSOR, LOCAL_BYTES)
+        Self::of(device, name::TENSOR, (LOCAL_BYTES, usize::MAX))
     }
 
     fn of_hopper(device: &Device) -> Result<Self> {
-        Self::of(device, name::HOPPER, HOPPER_LOCAL_BYTES)
+        Self::of(device, name::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
     }
 
-    fn of(device: &Device, name: &str, local_bytes: u32) -> Result<Self> {
+    fn of(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
         let program = Program::of(Family::GemmInt8, name)?;
-        program.make_ready(device, "gemm_int8_words").map(|()| Self { program, local_bytes })
+        program.make_ready(device, "gemm_int8_words").map(|()| Self { program, local_bytes, groups })
     }
 }
 
@@ -64,7 +67,7 @@ struct Work<'a> {
     pieces: Pieces,
     operands: [Operand; 2],
     /// The table of moduli, and what residues count, on the device.
-    tables: [Buffer; 2],
+    tables: [Arc<Buffer>; 2],
     abort: Abort<'a>,
 }
 
@@ -86,18 +89,26 @@ pub(super) fn residues(
     let pieces = Pieces::new(problem, basis.products(), most, &device.info().name)?;
     let operands = [problem.a, problem.b];
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
-    let tables = tables(stream, &Constants::new(&problem.prime, basis, raw), basis)?;
+    let tables = tables(stream, (field, &problem.prime), basis, raw)?;
     let (program, tensor) = (Program::of(Family::Gemm, field)?, Tensor::new(&device)?);
     let work = Work { program, tensor, basis, pieces, operands, tables, abort };
     work.all(stream, [a, b, c])
 }
 
-fn tables(stream: &mut Stream, constants: &Constants, basis: Basis) -> Result<[Buffer; 2]> {
-    let mut table = |words: &[u32]| {
-        let buffer = stream.allocate(4 * words.len())?;
-        stream.upload(&buffer, bytemuck::cast_slice(words)).map(|()| buffer)
+/// The table of moduli and what residues count, kept on the device between calls.
+fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw: usize) -> Result<[Arc<Buffer>; 2]> {
+    let device = stream.device().clone();
+    let key = |which: &str| format!("{which} crt {field} {basis:?} {raw}").into_bytes();
+    let mut kept = |which: &str, words: fn(Constants, Basis) -> Vec<u32>| {
+        device.table(key(which), || {
+            let words = words(Constants::new(prime, basis, raw), basis);
+            let buffer = stream.allocate(4 * words.len())?;
+            stream.upload(&buffer, bytemuck::cast_slice(&words))?;
+            stream.wait(None)?;
+            Ok(buffer)
+        })
     };
-    Ok([table(&constants.table)?, table(&constants.counts(basis))?])
+    Ok([kept("moduli", |constants, _| constants.table)?, kept("counts", |constants, basis| constants.counts(basis))?])
 }
 
 impl Work<'_> {
@@ -154,13 +165,14 @@ impl Work<'_> {
         let Pieces { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
         let sets = self.basis.products();
-        let items = (sets * tall * wide) as u64 * u64::from(TENSOR_GROUP);
+        let tiles = sets * tall * wide;
+        let Tensor { program, local_bytes, groups } = self.tensor;
+        let items = tiles.min(groups) as u64 * u64::from(TENSOR_GROUP);
         let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
-        let Tensor { program, local_bytes } = self.tensor;
         let local = [Arg::Local(local_bytes)];
         let words = |numbers: &[usize]| -> Vec<Arg> { numbers.iter().map(|number| Arg::U32(*number as u32)).collect() };
         if c.kind == Kind::Word {
-            let numbers = words(&[tall, c.view.rows, c.view.columns, depth]);
+            let numbers = words(&[tall, tiles, c.view.rows, c.view.columns, depth]);
             let args = [&numbers[..], &[mem(of_a), mem(of_b)], &c.args(), &local].concat();
             // SAFETY: the arguments are those of the kernel; factors are padded to whole tiles, and only entries of the view
             // are written.
@@ -168,8 +180,8 @@ impl Work<'_> {
                 program.launch(stream, "gemm_int8_words", items, TENSOR_GROUP, &args)
             });
         }
-        let numbers = words(&[tall, wide, depth, self.basis.moduli]);
-        let args = [&numbers[..], &[&self.tables[0], of_a, of_b, of_c].map(mem), &local].concat();
+        let numbers = words(&[tall, wide, tiles, depth, self.basis.moduli]);
+        let args = [&numbers[..], &[&*self.tables[0], of_a, of_b, of_c].map(mem), &local].concat();
         // SAFETY: as above, and there is a byte for each set, padded row and padded column.
         in_turn(stream, time, self.abort, |stream| unsafe {
             program.launch(stream, "gemm_int8_residues", items, TENSOR_GROUP, &args)
@@ -178,10 +190,10 @@ impl Work<'_> {
 
     fn join(&self, stream: &mut Stream, residues: &Buffer, c: Lying<'_>) -> Result<()> {
         let quads = self.pieces.columns / 4;
-        let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.moduli, self.basis.sets()];
+        let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.products()];
         let numbers = numbers.map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[residues, &self.tables[1]].map(mem), &c.args()].concat();
-        let items = (c.view.rows * quads) as u64;
+        let args = [&numbers[..], &[residues, &*self.tables[1]].map(mem), &c.args()].concat();
+        let items = 4 * (c.view.rows * quads) as u64;
         // SAFETY: the arguments are those of the kernel; residues are there for all padded entries, the tables for all moduli
         // and sets, and only entries of the view are written.
         unsafe { self.program.launch(stream, "crt_join", items, GROUP, &args) }
@@ -193,7 +205,7 @@ impl Work<'_> {
 mod tests {
     use rand::{Rng, SeedableRng};
 
-    use super::super::crt::{MODULI, Prime, WORDS};
+    use super::super::crt::{MODULI, WORDS};
     use super::super::entry::DenseField;
     use super::*;
     use crate::Accelerator;
@@ -254,10 +266,10 @@ mod tests {
         let raw = operands.iter().filter(|operand| operand.is_raw()).count();
         let constants = Constants::new(&prime, basis, raw);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, &constants, basis).expect("tables");
+        let tables = tables(&mut stream, (F::NAME, &prime), basis, raw).expect("tables");
         // The tensor cores are not asked.
-        let work =
-            Work { program, tensor: Tensor { program, local_bytes: 0 }, basis, pieces, operands, tables, abort: None };
+        let tensor = Tensor { program, local_bytes: 0, groups: 1 };
+        let work = Work { program, tensor, basis, pieces, operands, tables, abort: None };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
         let lying = |buffer, view| Lying { buffer, view, kind: Kind::Field };
         let room = || device.stream().expect("stream").allocate(basis.products() * 8 * 32).expect("buffer");
@@ -313,12 +325,17 @@ mod tests {
         if device.info().backend != BackendKind::Cuda {
             return eprintln!("left out: tensor cores, no CUDA device");
         }
-        let tensors = [("8.0", Tensor::of(device, name::TENSOR, LOCAL_BYTES)), ("9.0", Tensor::of_hopper(device))];
+        let tensors =
+            [("8.0", Tensor::of(device, name::TENSOR, (LOCAL_BYTES, usize::MAX))), ("9.0", Tensor::of_hopper(device))];
         for (instructions, tensor) in tensors {
             match tensor {
-                Ok(tensor) => products(device, tensor),
-                Err(error) => eprintln!("left out: tensor cores by instructions of {instructions}: {error}"),
-            }
+                // All tiles at once, and several for each group.
+                Ok(tensor) => [usize::MAX, 4, 1].map(|groups| products(device, Tensor { groups, ..tensor })),
+                Err(error) => {
+                    eprintln!("left out: tensor cores by instructions of {instructions}: {error}");
+                    continue;
+                }
+            };
         }
     }
 
@@ -329,9 +346,10 @@ mod tests {
             Pieces { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
         let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
-        let constants = Constants::new(&Prime::new(program.modulus(), program.one()), basis, 0);
+        let prime = Prime::new(program.modulus(), program.one());
+        let constants = Constants::new(&prime, basis, 0);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, &constants, basis).expect("tables");
+        let tables = tables(&mut stream, (name::BN254_FR, &prime), basis, 0).expect("tables");
         let operands = [Operand { kind: Kind::Field, bits: None }; 2];
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut bytes =

@@ -27,28 +27,8 @@ impl<T: Entry> Dense<T> {
     where
         T: Times<B>,
     {
-        guarded(abort, |abort| self.multiply_guarded(b, options, abort))
-    }
-
-    fn multiply_guarded<B: Entry>(&self, b: &Dense<B>, options: &Options, abort: Abort<'_>) -> Result<Dense<T::Product>>
-    where
-        T: Times<B>,
-    {
-        let device = self.device_with(b)?;
-        let (problem, plan) = self.plan(b, options, device)?;
-        let (field, of_sums) = (T::Product::FIELD, (size_of::<T::Product>(), T::Product::KIND));
-        let view = View::row_major(self.rows(), b.columns());
-        let made = |device: &Arc<Device>| {
-            let factors = [self.on(device)?, b.on(device)?];
-            gpu::multiply(device, field, factors, of_sums, (&problem, &plan, options.bytes), abort)
-        };
-        let on_host = || {
-            let (a, b) = ((self.place.on_host()?, self.view()), (b.place.on_host()?, b.view()));
-            cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), abort)
-        };
-        let call = self.call("dense product", b);
-        let (place, report) = run(self.accelerator(), device, call, made, on_host)?;
-        Ok(Dense::made(self.accelerator(), place, view, Some(report)))
+        let one = Self::multiply_batch(&[(self, b)], options, abort)?.pop();
+        one.ok_or_else(|| Error::invalid(PLACE, "products", 1, 0))
     }
 
     /// C = A·B into memory that is there, of which `c` may be a part: what lies around it stays as it is.
@@ -79,7 +59,7 @@ impl<T: Entry> Dense<T> {
         product.report().cloned().ok_or_else(|| Error::invalid(PLACE, "report", "one of a product", "none"))
     }
 
-    /// The products of several pairs, all of them or none.
+    /// The products of several pairs, all of them or none: on a device they are queued together and waited for once. All share a report.
     ///
     /// # Errors
     /// As [`Self::multiply`].
@@ -91,7 +71,47 @@ impl<T: Entry> Dense<T> {
     where
         T: Times<B>,
     {
-        pairs.iter().map(|(a, b)| a.multiply(b, options, abort)).collect()
+        let Some((first, with)) = pairs.first() else { return Ok(Vec::new()) };
+        let device = first.device_with(with)?;
+        if pairs.iter().any(|(a, b)| a.device_with(b).is_ok_and(|other| !same(device, other))) {
+            // Some here, some there.
+            let products = pairs.iter().map(|pair| Self::multiply_batch(&[*pair], options, abort));
+            return Ok(products.collect::<Result<Vec<_>>>()?.concat());
+        }
+        guarded(abort, |abort| Self::multiply_on(device, pairs, options, abort))
+    }
+
+    fn multiply_on<B: Entry>(
+        device: Option<&Arc<Device>>,
+        pairs: &[(&Self, &Dense<B>)],
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Vec<Dense<T::Product>>>
+    where
+        T: Times<B>,
+    {
+        let (a, b) = pairs[0];
+        let plans = pairs.iter().map(|(a, b)| a.plan(b, options, device)).collect::<Result<Vec<_>>>()?;
+        let (field, sums) = (T::Product::FIELD, (size_of::<T::Product>(), T::Product::KIND, options.bytes));
+        let made = |device: &Arc<Device>| {
+            let mut tasks = Vec::with_capacity(pairs.len());
+            for ((a, b), (problem, plan)) in pairs.iter().zip(&plans) {
+                let factors = [a.on(device)?, b.on(device)?];
+                tasks.push(gpu::Task { factors, problem: problem.clone(), plan: *plan });
+            }
+            gpu::multiply(device, field, &tasks, sums, abort)
+        };
+        let on_host = |(a, b): &(&Self, &Dense<B>)| {
+            let (a, b) = ((a.place.on_host()?, a.view()), (b.place.on_host()?, b.view()));
+            cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), abort)
+        };
+        let mut call = a.call("dense product", b);
+        call.elements = pairs.iter().map(|(a, _)| a.view().len()).sum();
+        let (places, report) = run_all(a.accelerator(), device, call, made, || pairs.iter().map(on_host).collect())?;
+        let products = pairs.iter().zip(places).map(|((a, b), place)| {
+            Dense::made(a.accelerator(), place, View::row_major(a.rows(), b.columns()), Some(report.clone()))
+        });
+        Ok(products.collect())
     }
 
     /// y = A·x for a vector of elements, in memory of its own.
@@ -258,7 +278,12 @@ macro_rules! to_field {
 to_field!(i8);
 to_field!(i32);
 
-/// Runs a pass on the device that has the factors, or on the host.
+/// Whether both are the same device, or none.
+fn same(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
+    a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
+}
+
+/// Runs a pass with one result.
 fn run<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
@@ -266,10 +291,26 @@ fn run<T: Entry>(
     gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, Traffic)>,
     cpu: impl FnOnce() -> Result<Cleared<T>>,
 ) -> Result<(Place<T>, Report)> {
+    let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![buffer], traffic));
+    let (mut places, report) = run_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
+    let place = places.pop().ok_or_else(|| Error::invalid(PLACE, "results", 1, 0))?;
+    Ok((place, report))
+}
+
+/// Runs a pass on the device that has the factors, or on the host.
+fn run_all<T: Entry>(
+    accelerator: &Accelerator,
+    device: Option<&Arc<Device>>,
+    call: Call,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<Buffer>, Traffic)>,
+    cpu: impl FnOnce() -> Result<Vec<Cleared<T>>>,
+) -> Result<(Vec<Place<T>>, Report)> {
     let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();
     let made = |devices: &[Arc<Device>]| {
-        let (buffer, traffic) = gpu(&devices[0])?;
-        Ok((Place::Device(devices[0].clone(), Arc::new(buffer)), traffic))
+        let (buffers, traffic) = gpu(&devices[0])?;
+        let place = |buffer| Place::Device(devices[0].clone(), Arc::new(buffer));
+        Ok((buffers.into_iter().map(place).collect(), traffic))
     };
-    accelerator.on_devices(devices).run(call, made, || Ok(Place::Host(Arc::new(cpu()?))))
+    let on_host = || Ok(cpu()?.into_iter().map(|entries| Place::Host(Arc::new(entries))).collect());
+    accelerator.on_devices(devices).run(call, made, on_host)
 }

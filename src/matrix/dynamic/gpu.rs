@@ -1,46 +1,43 @@
-//! Differences on a device, and products of base and delta queued together.
+//! Changes on a device, and products of base and differences queued together.
 
-use std::sync::Arc;
-
-use super::delta::Delta;
+use super::change::{Action, Change};
 use crate::Result;
-use crate::backend::{Abort, Arg, Buffer, Device, Traffic};
-use crate::field::{NttField, as_bytes, as_bytes_mut};
+use crate::backend::{Abort, Arg, Traffic};
+use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernels::Family;
+use crate::matrix::sparse::changes::{Changes, ChangesOnHost};
 use crate::matrix::{CsrOnDevice, DeviceVectors};
 use crate::program::{Program, mem};
 
 /// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
 const GROUP: u32 = 128;
+/// What the highest bit of a column says: the value replaces what there is.
+const REPLACES: u32 = 1 << 31;
 
-/// Differences in a device's memory.
-#[derive(Debug)]
-pub(super) struct DeltaOnDevice {
-    rows: u32,
-    /// Rows, starts, columns and values.
-    buffers: [Buffer; 4],
-}
-
-impl DeltaOnDevice {
-    /// Uploads differences and waits for that.
-    pub fn new<F: NttField>(device: &Arc<Device>, delta: &Delta<F>, abort: Abort<'_>) -> Result<Self> {
-        let mut stream = device.stream()?;
-        let mut upload = |bytes: &[u8]| {
-            let buffer = stream.allocate(bytes.len())?.secret();
-            stream.upload_unless(&buffer, 0, bytes, abort).map(|()| buffer)
+/// Uploads changes in order of their places, and finds them in the base.
+pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], abort: Abort<'_>) -> Result<Changes> {
+    let (mut rows, mut starts, mut columns) = (Vec::new(), Vec::new(), Vec::with_capacity(changes.len()));
+    let mut values = SecretVec(Vec::with_capacity(changes.len()));
+    for change in changes {
+        if rows.last() != Some(&(change.row as u32)) {
+            rows.push(change.row as u32);
+            starts.push(columns.len() as u32);
+        }
+        let (value, bit) = match change.action {
+            Action::Set(value) => (value, REPLACES),
+            Action::Add(value) => (value, 0),
         };
-        let [rows, starts, columns] =
-            [&delta.rows, &delta.starts, &delta.columns].map(|words| bytemuck::cast_slice(words));
-        let buffers = [upload(rows)?, upload(starts)?, upload(columns)?, upload(as_bytes(&delta.values))?];
-        stream.wait(abort)?;
-        Ok(Self { rows: delta.rows.len() as u32, buffers })
+        columns.push(change.column as u32 | bit);
+        values.0.push(value);
     }
+    starts.push(columns.len() as u32);
+    base.find(&ChangesOnHost { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
 }
 
 /// y = (A + D)·x: the base's kernels, then the delta's, on one stream; y is written when all is there.
 pub(super) fn multiply<F: NttField>(
     base: &CsrOnDevice<F>,
-    delta: &DeltaOnDevice,
+    delta: Option<&Changes>,
     x: &[F],
     y: &mut [F],
     abort: Abort<'_>,
@@ -53,9 +50,9 @@ pub(super) fn multiply<F: NttField>(
     stream.upload_unless(&of_x, 0, as_bytes(x), abort)?;
     stream.mark_start()?;
     base.enqueue(&mut stream, DeviceVectors::one(&of_x), DeviceVectors::one(&of_y), 1)?;
-    if delta.rows > 0 {
-        let args =
-            [&[Arg::U32(delta.rows)][..], &delta.buffers.each_ref().map(mem), &[mem(&of_x), mem(&of_y)]].concat();
+    if let Some(delta) = delta {
+        let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(mem);
+        let args = [&[Arg::U32(delta.rows)][..], &buffers].concat();
         let program = Program::of(Family::Gemm, F::NAME)?;
         // SAFETY: the arguments are those of the kernel; rows and columns are those of the base, whose vectors these are,
         // and no row is there twice. The delta is borrowed until all has run.

@@ -1,4 +1,7 @@
-//! A new base of an old one and changes. Touches no device.
+//! A new matrix of an old one and changes, row by row. Touches no device.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -8,36 +11,125 @@ use crate::field::NttField;
 use crate::matrix::Csr;
 use crate::waiting::spread;
 
-/// The base with changes, in order of their places, made. Rows with changes have their columns in order afterwards, each once,
-/// and no zeros; others stay as they are.
-pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
-    let rows: Vec<&[Change<F>]> = changes.chunk_by(|a, b| a.row == b.row).collect();
-    let merged: Vec<Vec<(usize, F)>> = spread(|| rows.par_iter().map(|changes| row(base, changes)).collect());
-    let mut merged = rows.iter().map(|changes| changes[0].row).zip(merged).peekable();
-    let all = (0..base.rows()).map(|row| match merged.next_if(|(number, _)| *number == row) {
-        Some((_, entries)) => entries,
-        None => base.row(row).collect(),
-    });
-    Csr::from_rows(base.columns(), all)
+/// Rows of a task.
+const ROWS: usize = 256;
+
+/// Rows side by side, as they are put together.
+#[derive(Default)]
+struct Rows<F> {
+    lengths: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<F>,
 }
 
-/// A row with changes made.
-fn row<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Vec<(usize, F)> {
-    let mut before: Vec<(usize, F)> = base.row(changes[0].row).collect();
-    before.sort_by_key(|(column, _)| *column);
-    let mut entries: Vec<(usize, F)> = Vec::with_capacity(before.len() + changes.len());
-    for (column, value) in before {
-        match entries.last_mut() {
-            Some(last) if last.0 == column => last.1 += value,
-            _ => entries.push((column, value)),
+/// The base with changes, in order of their places, made: what they make zero is left out. Rows of the base have their columns in
+/// order, each once, and so have those of the result.
+pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
+    by_rows(base, |rows| {
+        let before = |row: usize| changes.partition_point(|change| change.row < row);
+        let (mut merged, mut changes) = (Rows::default(), &changes[before(rows.start)..before(rows.end)]);
+        for row in rows {
+            let (mine, later) = changes.split_at(changes.iter().take_while(|change| change.row == row).count());
+            changes = later;
+            merged.push(base.row(row), mine);
+        }
+        merged
+    })
+}
+
+/// The same matrix with each row's columns in order, each once: it itself if it is so.
+pub(super) fn ordered<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
+    let pointers = csr.row_pointers();
+    let columns = |row: &[u32]| csr.column_indices()[row[0] as usize..row[1] as usize].is_sorted_by(|a, b| a < b);
+    if spread(|| pointers.par_windows(2).all(columns)) {
+        return Ok(csr);
+    }
+    let made = by_rows(&csr, |rows| {
+        let mut made = Rows::default();
+        for row in rows {
+            let mut entries: Vec<(usize, F)> = csr.row(row).collect();
+            entries.sort_by_key(|(column, _)| *column);
+            entries.dedup_by(|next, entry| {
+                let same = next.0 == entry.0;
+                if same {
+                    entry.1 += next.1;
+                }
+                same
+            });
+            made.push(entries.into_iter(), &[]);
+        }
+        made
+    });
+    made.map(Arc::new)
+}
+
+/// A matrix of the shape of another one, some rows a task.
+fn by_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + Sync) -> Result<Csr<F>> {
+    let rows = like.rows();
+    let part = |first: usize| make(first..(first + ROWS).min(rows));
+    let parts: Vec<Rows<F>> = spread(|| (0..rows).into_par_iter().step_by(ROWS).map(part).collect());
+    let (mut row_pointers, mut end) = (vec![0], 0u32);
+    for length in parts.iter().flat_map(|part| &part.lengths) {
+        end = end.saturating_add(*length);
+        row_pointers.push(end);
+    }
+    let columns = parts.iter().flat_map(|part| &part.columns).copied().collect();
+    let values = parts.iter().map(|part| &part.values[..]).collect::<Vec<_>>().concat();
+    Csr::in_order(like.columns(), row_pointers, columns, &values)
+}
+
+impl<F: NttField> Rows<F> {
+    /// A row with changes made.
+    fn push(&mut self, before: impl Iterator<Item = (usize, F)>, changes: &[Change<F>]) {
+        let (start, mut changes) = (self.columns.len(), changes.iter().peekable());
+        for (column, value) in before {
+            while let Some(change) = changes.next_if(|change| change.column < column) {
+                self.put(change.column, change.action.after(F::ZERO), true);
+            }
+            match changes.next_if(|change| change.column == column) {
+                Some(change) => self.put(column, change.action.after(value), true),
+                None => self.put(column, value, false),
+            }
+        }
+        changes.for_each(|change| self.put(change.column, change.action.after(F::ZERO), true));
+        self.lengths.push((self.columns.len() - start) as u32);
+    }
+
+    fn put(&mut self, column: usize, value: F, changed: bool) {
+        if !changed || value != F::ZERO {
+            self.columns.push(column as u32);
+            self.values.push(value);
         }
     }
-    for change in changes {
-        match entries.binary_search_by_key(&change.column, |(column, _)| *column) {
-            Ok(place) => entries[place].1 = change.action.after(entries[place].1),
-            Err(place) => entries.insert(place, (change.column, change.action.after(F::ZERO))),
-        }
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::Fr;
+
+    use super::super::change::Action;
+    use super::*;
+
+    #[test]
+    fn rows_are_put_in_order() {
+        let number = Fr::from;
+        let rows = [vec![(3, number(1)), (1, number(2)), (3, number(4))], vec![], vec![(0, number(7)), (2, number(8))]];
+        let csr = ordered(Arc::new(Csr::from_rows(4, rows).expect("a matrix"))).expect("in order");
+        let row = |csr: &Csr<Fr>, row: usize| csr.row(row).collect::<Vec<_>>();
+        assert_eq!(row(&csr, 0), [(1, number(2)), (3, number(5))]);
+        let same = ordered(csr.clone()).expect("in order");
+        assert!(Arc::ptr_eq(&csr, &same));
+        let change = |row, column, action| Change { row, column, action };
+        let changes = [
+            change(0, 0, Action::Add(number(9))),
+            change(0, 1, Action::Set(Fr::zero())),
+            change(1, 2, Action::Add(Fr::zero())),
+            change(2, 2, Action::Add(number(1))),
+            change(2, 3, Action::Set(number(6))),
+        ];
+        let merged = merge(&csr, &changes).expect("merged");
+        assert_eq!(row(&merged, 0), [(0, number(9)), (3, number(5))]);
+        assert_eq!(row(&merged, 1), []);
+        assert_eq!(row(&merged, 2), [(0, number(7)), (2, number(9)), (3, number(6))]);
     }
-    entries.retain(|(_, value)| *value != F::ZERO);
-    entries
 }

@@ -25,6 +25,7 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+mod base;
 mod change;
 mod delta;
 mod explain;

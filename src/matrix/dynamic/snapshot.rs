@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
+use super::base::Base;
 use super::change::{Change, PLACE};
 use super::delta::Delta;
-use super::gpu::{self, DeltaOnDevice};
-use crate::backend::{Abort, Device, check_abort, guarded};
+use super::gpu;
+use crate::backend::{Abort, check_abort, guarded};
 use crate::field::NttField;
+use crate::matrix::sparse::changes::Changes;
 use crate::matrix::sparse::cpu;
-use crate::matrix::{Csr, SparseMatrix};
+use crate::matrix::{Csr, CsrOnDevice};
 use crate::report::Call;
 use crate::waiting::made_once;
 use crate::{Accelerator, Error, Report, Result};
@@ -21,11 +23,11 @@ pub struct Snapshot<F: NttField>(Arc<Version<F>>);
 /// What a version is of.
 pub(super) struct Version<F: NttField> {
     accelerator: Accelerator,
-    pub base: Arc<SparseMatrix<F>>,
+    pub base: Arc<Base<F>>,
     /// In order of their places.
-    pub changes: Vec<Change<F>>,
+    pub changes: Arc<Vec<Change<F>>>,
     delta: Mutex<Option<Arc<Delta<F>>>>,
-    on_device: Mutex<Option<Arc<DeltaOnDevice>>>,
+    on_device: Mutex<Option<Arc<Changes>>>,
 }
 
 impl<F: NttField> std::fmt::Debug for Snapshot<F> {
@@ -36,7 +38,8 @@ impl<F: NttField> std::fmt::Debug for Snapshot<F> {
 }
 
 impl<F: NttField> Snapshot<F> {
-    pub(super) fn new(accelerator: &Accelerator, base: Arc<SparseMatrix<F>>, changes: Vec<Change<F>>) -> Self {
+    pub(super) fn new(accelerator: &Accelerator, base: Arc<Base<F>>, changes: Vec<Change<F>>) -> Self {
+        let changes = Arc::new(changes);
         let (accelerator, delta, on_device) = (accelerator.clone(), Mutex::default(), Mutex::default());
         Self(Arc::new(Version { accelerator, base, changes, delta, on_device }))
     }
@@ -47,12 +50,12 @@ impl<F: NttField> Snapshot<F> {
 
     /// Rows.
     pub fn rows(&self) -> usize {
-        self.0.base.csr().rows()
+        self.0.base.sizes()[0]
     }
 
     /// Columns.
     pub fn columns(&self) -> usize {
-        self.0.base.csr().columns()
+        self.0.base.sizes()[1]
     }
 
     /// Entries that differ from the base's, or may do so.
@@ -73,28 +76,35 @@ impl<F: NttField> Snapshot<F> {
 
     fn run(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         let version = &*self.0;
-        let elements = version.base.csr().nonzeros() + version.changes.len();
+        let elements = version.base.nonzeros() + version.changes.len();
         let call = Call { operation: format!("dynamic csr {}", F::NAME), elements };
-        let delta = version.delta()?;
         // Both closures want the result; only one runs at a time.
         let y = RefCell::new(y);
-        let on_device = |devices: &[Arc<Device>]| {
-            let there = version.on_device(&devices[0], &delta, abort)?;
-            let base = version.base.on_device(0)?;
-            Ok(((), gpu::multiply(&base, &there, x, &mut y.borrow_mut(), abort)?))
+        let on_device = || {
+            let base = version.base.on_device()?;
+            let delta = version.on_device(&base, abort)?;
+            gpu::multiply(&base, delta.as_deref(), x, &mut y.borrow_mut(), abort)
         };
-        let on_host = || on_host(version.base.csr(), &delta, x, &mut y.borrow_mut(), abort);
-        version.accelerator.run(call, on_device, on_host).map(|((), report)| report)
+        let on_host = || {
+            let base = version.base.csr()?;
+            on_host(&base, &*version.delta(&base)?, x, &mut y.borrow_mut(), abort)
+        };
+        let run = version.accelerator.run(call, |_| Ok(((), on_device()?)), on_host);
+        run.map(|((), report)| report)
     }
 }
 
 impl<F: NttField> Version<F> {
-    fn delta(&self) -> Result<Arc<Delta<F>>> {
-        made_once(&self.delta, || Ok(Delta::new(self.base.csr(), &self.changes)))
+    fn delta(&self, base: &Csr<F>) -> Result<Arc<Delta<F>>> {
+        made_once(&self.delta, || Ok(Delta::new(base, &self.changes)))
     }
 
-    fn on_device(&self, device: &Arc<Device>, delta: &Delta<F>, abort: Abort<'_>) -> Result<Arc<DeltaOnDevice>> {
-        made_once(&self.on_device, || DeltaOnDevice::new(device, delta, abort))
+    /// The changes on the first device, found in the base; none if there are none.
+    pub fn on_device(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
+        if self.changes.is_empty() {
+            return Ok(None);
+        }
+        made_once(&self.on_device, || gpu::find(base, &self.changes, abort)).map(Some)
     }
 }
 

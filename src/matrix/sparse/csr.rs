@@ -66,6 +66,19 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
     }
 
+    /// A matrix whose coefficients are each in the dictionary, in order: nothing is looked up. Parts are right.
+    pub(in crate::matrix) fn in_order(
+        columns: usize,
+        row_pointers: Vec<u32>,
+        column_indices: Vec<u32>,
+        coefficients: &[F],
+    ) -> Result<Self> {
+        check_limit("non-zeros", coefficients.len())?;
+        let coefficient_indices = (2..).take(coefficients.len()).collect();
+        let dictionary = [&[F::ONE, -F::ONE], coefficients].concat();
+        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
+    }
+
     /// A matrix from its rows, each an iterator of (column, coefficient).
     ///
     /// # Errors

@@ -86,7 +86,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let entries = to.entries(csr, format)?;
         let indices = to.indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
-        let tiles = balanced.then(|| OnDeviceTiles::new(&mut to, csr.row_pointers())).transpose()?;
+        let tiles = balanced.then(|| OnDeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
         to.stream.wait(abort)?;
         Ok(Self {
             device: device.clone(),
@@ -98,6 +98,21 @@ impl<F: NttField> CsrOnDevice<F> {
             tiles,
             field: PhantomData,
         })
+    }
+
+    /// Of what lies on the stream's device already, coefficients in the order of non-zeros; waits for all.
+    pub(super) fn with_parts(
+        stream: Stream,
+        explanation: Explanation,
+        [row_pointers, entries, dictionary]: [Buffer; 3],
+        tiles: Option<Tiles>,
+    ) -> Result<Self> {
+        let mut to = Upload { stream, abort: None };
+        let indices = to.whole(&[])?;
+        let tiles = tiles.map(|tiles| OnDeviceTiles::new(&mut to, &tiles)).transpose()?;
+        to.stream.wait(None)?;
+        let device = to.stream.device().clone();
+        Ok(Self { device, explanation, row_pointers, entries, indices, dictionary, tiles, field: PhantomData })
     }
 
     /// The device that it is on.
@@ -139,18 +154,30 @@ impl<F: NttField> CsrOnDevice<F> {
         Ok(())
     }
 
-    fn rows(&self) -> u32 {
+    pub(super) fn rows(&self) -> u32 {
         self.explanation.statistics.rows as u32
+    }
+
+    pub(in crate::matrix) fn nonzeros(&self) -> usize {
+        self.explanation.statistics.nonzeros as usize
+    }
+
+    pub(super) fn row_pointers(&self) -> &Buffer {
+        &self.row_pointers
+    }
+
+    /// Its non-zeros, as kernels take them.
+    pub(super) fn matrix_args(&self) -> Vec<Arg> {
+        let Format { column_bits, index_bits } = self.explanation.format;
+        let numbers = [column_bits, index_bits].map(Arg::U32);
+        [&numbers[..], &[&self.entries, &self.indices, &self.dictionary].map(mem)].concat()
     }
 
     /// One launch, or two where rows are cut.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
         let program = Program::of(Family::Csr, F::NAME)?;
         let kernel = self.explanation.kernel;
-        let format = self.explanation.format;
-        let numbers = [format.column_bits, format.index_bits].map(Arg::U32);
-        let matrix = [&self.entries, &self.indices, &self.dictionary].map(mem);
-        let rest = [&numbers[..], &matrix, x, y].concat();
+        let rest = [&self.matrix_args()[..], x, y].concat();
         let Some(tiles) = &self.tiles else {
             let blocks = blocks(kernel, self.rows());
             let name = if kernel == Kernel::Vector { "csr_vector" } else { "csr_scalar" };
@@ -192,8 +219,7 @@ impl<F: NttField> CsrOnDevice<F> {
 }
 
 impl OnDeviceTiles {
-    fn new(to: &mut Upload<'_>, row_pointers: &[u32]) -> Result<Self> {
-        let tiles = Tiles::new(row_pointers);
+    fn new(to: &mut Upload<'_>, tiles: &Tiles) -> Result<Self> {
         let starts = to.whole(bytemuck::cast_slice(&tiles.starts))?;
         let long_rows = to.whole(bytemuck::cast_slice(&tiles.long_rows))?;
         Ok(Self { count: tiles.count(), starts, long_count: tiles.long_rows.len() as u32, long_rows })

@@ -21,7 +21,7 @@ pub struct Explanation {
     pub statistics: Statistics,
     /// Non-zeros that are 1 or −1.
     pub signs: usize,
-    /// Distinct coefficients, 1 and −1 among them.
+    /// Distinct coefficients, 1 and −1 among them; one for each non-zero where a device merged changes into it.
     pub dictionary: usize,
     /// The kernel.
     pub kernel: Kernel,
@@ -38,21 +38,32 @@ pub struct Explanation {
 
 impl Explanation {
     pub(super) fn new<F: NttField>(csr: &Csr<F>, options: Options) -> Self {
-        let statistics = Statistics::of(csr.row_pointers());
         let format = Format::new(csr.columns(), csr.dictionary().len());
+        let signs = spread(|| csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count());
+        let numbers = (csr.columns(), csr.dictionary().len(), signs);
+        Self::of::<F>(Statistics::of(csr.row_pointers()), format, numbers, options)
+    }
+
+    /// Of so many columns, coefficients in the dictionary, and signs.
+    pub(super) fn of<F: NttField>(
+        statistics: Statistics,
+        format: Format,
+        (columns, dictionary, signs): (usize, usize, usize),
+        options: Options,
+    ) -> Self {
         let (kernel, reason) =
             options.kernel.map_or_else(|| statistics.choose(), |kernel| (kernel, "the caller's choice"));
         Self {
             field: F::NAME,
-            columns: csr.columns(),
+            columns,
             statistics,
-            signs: spread(|| csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count()),
-            dictionary: csr.dictionary().len(),
+            signs,
+            dictionary,
             kernel,
             reason,
             nonzero_bytes: format.bytes(),
-            matrix_bytes: matrix_bytes(&statistics, format) + size_of_val(csr.dictionary()) as u64,
-            least_bytes: least_bytes(&statistics, format, csr.columns(), size_of::<F>()),
+            matrix_bytes: matrix_bytes(&statistics, format) + (dictionary * size_of::<F>()) as u64,
+            least_bytes: least_bytes(&statistics, format, columns, size_of::<F>()),
             format,
         }
     }

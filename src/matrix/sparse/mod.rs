@@ -17,6 +17,7 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+pub(super) mod changes;
 pub(super) mod cpu;
 mod csr;
 mod device;

@@ -30,6 +30,9 @@ const VECTOR_MEAN: u64 = 4 * LANES as u64;
 /// How many times the mean the longest row may be for groups to end at about the same time.
 const VECTOR_LONGEST: u64 = 8;
 
+/// Warps' rows that one core looks at before others have woken up.
+const ALONE_WARPS: usize = 1 << 10;
+
 /// How a matrix is shared out among work-items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
@@ -76,6 +79,9 @@ impl Statistics {
             let start = number * LANES as usize;
             Self::of_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
         };
+        if warps <= ALONE_WARPS {
+            return (0..warps).map(warp).fold(Self::default(), Self::merge);
+        }
         spread(|| (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge))
     }
 
@@ -181,11 +187,19 @@ impl Tiles {
 pub(super) struct Format {
     /// Bits of a column index.
     pub column_bits: u32,
-    /// Bits of a dictionary index in an array of its own; 0 where it shares a word with the column.
+    /// Bits of a dictionary index in an array of its own; 0 where it shares a word with the column, or [`IN_PLACE`].
     pub index_bits: u32,
 }
 
+/// Instead of bits: coefficients are in the order of non-zeros. `CSR_IN_PLACE` of `cl/csr.cl`.
+const IN_PLACE: u32 = 1;
+
 impl Format {
+    /// With the coefficients in the order of non-zeros.
+    pub fn in_place() -> Self {
+        Self { column_bits: 31, index_bits: IN_PLACE }
+    }
+
     /// The most compact one.
     pub fn new(columns: usize, dictionary: usize) -> Self {
         let bits = |count: usize| count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);

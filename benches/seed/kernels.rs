@@ -1,0 +1,148 @@
+//! The kernels of `cuda/experiments.cu`, by events.
+
+use std::sync::Arc;
+
+use proofwarp::backend::Arg;
+use proofwarp::program::Program;
+use proofwarp::{Accelerator, Buffer, Device, Stream};
+
+use crate::common::{Answer, Failure, Outcome, median};
+use crate::{LOG_SIDE, check};
+
+/// Work-items of a group, `EXPERIMENT_GROUP`, and words of local memory, `EXPERIMENT_WORDS`.
+const GROUP: u32 = 256;
+const WORDS: u32 = 8192;
+/// Work-items of what has no matrix, and what each does.
+const ITEMS: usize = 1 << 20;
+const ROUNDS: u32 = 1000;
+/// A prime below 2^63.
+const MODULUS: u64 = (1 << 61) - 1;
+/// What entries are below, so that sums are exact.
+const ENTRIES: u32 = 4;
+
+/// Kernels of floating point numbers, what they are called, and how many entries a work-item makes.
+pub const FLOATS: [(&str, &str, usize); 4] = [
+    ("experiment_plain", "plain", 1),
+    ("experiment_tiled", "tiled", 4),
+    ("experiment_packed", "packed", 4),
+    ("experiment_tensor", "tensor cores, 16 bits", 32),
+];
+
+/// Neighbours' words so far apart.
+pub fn stride(cuda: &Accelerator, stride: u32) -> Result<Outcome, Failure> {
+    let mut run = Run::new(cuda)?;
+    let out = run.stream.allocate(4 * ITEMS)?;
+    let args = [Arg::U32(stride), Arg::U32(ROUNDS), Arg::Memory(out.handle())];
+    run.launch("experiment_stride", &args)?;
+    let found: Vec<u32> = run.words(&out, ITEMS)?;
+    let sum = |item: u32| (0..ROUNDS).map(|round| (item * stride + 32 * round) % WORDS).sum::<u32>();
+    let sums: Vec<u32> = (0..GROUP).map(sum).collect();
+    check(found.chunks(GROUP as usize).all(|group| group == sums))?;
+    run.time("experiment_stride", &args)
+}
+
+/// C = A·B of whole numbers, which floating point numbers are exact for.
+pub fn floats(cuda: &Accelerator, (kernel, entries_of_item): (&str, usize)) -> Result<Outcome, Failure> {
+    let side = 1usize << LOG_SIDE;
+    let entry = |i: usize, seed: usize| (i.wrapping_mul(0x9e37_79b9 + 2 * seed) >> 11) as u32 % ENTRIES;
+    let [a, b] = [1, 2].map(|seed| (0..side * side).map(|i| entry(i, seed)).collect::<Vec<u32>>());
+    let half = kernel == "experiment_tensor";
+    let mut run = Run::new(cuda)?;
+    // The last kernel takes B by its columns.
+    let columns: Vec<u32> = (0..side * side).map(|i| b[i % side * side + i / side]).collect();
+    let (of_a, of_b) = match half {
+        true => (run.upload(&halves(&a))?, run.upload(&halves(&columns))?),
+        false => (run.upload(&singles(&a))?, run.upload(&singles(&b))?),
+    };
+    let of_c = run.stream.allocate(4 * side * side)?;
+    let args =
+        [&[Arg::U32(side as u32)][..], &[&of_a, &of_b, &of_c].map(|buffer| Arg::Memory(buffer.handle()))].concat();
+    run.items = side * side / entries_of_item;
+    run.launch(kernel, &args)?;
+    let found: Vec<u32> = run.words(&of_c, side * side)?;
+    for row in [0, 1, 77, side / 2 + 5, side - 1] {
+        for column in 0..side {
+            let sum: u32 = (0..side).map(|k| a[row * side + k] * columns[column * side + k]).sum();
+            check(f32::from_bits(found[row * side + column]) == sum as f32)?;
+        }
+    }
+    run.time(kernel, &args)
+}
+
+fn singles(numbers: &[u32]) -> Vec<f32> {
+    numbers.iter().map(|number| *number as f32).collect()
+}
+
+/// Small whole numbers as pairs of 16 bits.
+fn halves(numbers: &[u32]) -> Vec<u32> {
+    let bits = |number: u32| [0, 0x3c00, 0x4000, 0x4200][number as usize % 4];
+    numbers.chunks(2).map(|pair| bits(pair[0]) | bits(pair[1]) << 16).collect()
+}
+
+/// So many products modulo 64 bits for each work-item.
+pub fn modulo(cuda: &Accelerator, montgomery: bool) -> Result<Outcome, Failure> {
+    let mut run = Run::new(cuda)?;
+    let numbers: Vec<u64> = (1..=ITEMS as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % MODULUS).collect();
+    let (x, out) = (run.upload(&numbers)?, run.stream.allocate(8 * ITEMS)?);
+    let buffers = [&x, &out].map(|buffer| Arg::Memory(buffer.handle()));
+    // Newton's iteration.
+    let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(MODULUS.wrapping_mul(x))));
+    let (kernel, factor) = match montgomery {
+        true => ("experiment_montgomery", [Arg::U64(inverse.wrapping_neg())].to_vec()),
+        false => ("experiment_remainder", Vec::new()),
+    };
+    let args = [&[Arg::U32(ROUNDS), Arg::U64(MODULUS)][..], &factor, &buffers].concat();
+    run.launch(kernel, &args)?;
+    let found: Vec<u64> = run.words(&out, ITEMS)?;
+    let times = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(MODULUS)) as u64;
+    // 1/R = 2^(61·2 − 64), since 2^61 is 1.
+    let scale = if montgomery { 1 << 58 } else { 1 };
+    for number in (0..ITEMS).step_by(4001) {
+        let x = numbers[number];
+        let expected = (0..ROUNDS).fold(x, |value, _| times(times(value, x), scale));
+        check(found[number] == expected)?;
+    }
+    run.time(kernel, &args)
+}
+
+/// A stream of a device, and launches on it.
+struct Run {
+    stream: Stream,
+    program: Program,
+    items: usize,
+}
+
+impl Run {
+    fn new(cuda: &Accelerator) -> Result<Self, Failure> {
+        let device: &Arc<Device> = cuda.devices().first().ok_or("no device")?;
+        Ok(Self { stream: device.stream()?, program: Program::find("experiments", "seed")?, items: ITEMS })
+    }
+
+    fn upload<T: bytemuck::NoUninit>(&mut self, values: &[T]) -> Result<Buffer, Failure> {
+        let buffer = self.stream.allocate(size_of_val(values))?;
+        self.stream.upload(&buffer, bytemuck::cast_slice(values))?;
+        Ok(buffer)
+    }
+
+    fn words<T: bytemuck::Pod>(&mut self, buffer: &Buffer, count: usize) -> Result<Vec<T>, Failure> {
+        let mut words = vec![T::zeroed(); count];
+        self.stream.download(bytemuck::cast_slice_mut(&mut words), buffer)?;
+        Ok(words)
+    }
+
+    fn launch(&mut self, kernel: &str, args: &[Arg]) -> Result<(), Failure> {
+        // SAFETY: the arguments are those of the kernel, whose buffers have room for all items.
+        Ok(unsafe { self.program.launch(&mut self.stream, kernel, self.items as u64, GROUP, args)? })
+    }
+
+    fn time(&mut self, kernel: &str, args: &[Arg]) -> Result<Outcome, Failure> {
+        median(|iterations| {
+            let start = self.stream.traffic().kernels;
+            self.stream.mark_start()?;
+            (0..iterations).try_for_each(|_| self.launch(kernel, args))?;
+            self.stream.mark_end()?;
+            self.stream.wait(None)?;
+            Ok(Answer { time: self.stream.traffic().kernels.saturating_sub(start), note: "by events".to_owned() })
+        })
+    }
+}
