@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::Circuit;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
+use halo2_axiom::transcript::TranscriptWriterBuffer;
 use rand_core::OsRng;
 
 use crate::measure::{Prover, measure};
