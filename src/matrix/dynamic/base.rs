@@ -95,12 +95,12 @@ impl<F: NttField> Base<F> {
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         if self.accelerator.devices().is_empty() {
-            return Self::uploaded(&self.accelerator, Arc::new(merge(&*self.csr()?, changes)?));
+            return Self::uploaded(&self.accelerator, Arc::new(merge(&self.csr()?, changes)?));
         }
         match self.merged_there(changes, found) {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("dynamic csr {}: merged on the host: {error}", F::NAME);
-                Self::uploaded(&self.accelerator, Arc::new(merge(&*self.csr()?, changes)?))
+                Self::uploaded(&self.accelerator, Arc::new(merge(&self.csr()?, changes)?))
             }
             made => made,
         }
@@ -112,11 +112,11 @@ impl<F: NttField> Base<F> {
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         let before = self.on_device()?;
-        let place = Place::Merged(Arc::new(before.merged(&*found(&before)?, Options::default())?));
+        let place = Place::Merged(Arc::new(before.merged(&found(&before)?, Options::default())?));
         let (mut host, mut since) = (self.host.clone(), [&self.since[..], &[changes.clone()]].concat());
         // As much work as the changes were.
         if since.iter().map(|changes| changes.len()).sum::<usize>() > FEW.max(before.nonzeros()) {
-            host = Arc::new(merge(&*self.csr()?, changes)?);
+            host = Arc::new(merge(&self.csr()?, changes)?);
             since.clear();
         }
         Ok(Self { accelerator: self.accelerator.clone(), host, since, now: Mutex::default(), place })
