@@ -95,15 +95,20 @@ impl<F: NttField> Base<F> {
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         if self.accelerator.devices().is_empty() {
-            return Self::uploaded(&self.accelerator, Arc::new(merge(&*self.csr()?, changes)?));
+            return Self::uploaded(&self.accelerator, self.merged_here(changes)?);
         }
         match self.merged_there(changes, found) {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("dynamic csr {}: merged on the host: {error}", F::NAME);
-                Self::uploaded(&self.accelerator, Arc::new(merge(&*self.csr()?, changes)?))
+                Self::uploaded(&self.accelerator, self.merged_here(changes)?)
             }
             made => made,
         }
+    }
+
+    fn merged_here(&self, changes: &[Change<F>]) -> Result<Arc<Csr<F>>> {
+        let csr = self.csr()?;
+        merge(&csr, changes).map(Arc::new)
     }
 
     fn merged_there(
@@ -112,11 +117,12 @@ impl<F: NttField> Base<F> {
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         let before = self.on_device()?;
-        let place = Place::Merged(Arc::new(before.merged(&*found(&before)?, Options::default())?));
+        let found = found(&before)?;
+        let place = Place::Merged(Arc::new(before.merged(&found, Options::default())?));
         let (mut host, mut since) = (self.host.clone(), [&self.since[..], &[changes.clone()]].concat());
         // As much work as the changes were.
         if since.iter().map(|changes| changes.len()).sum::<usize>() > FEW.max(before.nonzeros()) {
-            host = Arc::new(merge(&*self.csr()?, changes)?);
+            host = self.merged_here(changes)?;
             since.clear();
         }
         Ok(Self { accelerator: self.accelerator.clone(), host, since, now: Mutex::default(), place })

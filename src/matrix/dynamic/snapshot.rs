@@ -87,7 +87,8 @@ impl<F: NttField> Snapshot<F> {
         };
         let on_host = || {
             let base = version.base.csr()?;
-            on_host(&base, &*version.delta(&base)?, x, &mut y.borrow_mut(), abort)
+            let delta = version.delta(&base)?;
+            on_host(&base, &delta, x, &mut y.borrow_mut(), abort)
         };
         let run = version.accelerator.run(call, |_| Ok(((), on_device()?)), on_host);
         run.map(|((), report)| report)
