@@ -135,13 +135,15 @@ DEVICE void sliced_join(LOCAL_POINTER const u32 *branches, u32 adds, GLOBAL cons
     }
 }
 
-// Adds a part to sums over lanes, whose words' bits are still to be added up: a bit is added up by each work-item.
-DEVICE void sliced_add(LOCAL_POINTER u32 *own, LOCAL_POINTER u32 *sums, const u32 *part) {
-    u32 lane = LOCAL_ID % SLICED_LANES, sum = 0;
-    WARP_BARRIER();
+// Gives a part to the branch's other work-items.
+DEVICE void sliced_give(LOCAL_POINTER u32 *own, const u32 *part) {
 #pragma unroll
-    for (int t = 0; t < SLICED_BITS; t++) own[t * SLICED_LANES + lane] = part[t];
-    WARP_BARRIER();
+    for (int t = 0; t < SLICED_BITS; t++) own[t * SLICED_LANES + LOCAL_ID % SLICED_LANES] = part[t];
+}
+
+// Adds a part that was given to sums over lanes, whose words' bits are still to be added up: a bit by each work-item.
+DEVICE void sliced_add(LOCAL_POINTER const u32 *own, LOCAL_POINTER u32 *sums) {
+    u32 lane = LOCAL_ID % SLICED_LANES, sum = 0;
     // Each in another order, so that they read different banks.
 #pragma unroll
     for (int i = 0; i < SLICED_LANES; i++) sum ^= own[lane * SLICED_LANES + (i + lane) % SLICED_LANES];
@@ -150,7 +152,6 @@ DEVICE void sliced_add(LOCAL_POINTER u32 *own, LOCAL_POINTER u32 *sums, const u3
 
 // The group's sums to those of all: totals[9·point + part].
 DEVICE void sliced_total(u32 points, LOCAL_POINTER const u32 *sums, GLOBAL u32 *totals) {
-    BARRIER();
     for (u32 i = LOCAL_ID; i < points * SLICED_PARTS; i += SLICED_GROUP) {
         u32 total = 0;
         for (u32 t = 0; t < SLICED_BITS; t++) total |= (POPCOUNT(sums[i * SLICED_BITS + t]) & 1) << t;
@@ -214,11 +215,10 @@ DEVICE sliced_task_t sliced_product(sliced_work_t work, u32 tile, u32 number) {
     return task;
 }
 
-// A branch's product of a task, of those whose number it is.
-DEVICE void sliced_multiply(sliced_task_t task, u32 number, sliced_element_t r, LOCAL_POINTER u32 *own,
-                            LOCAL_POINTER u32 *sums) {
+// The product of a part of a task's factors.
+DEVICE void sliced_multiply(sliced_task_t task, u32 number, sliced_element_t r, LOCAL_POINTER u32 *own) {
     u32 a[SLICED_BITS], b[SLICED_BITS], c[SLICED_BITS];
-    u32 part = LOCAL_ID / SLICED_LANES * A_BRANCH + number, quarters = sliced_quarters[part];
+    u32 quarters = sliced_quarters[LOCAL_ID / SLICED_LANES * A_BRANCH + number];
     sliced_load(a, task.a, quarters, 0);
     sliced_load(a + LOADED, task.a, quarters, LOADED);
     if (task.folds) {
@@ -230,7 +230,7 @@ DEVICE void sliced_multiply(sliced_task_t task, u32 number, sliced_element_t r, 
 #pragma unroll
     for (int t = 0; t < SLICED_BITS; t++) c[t] = 0;
     sliced_mul_32(c, a, b);
-    if (task.sums) sliced_add(own, sums + task.point * SUMS_A_POINT + part * SLICED_BITS, c);
+    if (task.sums) sliced_give(own, c);
     else sliced_branch(own, number, c);
 }
 
@@ -257,17 +257,21 @@ void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stri
         // Steps, not tasks with steps in them: what they need is computed again then, and takes no registers in between.
 #pragma unroll 1
         for (u32 step = 0; step < A_BRANCH * tasks; step++) {
-            u32 number = step / A_BRANCH;
+            u32 number = step / A_BRANCH, branch = LOCAL_ID / SLICED_LANES, last = step % A_BRANCH == A_BRANCH - 1;
+            LOCAL_POINTER u32 *own = branches + branch * BRANCH_WORDS;
+            u32 part = branch * A_BRANCH + step % A_BRANCH;
             sliced_task_t task =
                 number < fold_tasks ? sliced_fold(work, tile, number) : sliced_product(work, tile, number - fold_tasks);
-            // What the task before wrote is read; what it read is overwritten.
-            if (step % A_BRANCH == 0) GLOBAL_BARRIER();
-            sliced_multiply(task, step % A_BRANCH, r, branches + LOCAL_ID / SLICED_LANES * BRANCH_WORDS, sums);
-            if (step % A_BRANCH < A_BRANCH - 1 || task.sums) continue;
+            // What the step before wrote is read; what it read is overwritten. Barriers under conditions would have some compilers
+            // copy all that follows.
+            GLOBAL_BARRIER();
+            sliced_multiply(task, step % A_BRANCH, r, own);
             BARRIER();
-            sliced_join(branches, task.folds, task.more, task.to);
+            if (task.sums) sliced_add(own, sums + task.point * SUMS_A_POINT + part * SLICED_BITS);
+            else if (last) sliced_join(branches, task.folds, task.more, task.to);
         }
     }
+    BARRIER();
     if (folds != 1) sliced_total(factors, sums, totals + round * factors * SLICED_PARTS);
 }
 
