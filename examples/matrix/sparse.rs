@@ -96,14 +96,19 @@ fn product<F: NttField>(matrix: &DynamicCsr<F>, x: &[F]) -> Result<(Vec<F>, Repo
     Ok((y, report))
 }
 
+/// Columns and values of each row.
+type Rows<F> = [Vec<(usize, F)>];
+
 /// Half of the changes one by one, the others in batches of 1024; products; a merge. The last products before and after that.
 fn one_round<F: NttField>(
     matrix: &DynamicCsr<F>,
-    (changes, rows): (&[Change<F>], &mut [Vec<(usize, F)>]),
+    (changes, rows): (&[Change<F>], &mut Rows<F>),
     (x, runs): (&[F], u32),
     times: &mut Times,
 ) -> Result<[(Vec<F>, Report); 2], Failure> {
-    changes.iter().for_each(|change| apply(rows, change));
+    for change in changes {
+        apply(rows, change);
+    }
     let (single, batched) = changes.split_at(changes.len() / 2);
     times.single.push(once(|| Ok(single.chunks(1).try_for_each(|changes| matrix.update(changes))?))?);
     times.batched.push(once(|| Ok(batched.chunks(1024).try_for_each(|changes| matrix.update(changes))?))?);

@@ -408,7 +408,7 @@ mod tests {
     /// As kernels compute them, at the bounds of sums and near multiples of moduli.
     #[test]
     fn fractions_give_residues() {
-        let high = |a: u32, b: u32| (u64::from(a) * u64::from(b) >> 32) as u32;
+        let high = |a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32;
         let all: BigUint = MODULI.iter().map(|modulus| BigUint::from(*modulus)).product();
         for modulus in MODULI {
             let (entry, m) = (entry(modulus, &all), i64::from(modulus));
