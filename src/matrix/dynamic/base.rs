@@ -119,7 +119,7 @@ impl<F: NttField> Base<F> {
         let before = self.on_device()?;
         let found = found(&before)?;
         let place = Place::Merged(Arc::new(before.merged(&found, Options::default())?));
-        let (mut host, mut since) = (self.host.clone(), [&self.since[..], &[changes.clone()]].concat());
+        let (mut host, mut since) = (self.host.clone(), [&self.since[..], std::slice::from_ref(changes)].concat());
         // As much work as the changes were.
         if since.iter().map(|changes| changes.len()).sum::<usize>() > FEW.max(before.nonzeros()) {
             host = self.merged_here(changes)?;
