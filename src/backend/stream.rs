@@ -207,6 +207,16 @@ impl Stream {
         self.download_unless(to, from, None)
     }
 
+    /// Like [`Self::download`], from byte `offset` of the buffer on.
+    ///
+    /// # Errors
+    /// As [`Self::download`].
+    pub fn download_at(&mut self, to: &mut [u8], from: &Buffer, offset: usize) -> Result<()> {
+        self.check_range("download", from, offset, to.len())?;
+        // SAFETY: the range was checked.
+        unsafe { self.stage_down(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
+    }
+
     /// Like [`Self::download`], asking `abort` before every part.
     ///
     /// # Errors
