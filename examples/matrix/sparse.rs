@@ -89,7 +89,10 @@ fn changes<F: NttField>(size: usize, count: usize, first: usize, values: &[F]) -
     (first..first + count).map(change).collect()
 }
 
-fn product<F: NttField>(matrix: &DynamicCsr<F>, x: &[F]) -> Result<(Vec<F>, Report), Failure> {
+/// A product and what it ran on.
+type Product<F> = (Vec<F>, Report);
+
+fn product<F: NttField>(matrix: &DynamicCsr<F>, x: &[F]) -> Result<Product<F>, Failure> {
     let snapshot = matrix.snapshot()?;
     let mut y = vec![F::ZERO; snapshot.rows()];
     let report = snapshot.multiply(x, &mut y, None)?;
@@ -102,8 +105,10 @@ fn one_round<F: NttField>(
     (changes, rows): (&[Change<F>], &mut [Vec<(usize, F)>]),
     (x, runs): (&[F], u32),
     times: &mut Times,
-) -> Result<[(Vec<F>, Report); 2], Failure> {
-    changes.iter().for_each(|change| apply(rows, change));
+) -> Result<[Product<F>; 2], Failure> {
+    for change in changes {
+        apply(rows, change);
+    }
     let (single, batched) = changes.split_at(changes.len() / 2);
     times.single.push(once(|| Ok(single.chunks(1).try_for_each(|changes| matrix.update(changes))?))?);
     times.batched.push(once(|| Ok(batched.chunks(1024).try_for_each(|changes| matrix.update(changes))?))?);
