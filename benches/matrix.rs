@@ -169,6 +169,7 @@ fn check(holds: bool) -> Result<(), Failure> {
     if holds { Ok(()) } else { Err("the product is wrong".into()) }
 }
 
+#[allow(clippy::redundant_closure, reason = "the function alone is for one lifetime only")]
 fn elements<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
     random(count, seed, |rng| F::random(rng))
 }

@@ -132,7 +132,7 @@ impl Run {
 
     fn launch(&mut self, kernel: &str, args: &[Arg]) -> Result<(), Failure> {
         // SAFETY: the arguments are those of the kernel, whose buffers have room for all items.
-        unsafe { self.program.launch(&mut self.stream, kernel, self.items as u64, GROUP, args) }?;
+        unsafe { self.program.launch(&mut self.stream, kernel, self.items as u64, GROUP, args)? };
         Ok(())
     }
 

@@ -89,23 +89,23 @@ fn changes<F: NttField>(size: usize, count: usize, first: usize, values: &[F]) -
     (first..first + count).map(change).collect()
 }
 
-fn product<F: NttField>(matrix: &DynamicCsr<F>, x: &[F]) -> Result<(Vec<F>, Report), Failure> {
+/// A product and what it ran on.
+type Product<F> = (Vec<F>, Report);
+
+fn product<F: NttField>(matrix: &DynamicCsr<F>, x: &[F]) -> Result<Product<F>, Failure> {
     let snapshot = matrix.snapshot()?;
     let mut y = vec![F::ZERO; snapshot.rows()];
     let report = snapshot.multiply(x, &mut y, None)?;
     Ok((y, report))
 }
 
-/// Columns and values of each row.
-type Rows<F> = [Vec<(usize, F)>];
-
 /// Half of the changes one by one, the others in batches of 1024; products; a merge. The last products before and after that.
 fn one_round<F: NttField>(
     matrix: &DynamicCsr<F>,
-    (changes, rows): (&[Change<F>], &mut Rows<F>),
+    (changes, rows): (&[Change<F>], &mut [Vec<(usize, F)>]),
     (x, runs): (&[F], u32),
     times: &mut Times,
-) -> Result<[(Vec<F>, Report); 2], Failure> {
+) -> Result<[Product<F>; 2], Failure> {
     for change in changes {
         apply(rows, change);
     }
