@@ -99,10 +99,13 @@ fn product<F: NttField>(matrix: &DynamicCsr<F>, x: &[F]) -> Result<Product<F>, F
     Ok((y, report))
 }
 
+/// Columns and values of each row.
+type Rows<F> = [Vec<(usize, F)>];
+
 /// Half of the changes one by one, the others in batches of 1024; products; a merge. The last products before and after that.
 fn one_round<F: NttField>(
     matrix: &DynamicCsr<F>,
-    (changes, rows): (&[Change<F>], &mut [Vec<(usize, F)>]),
+    (changes, rows): (&[Change<F>], &mut Rows<F>),
     (x, runs): (&[F], u32),
     times: &mut Times,
 ) -> Result<[Product<F>; 2], Failure> {
