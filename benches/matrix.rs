@@ -175,7 +175,7 @@ fn elements<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
 }
 
 fn bytes(count: usize, seed: u64) -> Vec<i8> {
-    random(count, seed, |rng| rng.r#gen())
+    random(count, seed, Rng::r#gen)
 }
 
 fn random<T: Clone + Default + Send>(count: usize, seed: u64, entry: impl Fn(&mut ChaCha8Rng) -> T + Sync) -> Vec<T> {
