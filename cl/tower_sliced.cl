@@ -1,11 +1,12 @@
 // The tower of Fan and Paar (src/field/tower.rs), bit-sliced: word t of an element has bit t of 32 elements, so that arithmetic is
 // of booleans, by operations of up to three inputs. All loops have fixed bounds and go; words are registers.
 
-// a·b + c and a + b + c. Each is one instruction (PTX ISA, lop3), which the compiler does not find by itself in long sums.
+// a·b + c and a + b + c. Each is one instruction (PTX ISA, lop3), which the compiler does not find by itself in long sums. Its last
+// operand is the value for a = 0xf0, b = 0xcc and c = 0xaa.
 #ifdef HAS_PTX
 DEVICE u32 AND_XOR(u32 a, u32 b, u32 c) {
     u32 r;
-    asm("lop3.b32 %0, %1, %2, %3, 0x78;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
     return r;
 }
 DEVICE u32 XOR3(u32 a, u32 b, u32 c) {
