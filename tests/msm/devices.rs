@@ -109,7 +109,7 @@ fn a_cap_on_memory_cuts_chunks_and_bands() {
                 bands = bands.max(plan.sets.div_ceil(plan.band));
                 let (sum, report) = msm.run(form, None).expect("run");
                 assert!(sum == bases.expected(&scalars), "{report}\n{plan}");
-                memory = plan.bytes.0 - plan.bytes.0 / 12 - 1;
+                memory = plan.bytes.0 - 1;
             }
             // As many as windows, if these are not of halves.
             assert!(chunks >= 4 && bands >= if halved { 15 } else { 30 }, "{chunks} chunks, {bands} bands");

@@ -171,7 +171,7 @@ fn little_memory() {
                 cut = (cut.0 || plan.chunk < 700, cut.1 || plan.band < plan.sets || plan.sets == 1);
                 check(&msm, &bases, &scalars, "in pieces");
                 // Less each time, until the smallest piece takes more.
-                memory = plan.bytes.0 - plan.bytes.0 / 12 - 1;
+                memory = plan.bytes.0 - 1;
             }
             assert_eq!(cut, (true, true), "{copies} copies are never cut in chunks and bands");
         }
