@@ -87,10 +87,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
             let digest = cluster.agree(digest)?;
             cluster.check_same_digest(&points.file.path().display().to_string(), &digest)?;
         }
-        Self::new(cluster, points.count, |range| {
-            let start = points.start + range.start * C::AFFINE_BYTES;
-            Points::encoded(FilePoints { start, count: range.len(), ..points.clone() })
-        })
+        Self::new(cluster, points.count, |range| Points::encoded(points.clone())?.part(range))
     }
 
     /// Which bases each rank has.
