@@ -1,7 +1,7 @@
 //! What a cluster takes, from what its parts take: kernels, links, messages. `docs/scale.md` explains each line.
 
 /// Bytes of a scalar, and of a point in a message.
-const ELEMENT: f64 = 32.0;
+pub const ELEMENT: f64 = 32.0;
 const POINT: f64 = 96.0;
 /// Bytes of a block of columns.
 const BLOCK: f64 = 32.0 * 1_048_576.0;
@@ -19,6 +19,8 @@ pub struct Model {
     pub level: f64,
     /// Of a byte between host and device, each way.
     pub link: f64,
+    /// Of a byte of a slice on its way through the host's memory, beside work and messages.
+    pub host: f64,
     /// Of a message, however short.
     pub latency: f64,
     /// Of a whole proof of 2^27 constraints of Filecoin's shape by one rank, key resident.
@@ -63,6 +65,7 @@ impl Model {
         g2: 12.6e-9,
         level: 3.18e-3 / (16_777_216.0 * 24.0),
         link: 1.0 / 50e9,
+        host: 0.0,
         latency: 30e-6,
         proof: 1.8,
     };
@@ -89,7 +92,7 @@ impl Model {
         let (rounds, messages) = ((bytes / (2.0 * BLOCK)).ceil(), job.all_to_all(bytes));
         // The first round's columns and the last one's messages hide behind nothing.
         let (round, latency) = (dimension.max(messages), rounds * self.latency * job.ranks());
-        round + dimension.min(messages) / rounds + latency + dimension
+        round + dimension.min(messages) / rounds + latency + dimension + self.host * bytes
     }
 
     /// One proof of 2^log constraints with full-size scalars, the key in slices, the witness on one rank.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::{Job, Model};
+use crate::model::{ELEMENT, Job, Model};
 use crate::steps::Timed;
 use crate::{Failure, Written};
 
@@ -66,14 +66,18 @@ fn fitted(runs: &[Written]) {
     let shares = || of("ntt").filter(|(ranks, _)| *ranks > 1.0).flat_map(|(_, timed)| &timed.ranks);
     let sent: f64 = shares().map(|share| share.sent).sum();
     let byte = shares().map(|share| share.messages).sum::<f64>() / sent.max(1.0);
-    let model = Model { msm, g1, level, link: 0.0, ..Model::H200 };
+    let model = Model { msm, g1, level, link: 0.0, host: host(&steps().collect::<Vec<_>>()), ..Model::H200 };
     println!(
         "fitted: msm {} ms and {:.2} ns a point, ntt {:.3} ns an element and level",
         ms(msm),
         1e9 * g1,
         1e9 * level
     );
-    println!("messages {:.2} GB/s of each rank\n", 1e-9 / byte.max(1e-12));
+    println!(
+        "messages {:.2} GB/s of each rank, {:.3} ns a byte of its slice in the host's memory\n",
+        1e-9 / byte.max(1e-12),
+        1e9 * model.host
+    );
     println!("| step | ranks | measured, ms | by the model, ms |\n|---|---|---|---|");
     for (ranks, timed) in steps() {
         // All ranks of these runs share one host: a message is a copy.
@@ -86,6 +90,17 @@ fn fitted(runs: &[Written]) {
         println!("| {} of 2^{} | {ranks} | {} | {} |", timed.step, timed.log, ms(timed.seconds), ms(predicted));
     }
     println!();
+}
+
+/// What transforms over several ranks take beside their work and waiting, for each byte of a slice.
+fn host(steps: &[(f64, &Timed)]) -> f64 {
+    let over_ranks = || steps.iter().filter(|(ranks, timed)| timed.step == "ntt" && *ranks > 1.0);
+    let rest = |timed: &Timed| {
+        let busy = timed.ranks.iter().map(|share| share.work + share.waiting).fold(0.0, f64::max);
+        (timed.seconds - busy).max(0.0)
+    };
+    let bytes: f64 = over_ranks().map(|(ranks, timed)| ELEMENT * f64::from(timed.log).exp2() / ranks).sum();
+    over_ranks().map(|(_, timed)| rest(timed)).sum::<f64>() / bytes.max(1.0)
 }
 
 /// The longest work of a rank.

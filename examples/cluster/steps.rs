@@ -38,9 +38,20 @@ pub struct Share {
 /// Times calls, which all ranks begin at the same time.
 pub fn timed<T>(
     cluster: &Cluster,
-    (step, log, count): (&str, u32, usize),
+    what: (&str, u32, usize),
     calls: u32,
     mut call: impl FnMut() -> Result<T, Failure>,
+) -> Result<(T, Timed), Failure> {
+    timed_after(cluster, what, calls, || (), |()| call())
+}
+
+/// The same, with what is made ready before each call and not timed.
+fn timed_after<T, I>(
+    cluster: &Cluster,
+    (step, log, count): (&str, u32, usize),
+    calls: u32,
+    mut ready: impl FnMut() -> I,
+    mut call: impl FnMut(I) -> Result<T, Failure>,
 ) -> Result<(T, Timed), Failure> {
     let mut value = None;
     let (mut times, mut before) = (Vec::new(), Vec::new());
@@ -48,10 +59,13 @@ pub fn timed<T>(
         if number == 1 {
             before = ledgers(cluster);
         }
+        // What the call before gave is gone by then.
+        drop(value.take());
+        let input = ready();
         // Nobody is ahead.
         cluster.agree(Ok(()))?;
         let start = Instant::now();
-        value = Some(call()?);
+        value = Some(call(input)?);
         cluster.agree(Ok(()))?;
         times.push(start.elapsed().as_secs_f64());
     }
@@ -100,10 +114,10 @@ pub fn ntt(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> 
             Direction::CosetForward => (Direction::CosetInverse, ntt.domain().coset()),
             _ => (Direction::Inverse, Scalar::ONE),
         };
-        let mut values = slice.clone();
-        let (_, timed) = timed(cluster, (name, log, 1), options.calls, || {
-            values.clone_from(&slice);
-            Ok(ntt.run(direction, &mut values, None)?)
+        let ready = || slice.clone();
+        let (mut values, timed) = timed_after(cluster, (name, log, 1), options.calls, ready, |mut values| {
+            ntt.run(direction, &mut values, None)?;
+            Ok(values)
         })?;
         let (omega, y) = (ntt.domain().omega(), x * shift);
         let numerator = y.pow_vartime([1u64 << log]) - Scalar::ONE;

@@ -77,6 +77,16 @@ impl<F: Element> SecretVec<F> {
     }
 }
 
+impl<F: Element> SecretVec<F> {
+    /// Zeros in place of secrets.
+    pub fn clear(&mut self) {
+        // SAFETY: zeros are elements.
+        clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&self.0);
+    }
+}
+
 impl<F: Element> Deref for SecretVec<F> {
     type Target = [F];
 
@@ -93,10 +103,7 @@ impl<F: Element> DerefMut for SecretVec<F> {
 
 impl<F: Element> Drop for SecretVec<F> {
     fn drop(&mut self) {
-        // SAFETY: zeros are elements.
-        clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
-        // Nobody reads them any more, but they are to be stored.
-        std::hint::black_box(&self.0);
+        self.clear();
     }
 }
 

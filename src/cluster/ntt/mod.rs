@@ -17,7 +17,7 @@ use std::time::Instant;
 pub use layout::Classes;
 use layout::Plan;
 use local::Local;
-use rounds::Rounds;
+use rounds::{Rounds, Spare};
 
 use super::job::Cluster;
 use crate::backend::{Abort, Traffic};
@@ -66,11 +66,12 @@ impl<F> Default for NttOptions<F> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct ClusterNtt<'c, F> {
+pub struct ClusterNtt<'c, F: NttField> {
     cluster: &'c Cluster,
     whole: NttDomain<F>,
     plan: Plan,
     block_bytes: usize,
+    spare: Spare<F>,
 }
 
 impl<'c, F: NttField> ClusterNtt<'c, F> {
@@ -95,7 +96,8 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         });
         let whole = cluster.agree(domain)?;
         cluster.check_same("size and options of the transform", format!("{log_n} {options:?}").as_bytes())?;
-        Ok(Self { cluster, whole, plan: Plan::new(log_n, cluster.size()), block_bytes: options.block_bytes })
+        let plan = Plan::new(log_n, cluster.size());
+        Ok(Self { cluster, whole, plan, block_bytes: options.block_bytes, spare: Spare::new() })
     }
 
     /// Where coefficients lie.
@@ -117,7 +119,8 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// becomes that of the result, whose length may be another. Called by all ranks. O(N·log N / ranks) products, and
     /// N/ranks elements sent by each.
     ///
-    /// Of a rank's devices the first two are used; a rank for each device is the way to use more.
+    /// Of a rank's devices the first two are used; a rank for each device is the way to use more. Memory of one slice, cleared, is
+    /// kept for the next call.
     ///
     /// # Errors
     /// On all ranks, if one of them has a slice of another length, aborted, or failed; slices are then as they were.
@@ -136,21 +139,21 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         self.cluster.agree(fits)?;
         let (result, traffic, fallbacks) = self.transform(direction, slice, abort)?;
         // The old one may be as secret as the new one.
-        drop(SecretVec(std::mem::replace(slice, result)));
+        self.spare.keep(SecretVec(std::mem::replace(slice, result)));
         Ok(self.report(start, traffic, fallbacks))
     }
 
     fn transform(&self, direction: Direction, slice: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Traffic, Vec<String>)> {
         let [columns, rows] = self.cluster.agree(self.dimensions(direction))?;
         let (from, to) = self.between(direction);
-        let rounds = Rounds::new(self.cluster, (from, to), columns, self.block_bytes);
-        let received = rounds.run(slice, abort)?;
-        let (result, mut done) = self.cluster.agree(self.cluster.working(|| rounds.rows(&rows, &received, abort)))?;
+        let rounds = Rounds::new(self.cluster, (from, to), columns, (self.block_bytes, &self.spare));
+        let mut result = rounds.run(slice, abort)?;
+        let mut done = self.cluster.agree(self.cluster.working(|| rounds.rows(&rows, &mut result, abort)))?;
         done.extend(rounds.done());
         let traffic = done.iter().fold(Traffic::default(), |sum, done| sum + done.traffic);
         let mut fallbacks: Vec<String> = done.into_iter().filter_map(|done| done.fallback).collect();
         fallbacks.dedup();
-        Ok((result, traffic, fallbacks))
+        Ok((std::mem::take(&mut result.0), traffic, fallbacks))
     }
 
     /// Where a direction comes from, and where it goes.

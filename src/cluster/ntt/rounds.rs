@@ -1,7 +1,8 @@
 //! Blocks of columns that are transformed and sent, round by round.
 
 use std::cell::RefCell;
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -16,28 +17,47 @@ use crate::{Error, Result};
 
 /// Blocks of a round, each in a lane of its own: one goes up while another comes down. The same on all ranks.
 const LANES: usize = 2;
+/// Elements that a core copies at a time.
+const PIECE: usize = 1 << 14;
 
 /// Blocks that a rank has transformed.
 type Turned<F> = Vec<(Block, SecretVec<F>)>;
 
-/// Memory of blocks of earlier rounds, whose contents nobody wants any more.
-struct Spare<F: NttField>(Mutex<Vec<SecretVec<F>>>);
+/// Memory whose contents nobody wants any more: asking the system for gigabytes takes longer than to fill them.
+pub(super) struct Spare<F: NttField>(Mutex<Vec<SecretVec<F>>>);
+
+/// Never what it holds.
+impl<F: NttField> fmt::Debug for Spare<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spare").finish_non_exhaustive()
+    }
+}
 
 impl<F: NttField> Spare<F> {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(Mutex::default())
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<SecretVec<F>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Elements that the caller overwrites, all of them.
     fn take(&self, length: usize) -> SecretVec<F> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all();
         let found = all.iter().position(|values| values.len() == length).map(|at| all.swap_remove(at));
         drop(all);
         found.unwrap_or_else(|| SecretVec::zeros(length))
     }
 
     fn give(&self, values: impl Iterator<Item = SecretVec<F>>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(values);
+        self.all().extend(values);
+    }
+
+    /// Keeps one slice for the next transform, cleared, and nothing else.
+    pub fn keep(&self, mut slice: SecretVec<F>) {
+        slice.clear();
+        *self.all() = vec![slice];
     }
 }
 
@@ -50,7 +70,7 @@ pub(super) struct Rounds<'a, F: NttField> {
     /// The blocks of each rank.
     blocks: Vec<Vec<Block>>,
     rows_at_once: usize,
-    spare: Spare<F>,
+    spare: &'a Spare<F>,
     done: RefCell<Vec<Done>>,
 }
 
@@ -59,21 +79,12 @@ impl<'a, F: NttField> Rounds<'a, F> {
         cluster: &'a Cluster,
         (from, to): (&'a Classes, &'a Classes),
         columns: Local<F>,
-        block_bytes: usize,
+        (block_bytes, spare): (usize, &'a Spare<F>),
     ) -> Self {
         let most = |classes: &Classes| (block_bytes / (size_of::<F>() * classes.class_length())).max(1);
         let most_log = most(from).ilog2();
         let blocks = (0..cluster.size()).map(|rank| blocks(from.slices(), rank, most_log)).collect();
-        Self {
-            cluster,
-            from,
-            to,
-            columns,
-            blocks,
-            rows_at_once: most(to),
-            spare: Spare::new(),
-            done: RefCell::default(),
-        }
+        Self { cluster, from, to, columns, blocks, rows_at_once: most(to), spare, done: RefCell::default() }
     }
 
     /// What was done to columns.
@@ -84,7 +95,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
     /// Transforms all columns and gives the rank's rows, one after another.
     pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
-        let mut rows = SecretVec::zeros(self.to.length(self.cluster.rank()));
+        let mut rows = self.spare.take(self.to.length(self.cluster.rank()));
         let mut next = self.cluster.working(|| self.work(0).run(slice, abort));
         for round in 0..rounds {
             let turned = self.take(self.cluster.agree(next)?);
@@ -108,21 +119,25 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Ok(rows)
     }
 
-    /// The second dimension.
-    pub fn rows(&self, rows: &Local<F>, from: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Vec<Done>)> {
+    /// The second dimension, in place.
+    pub fn rows(&self, rows: &Local<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<Done>> {
         let length = self.rows_at_once * self.to.class_length();
-        let mut result = SecretVec::zeros(from.len());
-        let mut lanes: [Vec<(&[F], &mut [F])>; LANES] = Default::default();
-        let pieces = from.chunks(length).zip(result.chunks_mut(length));
-        pieces.enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));
+        let mut lanes: [Vec<&mut [F]>; LANES] = Default::default();
+        values.chunks_mut(length).enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));
         let accelerator = self.cluster.accelerator();
         let lanes = lanes.into_iter().enumerate();
         let done = side_by_side("cluster ntt", lanes, |(lane, pieces)| {
-            let run = |(from, to): (&[F], &mut [F])| rows.run(accelerator, lane, (from, 0), to, abort);
+            let run = |piece: &mut [F]| {
+                // What failed half way down is done again from the piece.
+                let mut to = self.spare.take(piece.len());
+                let done = rows.run(accelerator, lane, (piece, 0), &mut to, abort)?;
+                copy(piece, &to);
+                self.spare.give([to].into_iter());
+                Ok(done)
+            };
             pieces.into_iter().map(run).collect::<Result<Vec<_>>>()
         });
-        let done = done.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok((std::mem::take(&mut result.0), done.into_iter().flatten().collect()))
+        Ok(done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn take(&self, (turned, done): (Turned<F>, Vec<Done>)) -> Turned<F> {
@@ -136,7 +151,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Work {
             accelerator: self.cluster.accelerator(),
             columns: &self.columns,
-            spare: &self.spare,
+            spare: self.spare,
             blocks: of_round(&self.blocks[rank], round),
             start: self.from.slices().range(rank).start,
         }
@@ -207,6 +222,12 @@ impl<F: NttField> Work<'_, F> {
         });
         results.into_iter().collect::<Result<Vec<_>>>().map(|results| results.into_iter().unzip())
     }
+}
+
+/// Copies by all cores.
+fn copy<F: NttField>(to: &mut [F], from: &[F]) {
+    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE));
+    pieces.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
