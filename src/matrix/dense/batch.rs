@@ -10,6 +10,8 @@ use crate::backend::Buffer;
 
 /// Products of more groups than this fill a device alone.
 const FEW_GROUPS: usize = 1024;
+/// Products of more terms than this take long enough for an abort to wait for.
+const FEW_TERMS: u128 = 1 << 28;
 
 /// A product that is to be made.
 pub(super) struct Task<'a> {
@@ -32,7 +34,8 @@ impl Task<'_> {
 
     fn is_small(&self) -> bool {
         let fields = self.factors.iter().all(|factor| factor.kind == Kind::Field);
-        fields && self.plan.method == Method::Lazy && (1..FEW_GROUPS).contains(&self.groups(Kind::Field))
+        let few = (1..FEW_GROUPS).contains(&self.groups(Kind::Field)) && self.problem.products() <= FEW_TERMS;
+        fields && few && self.plan.method == Method::Lazy
     }
 }
 

@@ -20,14 +20,15 @@ const COLUMNS: usize = 2 * LIMBS - 1;
 const BLOCKS: usize = 256;
 
 /// Four elements, limb by limb.
-type Block = [[u64; LANES]; LIMBS];
+type Block = [__m256i; LIMBS];
 
 /// Blocks of a row, which may be secret: cleared when dropped.
 struct Blocks(Vec<Block>);
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        self.0.fill([[0; LANES]; LIMBS]);
+        // SAFETY: zeros are registers' contents as any others.
+        self.0.fill(unsafe { std::mem::zeroed() });
         // Nobody reads them any more, but they are to be stored.
         std::hint::black_box(&self.0);
     }
@@ -41,7 +42,7 @@ pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [Sum]) -
         for start in (0..whole).step_by(LANES * BLOCKS) {
             let some = start..(start + LANES * BLOCKS).min(whole);
             // SAFETY: the processor has it.
-            let blocks = Blocks(elements(&row[some.clone()]).iter().map(|four| unsafe { split(four) }).collect());
+            let blocks = Blocks(elements(&row[some.clone()]).iter().map(|four| unsafe { limbs(four) }).collect());
             for (number, sum) in sums.iter_mut().enumerate() {
                 let column = &columns[number * length..][some.clone()];
                 // SAFETY: as above.
@@ -60,11 +61,13 @@ fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
     as_bytes(elements).as_chunks().0.as_chunks().0
 }
 
-/// The limbs of four elements.
+/// The limbs of four elements. As below, no closure goes to a function without the instructions: it would not be inlined there.
+#[inline]
 #[target_feature(enable = "avx2")]
-fn limbs(four: &[[u8; 32]; LANES]) -> [__m256i; LIMBS] {
+fn limbs(four: &[[u8; 32]; LANES]) -> Block {
     // SAFETY: an element is as long as a register, and the load needs no alignment.
-    let [a, b, c, d] = four.each_ref().map(|element| unsafe { _mm256_loadu_si256(element.as_ptr().cast()) });
+    let load = |element: &[u8; 32]| unsafe { _mm256_loadu_si256(element.as_ptr().cast()) };
+    let [a, b, c, d] = [load(&four[0]), load(&four[1]), load(&four[2]), load(&four[3])];
     // Of a and b, and of c and d: words 0 and 2, words 1 and 3.
     let even = [_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d)];
     let odd = [_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d)];
@@ -88,11 +91,6 @@ fn limbs(four: &[[u8; 32]; LANES]) -> [__m256i; LIMBS] {
     ]
 }
 
-#[target_feature(enable = "avx2")]
-fn split(four: &[[u8; 32]; LANES]) -> Block {
-    limbs(four).map(|limb| words(limb))
-}
-
 /// A register's words.
 #[target_feature(enable = "avx2")]
 fn words(register: __m256i) -> [u64; LANES] {
@@ -105,17 +103,19 @@ fn words(register: __m256i) -> [u64; LANES] {
 /// sum + Σ p_i·q_j with i + j = COLUMN.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &[__m256i; LIMBS], q: &[__m256i; LIMBS]) {
+fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &Block, q: &Block) {
     let mut total = sum[COLUMN];
-    let first = COLUMN.saturating_sub(LIMBS - 1);
-    for i in first..=COLUMN - first {
-        total = _mm256_add_epi64(total, _mm256_mul_epu32(p[i], q[COLUMN - i]));
+    // A loop of known length, which compilers unroll.
+    for i in 0..LIMBS {
+        if i <= COLUMN && COLUMN - i < LIMBS {
+            total = _mm256_add_epi64(total, _mm256_mul_epu32(p[i], q[COLUMN - i]));
+        }
     }
     sum[COLUMN] = total;
 }
 
 macro_rules! columns {
-    ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(column::<$column>(&mut $sum, &$p, &$q);)* };
+    ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(column::<$column>(&mut $sum, $p, &$q);)* };
 }
 
 /// Sums of a row's products with a column, limb by limb, all lanes together; at most [`BLOCKS`] blocks.
@@ -123,8 +123,6 @@ macro_rules! columns {
 fn products(row: &[Block], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
     let mut sums = [_mm256_setzero_si256(); COLUMNS];
     for (p, q) in row.iter().zip(column_of_b) {
-        // SAFETY: four words are as long as a register, and the load needs no alignment.
-        let p: [__m256i; LIMBS] = std::array::from_fn(|i| unsafe { _mm256_loadu_si256(p[i].as_ptr().cast()) });
         let q = limbs(q);
         columns!(sums p q: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18);
     }
