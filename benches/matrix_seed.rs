@@ -62,6 +62,7 @@ fn run() -> Result<(), Failure> {
     for montgomery in [true, false] {
         let what = if montgomery { "montgomery" } else { "remainder" };
         table.measure("modulo_64", what, |cuda| kernels::modulo(cuda, montgomery));
+        table.measure("modulo_255", what, |cuda| kernels::modulo_long(cuda, montgomery));
     }
     for percent in [0.1, 1.0, 5.0, 10.0, 20.0, 50.0] {
         updates::measure(&mut table, percent);

@@ -108,13 +108,27 @@ DEVICE u32 changes_before(marks_t known, u32 i) {
     return known.shifts[i] + known.sums[i / SCAN_GROUP];
 }
 
-// The matrix with changes made, its coefficients in the order of its non-zeros behind 1 and −1. A work-item a non-zero of the old
-// one, then one a change, then one a row pointer.
+// Row pointers of the matrix with changes made: a kernel of their own, so that the host has them while the rest is made. A
+// work-item a pointer.
 KERNEL(SCAN_GROUP)
-void changes_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL u32 *marks, u32 all_rows,
-                   u32 nonzeros, GLOBAL const u32 *pointers, u32 column_bits, u32 index_bits, GLOBAL const u32 *entries,
-                   GLOBAL const u32 *indices, GLOBAL const F(t) *dictionary, GLOBAL u32 *new_pointers,
-                   GLOBAL u32 *new_columns, GLOBAL F(t) *coefficients) {
+void changes_pointers(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL u32 *marks, u32 all_rows,
+                      GLOBAL const u32 *pointers, GLOBAL u32 *new_pointers) {
+    changes_t these = changes_of(count, rows, changes);
+    marks_t known = changes_marks(count, marks);
+    u32 row = GLOBAL_ID;
+    if (row > all_rows) return;
+    // The first change of this row or a later one.
+    u32 i = these.starts[row == 0 ? 0 : changes_up_to(these.numbers, rows, row - 1)];
+    u32 groups = (count + SCAN_GROUP - 1) / SCAN_GROUP;
+    new_pointers[row] = pointers[row] + (i < count ? changes_before(known, i) : known.sums[groups]);
+}
+
+// The matrix with changes made, its coefficients in the order of its non-zeros behind 1 and −1. A work-item a non-zero of the old
+// one, then one a change.
+KERNEL(SCAN_GROUP)
+void changes_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL u32 *marks, u32 nonzeros,
+                   u32 column_bits, u32 index_bits, GLOBAL const u32 *entries, GLOBAL const u32 *indices,
+                   GLOBAL const F(t) *dictionary, GLOBAL u32 *new_columns, GLOBAL F(t) *coefficients) {
     csr_t a = CSR_MATRIX;
     changes_t these = changes_of(count, rows, changes);
     marks_t known = changes_marks(count, marks);
@@ -141,11 +155,5 @@ void changes_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const 
         u32 place = known.places[i] + changes_before(known, i);
         new_columns[place] = these.columns[i] & 0x7fffffffu;
         coefficients[(u64)place + 2] = values[i];
-    } else if (number - nonzeros - count <= all_rows) {
-        u32 row = (u32)(number - nonzeros - count);
-        // The first change of this row or a later one.
-        u32 i = these.starts[row == 0 ? 0 : changes_up_to(these.numbers, rows, row - 1)];
-        u32 groups = (count + SCAN_GROUP - 1) / SCAN_GROUP;
-        new_pointers[row] = pointers[row] + (i < count ? changes_before(known, i) : known.sums[groups]);
     }
 }

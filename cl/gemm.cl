@@ -54,34 +54,51 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
     if (work.row + row < work.rows && column < work.columns) c[gemm_at(view, work.row + row, column)] = value;
 }
 
+// A group's tile of C, by a way to sum products of elements: of what `work` and the views say.
+#define GEMM_SUM(sum_type, zero, add, value)                                                           \
+    LOCAL gemm_half_t a_tile[2][2 * GEMM_DEPTH * GEMM_ROWS], b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS]; \
+    sum_type sum[2];                                                                                   \
+    sum[0] = zero(), sum[1] = zero();                                                                  \
+    gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);            \
+    for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {                                   \
+        ASYNC_WAIT();                                                                                  \
+        BARRIER();                                                                                     \
+        gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                                 \
+        gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                                 \
+        _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                         \
+            F(t) factor = gemm_join(b_tile[now], depth, GEMM_COLUMNS, work.my_column);                 \
+            _Pragma("unroll") for (u32 i = 0; i < 2; i++)                                              \
+                add(&sum[i], gemm_join(a_tile[now], depth, GEMM_ROWS, work.my_row + 8 * i), factor);   \
+        }                                                                                              \
+    }                                                                                                  \
+    gemm_put(c, c_view, work, work.my_row, value(sum[0]));                                             \
+    gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));
+
 // Products of elements by a way to sum them. Grid: a group a tile of C, row by row.
-#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                    \
-    KERNEL(GEMM_GROUP)                                                                                                   \
-    void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b),  \
-              GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                            \
-        LOCAL gemm_half_t a_tile[2][2 * GEMM_DEPTH * GEMM_ROWS], b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];               \
-        gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                 \
-        gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                       \
-        sum_type sum[2];                                                                                                 \
-        sum[0] = zero(), sum[1] = zero();                                                                                \
-        gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);                          \
-        for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {                                                 \
-            ASYNC_WAIT();                                                                                                \
-            BARRIER();                                                                                                   \
-            gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                                               \
-            gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                                               \
-            _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                                       \
-                F(t) factor = gemm_join(b_tile[now], depth, GEMM_COLUMNS, work.my_column);                               \
-                _Pragma("unroll") for (u32 i = 0; i < 2; i++)                                                            \
-                    add(&sum[i], gemm_join(a_tile[now], depth, GEMM_ROWS, work.my_row + 8 * i), factor);                 \
-            }                                                                                                            \
-        }                                                                                                                \
-        gemm_put(c, c_view, work, work.my_row, value(sum[0]));                                                           \
-        gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));                                                       \
+#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                   \
+    KERNEL(GEMM_GROUP)                                                                                                  \
+    void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), \
+              GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                           \
+        gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                \
+        gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                      \
+        GEMM_SUM(sum_type, zero, add, value)                                                                            \
     }
 
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
+
+// Products of several pairs of one shape: a_first and b_first are those of the first pair, and each has two numbers more in `firsts`.
+// Products lie one after the other, row after row. Grid: so many groups for each pair, from number `pair` on.
+KERNEL(GEMM_GROUP)
+void gemm_lazy_many(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
+                    GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
+    u64 mine = pair + GROUP_ID / groups;
+    gemm_view_t a_start = GEMM_TAKE(a), b_start = GEMM_TAKE(b), c_start = GEMM_TAKE(c);
+    gemm_view_t a_view = gemm_moved(a_start, firsts[2 * mine]), b_view = gemm_moved(b_start, firsts[2 * mine + 1]);
+    gemm_view_t c_view = gemm_moved(c_start, mine * rows * columns);
+    gemm_work_t work = gemm_work_of(GROUP_ID % groups, rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
+    GEMM_SUM(F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
+}
 
 // Small entries of A, of so many bytes, times elements. Grid as above.
 KERNEL(GEMM_GROUP)

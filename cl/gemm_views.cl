@@ -24,14 +24,24 @@ typedef struct {
     u32 row, column, my_row, my_column;
 } gemm_work_t;
 
-// Of a group that makes tall × wide entries, row by row of tiles, with so many work-items beside each other.
-DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns, u32 tall, u32 wide, u32 beside) {
+// Of a product's group that makes tall × wide entries, row by row of tiles, with so many work-items beside each other.
+DEVICE gemm_work_t gemm_work_of(u32 group, u32 rows, u32 inner, u32 columns, u32 tall, u32 wide, u32 beside) {
     gemm_work_t work;
     u32 across = (columns + wide - 1) / wide;
     work.rows = rows, work.inner = inner, work.columns = columns;
-    work.row = GROUP_ID / across * tall, work.column = GROUP_ID % across * wide;
+    work.row = group / across * tall, work.column = group % across * wide;
     work.my_row = LOCAL_ID / beside, work.my_column = LOCAL_ID % beside;
     return work;
+}
+
+DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns, u32 tall, u32 wide, u32 beside) {
+    return gemm_work_of(GROUP_ID, rows, inner, columns, tall, wide, beside);
+}
+
+// The view of pair number `pair`, whose factor begins so many entries after that of the view; on CUDA it may be before it, modulo 2⁶⁴.
+DEVICE gemm_view_t gemm_moved(gemm_view_t view, u64 entries) {
+    view.first += entries;
+    return view;
 }
 
 // A small entry, with 2³¹ added.

@@ -28,6 +28,21 @@ void experiment_plain(u32 n, const float *a, const float *b, float *c) {
     c[(u64)row * n + column] = sum;
 }
 
+// The same of numbers of 16 bits, with sums of 32.
+DEVICE float experiment_number(const u16 *half) {
+    float number;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(*half));
+    return number;
+}
+
+KERNEL(EXPERIMENT_GROUP)
+void experiment_plain_half(u32 n, const u16 *a, const u16 *b, float *c) {
+    u32 across = n / 16, row = GROUP_ID / across * 16 + LOCAL_ID / 16, column = GROUP_ID % across * 16 + LOCAL_ID % 16;
+    float sum = 0;
+    for (u32 k = 0; k < n; k++) sum += experiment_number(&a[(u64)row * n + k]) * experiment_number(&b[(u64)k * n + column]);
+    c[(u64)row * n + column] = sum;
+}
+
 // The same by tiles of 32 × 32 in local memory: a work-item four entries of a column.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_tiled(u32 n, const float *a, const float *b, float *c) {
@@ -103,6 +118,41 @@ void experiment_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
 #endif
 }
 
+// The same by 32 k at a time in local memory, four words a load. Rows there are 20 words apart: no bank is met twice.
+KERNEL(EXPERIMENT_GROUP)
+void experiment_packed_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
+#if __CUDA_ARCH__ >= 800
+    __shared__ __align__(16) u32 a_tile[64][20], b_tile[128][20];
+    u32 across = n / 128, warp = LOCAL_ID / 32, g = LOCAL_ID % 32 / 4, t = LOCAL_ID % 4, pitch = n / 2;
+    u32 row = GROUP_ID / across * 64, column = GROUP_ID % across * 128, down = warp / 4 * 32 + g, beside = warp % 4 * 32 + g;
+    u32 line = LOCAL_ID / 4, four = LOCAL_ID % 4 * 4;
+    float sum[2][4][4];
+    for (u32 i = 0; i < 32; i++) sum[i / 16][i / 4 % 4][i % 4] = 0;
+    for (u32 k = 0; k < pitch; k += 16) {
+        *(uint4 *)&a_tile[line][four] = *(const uint4 *)&a[(u64)(row + line) * pitch + k + four];
+        for (u32 i = 0; i < 128; i += 64)
+            *(uint4 *)&b_tile[line + i][four] = *(const uint4 *)&b[(u64)(column + line + i) * pitch + k + four];
+        BARRIER();
+#pragma unroll
+        for (u32 depth = 0; depth < 16; depth += 8) {
+            u32 x[2][4], y[4][2];
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) x[i / 4][i % 4] = a_tile[down + i / 4 * 16 + i % 2 * 8][depth + t + i % 4 / 2 * 4];
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) y[i / 2][i % 2] = b_tile[beside + i / 2 * 8][depth + t + i % 2 * 4];
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) experiment_mma(sum[i / 4][i % 4], x[i / 4], y[i % 4]);
+        }
+        BARRIER();
+    }
+#pragma unroll
+    for (u32 i = 0; i < 32; i++) {
+        u32 r = row + down + i / 16 * 16 + i % 4 / 2 * 8, s = column + warp % 4 * 32 + i / 4 % 4 * 8 + 2 * t + i % 2;
+        c[(u64)r * n + s] = sum[i / 16][i / 4 % 4][i % 4];
+    }
+#endif
+}
+
 // x·yʳ modulo m, by the remainder of each product.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_remainder(u32 rounds, u64 m, const u64 *x, u64 *out) {
@@ -120,6 +170,122 @@ void experiment_montgomery(u32 rounds, u64 m, u64 inverse, const u64 *x, u64 *ou
         // The low words add up to zero or to R.
         u64 sum = high + __umul64hi(q, m) + (low != 0);
         value = sum >= m ? sum - m : sum;
+    }
+    out[GLOBAL_ID] = value;
+}
+
+// The same of numbers of eight words.
+typedef struct {
+    u32 limb[8];
+} experiment_long_t;
+
+// A number below 2m and its ninth word, less m where that leaves nothing negative.
+DEVICE void experiment_reduce(experiment_long_t *number, u32 above, experiment_long_t m) {
+    experiment_long_t less;
+    i64 borrow = 0;
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) {
+        borrow += (i64)number->limb[i] - m.limb[i];
+        less.limb[i] = (u32)borrow;
+        borrow >>= 32;
+    }
+    if (borrow + above >= 0) *number = less;
+}
+
+// By long division of each product (Knuth, volume 2, 4.3.1, algorithm D): `scaled` is m times 2^shift, with the highest bit set, and
+// so is the product then.
+KERNEL(EXPERIMENT_GROUP)
+void experiment_remainder_long(u32 rounds, u32 shift, const experiment_long_t *scaled, const experiment_long_t *x,
+                               experiment_long_t *out) {
+    experiment_long_t m = *scaled, value = x[GLOBAL_ID], factor = value;
+#pragma unroll 1
+    for (u32 round = 0; round < rounds; round++) {
+        u32 product[16];
+#pragma unroll
+        for (u32 i = 0; i < 16; i++) product[i] = 0;
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            u64 carry = 0;
+#pragma unroll
+            for (u32 j = 0; j < 8; j++) {
+                carry += (u64)value.limb[i] * factor.limb[j] + product[i + j];
+                product[i + j] = (u32)carry;
+                carry >>= 32;
+            }
+            product[i + 8] = (u32)carry;
+        }
+        if (shift > 0) {
+#pragma unroll
+            for (u32 i = 15; i > 0; i--) product[i] = product[i] << shift | product[i - 1] >> (32 - shift);
+            product[0] <<= shift;
+        }
+        // The upper half is below m: eight digits of the quotient are left.
+#pragma unroll
+        for (u32 at = 8; at-- > 0;) {
+            u64 top = (u64)product[at + 8] << 32 | product[at + 7], digit = top / m.limb[7], rest = top % m.limb[7];
+            if (digit > 0xffffffff) rest += (digit - 0xffffffff) * m.limb[7], digit = 0xffffffff;
+#pragma unroll
+            for (u32 i = 0; i < 2; i++)
+                if (rest >> 32 == 0 && digit * m.limb[6] > (rest << 32 | product[at + 6])) digit--, rest += m.limb[7];
+            i64 borrow = 0;
+            u64 carry = 0;
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) {
+                carry += digit * m.limb[i];
+                borrow += (i64)product[at + i] - (u32)carry;
+                product[at + i] = (u32)borrow;
+                carry >>= 32, borrow >>= 32;
+            }
+            if (borrow + product[at + 8] - (i64)carry >= 0) continue;
+            carry = 0;
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) {
+                carry += (u64)product[at + i] + m.limb[i];
+                product[at + i] = (u32)carry;
+                carry >>= 32;
+            }
+        }
+#pragma unroll
+        for (u32 i = 0; i < 8; i++)
+            value.limb[i] = shift == 0 ? product[i] : product[i] >> shift | (i < 7 ? product[i + 1] << (32 - shift) : 0);
+    }
+    out[GLOBAL_ID] = value;
+}
+
+// By Montgomery's product with R = 2²⁵⁶: numbers are below m < 2²⁵⁵, and so are results; `inverse` is −m⁻¹ mod 2³².
+KERNEL(EXPERIMENT_GROUP)
+void experiment_montgomery_long(u32 rounds, u32 inverse, const experiment_long_t *modulus, const experiment_long_t *x,
+                                experiment_long_t *out) {
+    experiment_long_t m = *modulus, value = x[GLOBAL_ID], factor = value;
+#pragma unroll 1
+    for (u32 round = 0; round < rounds; round++) {
+        u32 sum[9];
+#pragma unroll
+        for (u32 i = 0; i < 9; i++) sum[i] = 0;
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            u64 carry = 0;
+#pragma unroll
+            for (u32 j = 0; j < 8; j++) {
+                carry += (u64)value.limb[i] * factor.limb[j] + sum[j];
+                sum[j] = (u32)carry;
+                carry >>= 32;
+            }
+            u64 above = carry + sum[8];
+            u32 q = sum[0] * inverse;
+            carry = ((u64)q * m.limb[0] + sum[0]) >> 32;
+#pragma unroll
+            for (u32 j = 1; j < 8; j++) {
+                carry += (u64)q * m.limb[j] + sum[j];
+                sum[j - 1] = (u32)carry;
+                carry >>= 32;
+            }
+            above += carry;
+            sum[7] = (u32)above, sum[8] = (u32)(above >> 32);
+        }
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) value.limb[i] = sum[i];
+        experiment_reduce(&value, sum[8], m);
     }
     out[GLOBAL_ID] = value;
 }

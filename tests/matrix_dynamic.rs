@@ -319,8 +319,8 @@ fn a_failure_leaves_the_old_version() {
         let (matrix, expected) = changed(&accelerator);
         // The changes are there, so that the launch is the merge's.
         whole(&matrix, &expected);
-        for _ in 0..2 {
-            device.fail_after(0);
+        for launch in 0..2 {
+            device.fail_after(launch);
             let error = matrix.merge().expect_err("injected").to_string();
             assert!(error.contains("injected"), "{error}");
             assert_eq!((matrix.explain().merges, matrix.explain().changes), (0, 90));
@@ -353,6 +353,32 @@ fn the_host_has_what_a_device_merged() {
         let mut y = vec![Fr::one(); 40];
         let report = matrix.snapshot().expect("a snapshot").multiply(&x(30), &mut y, None).expect("the CPU's");
         assert!(y == expected && report.backend == BackendKind::Cpu, "{report}");
+    }
+}
+
+/// Merges of a matrix that grows take the memory of those before, once there is some.
+#[test]
+fn merges_find_memory() {
+    let (side, each) = (200, 200);
+    let mut model = Model::default();
+    let change = |i: usize| {
+        let place = i * 7919 % (side * side);
+        Change { row: place / side, column: place % side, action: Action::Set(Fr::from(i as u64 + 3)) }
+    };
+    (0..80 * each).for_each(|i| model.change(&change(i)));
+    for accelerator in alone(None) {
+        let matrix = DynamicCsr::new(&accelerator, model.csr(side, side), NEVER).expect("a matrix");
+        let mut blocks = Vec::new();
+        for round in 80..89 {
+            matrix.update(&(round * each..(round + 1) * each).map(change).collect::<Vec<_>>()).expect("changes");
+            times(&matrix, &x(side), side);
+            matrix.merge().expect("a merge");
+            blocks.push(accelerator.devices()[0].blocks_asked_for());
+        }
+        assert!(blocks[2..].iter().all(|number| *number == blocks[2]), "{accelerator:?}: {blocks:?}");
+        let mut after = model.clone();
+        (80 * each..89 * each).for_each(|i| after.change(&change(i)));
+        assert!(times(&matrix, &x(side), side) == after.times(&x(side), side));
     }
 }
 

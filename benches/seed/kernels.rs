@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use ff::{Field, PrimeField};
+use halo2curves::bn256::Fr;
+use num_bigint::BigUint;
 use proofwarp::backend::Arg;
+use proofwarp::field::as_bytes;
 use proofwarp::program::Program;
 use proofwarp::{Accelerator, Buffer, Device, Stream};
 
-use crate::common::{Answer, Failure, Outcome, median};
+use crate::common::{Answer, Failure, Outcome, inputs, median};
 use crate::{LOG_SIDE, check};
 
 /// Work-items of a group, `EXPERIMENT_GROUP`, and words of local memory, `EXPERIMENT_WORDS`.
@@ -21,10 +25,12 @@ const MODULUS: u64 = (1 << 61) - 1;
 const ENTRIES: u32 = 4;
 
 /// Kernels of floating point numbers, what they are called, and how many entries a work-item makes.
-pub const FLOATS: [(&str, &str, usize); 4] = [
+pub const FLOATS: [(&str, &str, usize); 6] = [
+    ("experiment_plain_half", "plain, 16 bits", 1),
     ("experiment_plain", "plain", 1),
     ("experiment_tiled", "tiled", 4),
     ("experiment_packed", "packed", 4),
+    ("experiment_packed_tensor", "packed, tensor cores, 16 bits", 32),
     ("experiment_tensor", "tensor cores, 16 bits", 32),
 ];
 
@@ -46,13 +52,13 @@ pub fn floats(cuda: &Accelerator, (kernel, entries_of_item): (&str, usize)) -> R
     let side = 1usize << LOG_SIDE;
     let entry = |i: usize, seed: usize| (i.wrapping_mul(0x9e37_79b9 + 2 * seed) >> 11) as u32 % ENTRIES;
     let [a, b] = [1, 2].map(|seed| (0..side * side).map(|i| entry(i, seed)).collect::<Vec<u32>>());
-    let half = kernel == "experiment_tensor";
     let mut run = Run::new(cuda)?;
-    // The last kernel takes B by its columns.
+    // Tensor cores take B by its columns.
     let columns: Vec<u32> = (0..side * side).map(|i| b[i % side * side + i / side]).collect();
-    let (of_a, of_b) = match half {
-        true => (run.upload(&halves(&a))?, run.upload(&halves(&columns))?),
-        false => (run.upload(&singles(&a))?, run.upload(&singles(&b))?),
+    let (of_a, of_b) = match (kernel.ends_with("tensor"), kernel.ends_with("half")) {
+        (true, _) => (run.upload(&halves(&a))?, run.upload(&halves(&columns))?),
+        (_, true) => (run.upload(&halves(&a))?, run.upload(&halves(&b))?),
+        _ => (run.upload(&singles(&a))?, run.upload(&singles(&b))?),
     };
     let of_c = run.stream.allocate(4 * side * side)?;
     let args =
@@ -102,6 +108,36 @@ pub fn modulo(cuda: &Accelerator, montgomery: bool) -> Result<Outcome, Failure> 
         let expected = (0..ROUNDS).fold(x, |value, _| times(times(value, x), scale));
         check(found[number] == expected)?;
     }
+    run.time(kernel, &args)
+}
+
+/// The same of elements of BN254's scalar field, of 254 bits.
+pub fn modulo_long(cuda: &Accelerator, montgomery: bool) -> Result<Outcome, Failure> {
+    let mut run = Run::new(cuda)?;
+    run.items = ITEMS / 8;
+    let elements: Vec<Fr> = inputs::coefficients(run.items);
+    // In Montgomery form, as they lie, or as numbers.
+    let bytes = |elements: &[Fr]| match montgomery {
+        true => as_bytes(elements).to_vec(),
+        false => elements.iter().flat_map(|element| element.to_repr().as_ref().to_vec()).collect(),
+    };
+    let modulus = BigUint::from_bytes_le((-Fr::ONE).to_repr().as_ref()) + 1u32;
+    let low = modulus.iter_u32_digits().next().ok_or("a modulus without digits")?;
+    let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(low.wrapping_mul(x))));
+    let shift = 256 - modulus.bits() as u32;
+    let (kernel, number, words) = match montgomery {
+        true => ("experiment_montgomery_long", inverse.wrapping_neg(), modulus.to_u32_digits()),
+        false => ("experiment_remainder_long", shift, (modulus << shift).to_u32_digits()),
+    };
+    let (words, x) = (run.upload(&words)?, run.upload(&bytes(&elements))?);
+    let out = run.stream.allocate(32 * run.items)?;
+    let buffers = [&words, &x, &out].map(|buffer| Arg::Memory(buffer.handle()));
+    let args = [&[Arg::U32(ROUNDS), Arg::U32(number)][..], &buffers].concat();
+    run.launch(kernel, &args)?;
+    let found: Vec<[u8; 32]> = run.words(&out, run.items)?;
+    let some = (0..run.items).step_by(501);
+    let expected: Vec<Fr> = some.clone().map(|item| elements[item].pow_vartime([u64::from(ROUNDS) + 1])).collect();
+    check(some.flat_map(|item| found[item]).eq(bytes(&expected)))?;
     run.time(kernel, &args)
 }
 

@@ -14,8 +14,9 @@ use crate::common::{Failure, Outcome};
 use crate::{LOG_SIDE, Table, check};
 
 const SIDE: usize = 1 << LOG_SIDE;
-/// Changes that are appended, merged one by one, and made in place.
+/// Changes that are appended, merged one by one, and made in place; batches that are multiplied.
 const APPENDED: usize = 1 << 14;
+const MULTIPLIED: usize = 8;
 const MERGED: usize = 20;
 const IN_PLACE: usize = 20;
 
@@ -28,8 +29,10 @@ pub fn measure(table: &mut Table, percent: f64) {
     let rows = rows(percent);
     table.measure_on_host(&operation, "in place, by one core", || in_place(&rows));
     for batch in [1, 32, 1024] {
-        let what = format!("appended, {batch} at a time, and a product");
+        let what = format!("appended, {batch} at a time");
         table.measure(&operation, &what, |cuda| appended(cuda, &rows, batch));
+        let what = format!("appended, {batch} at a time, each time with a product");
+        table.measure(&operation, &what, |cuda| multiplied(cuda, &rows, batch));
     }
     table.measure(&operation, "merged one by one", |cuda| merged(cuda, &rows));
 }
@@ -72,6 +75,22 @@ fn appended(cuda: &Accelerator, rows: &[Vec<(usize, Fr)>], batch: usize) -> Resu
     matrix.merge()?;
     check(product(&matrix, &x)? == before)?;
     Ok(a_change(elapsed, APPENDED))
+}
+
+/// Batches with a product after each: what a product takes is part of it.
+fn multiplied(cuda: &Accelerator, rows: &[Vec<(usize, Fr)>], batch: usize) -> Result<Outcome, Failure> {
+    let (matrix, changes) = (dynamic(cuda, rows)?, changes(MULTIPLIED * batch));
+    let x: Vec<Fr> = (0..SIDE as u64).map(|i| Fr::from(i * i + 3)).collect();
+    product(&matrix, &x)?;
+    let (mut last, start) = (Vec::new(), Instant::now());
+    for changes in changes.chunks(batch) {
+        matrix.update(changes)?;
+        last = product(&matrix, &x)?;
+    }
+    let elapsed = start.elapsed();
+    matrix.merge()?;
+    check(product(&matrix, &x)? == last)?;
+    Ok(a_change(elapsed, changes.len()))
 }
 
 /// Our own parallel rebuild for each change.

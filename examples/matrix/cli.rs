@@ -45,6 +45,15 @@ pub enum What {
         #[arg(long)]
         compare: bool,
     },
+    /// Small dense matrices, many products in one call
+    Batch {
+        /// Rows and columns
+        #[arg(long, value_name = "N", default_value_t = 64, value_parser = size)]
+        size: usize,
+        /// Products
+        #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+        count: u32,
+    },
     /// A sparse matrix that changes between products
     Sparse {
         /// Rows and columns

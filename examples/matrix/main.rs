@@ -1,9 +1,11 @@
-//! Times products of field matrices, checks each, and shows what ran where: dense ones, sparse ones that change, a quantised layer.
+//! Times products of field matrices, checks each, and shows what ran where: dense ones, small ones together, sparse ones that
+//! change, a quantised layer.
 //!
 //! `cargo run --release --example matrix -- --help`
 
 #[path = "../groth16/backend.rs"]
 mod backend;
+mod batch;
 mod cli;
 #[path = "../groth16/exit.rs"]
 mod exit;
@@ -85,7 +87,7 @@ fn measure<F: NttField + SumcheckField<Base = F>>(
         What::Sparse { size, density, updates } => {
             sparse::measure::<F>(accelerator, *size, *density, *updates, options.runs)
         }
-        What::Gemm { .. } | What::Layer { .. } => measure_dense::<F, F>(accelerator, options),
+        What::Gemm { .. } | What::Batch { .. } | What::Layer { .. } => measure_dense::<F, F>(accelerator, options),
     }
 }
 
@@ -96,6 +98,7 @@ fn measure_dense<F: DenseField, E: SumcheckField<Base = F>>(
 ) -> Result<Vec<Outcome>, Failure> {
     match &options.what {
         What::Gemm { size, compare } => gemm::measure::<F>(accelerator, *size, *compare, options.runs),
+        What::Batch { size, count } => batch::measure::<F>(accelerator, *size, *count as usize, options.runs),
         What::Layer { inputs, outputs, batch } => {
             layer::measure::<F, E>(accelerator, [*outputs, *inputs, *batch], options.runs)
         }

@@ -1,7 +1,7 @@
 //! Strides, blocks, transposes, and products into parts of memory.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{Dense, Options, View};
+use proofwarp::matrix::dense::{Dense, DenseField, Method, Options, View};
 
 use crate::common::accelerators_and_cpu;
 use crate::tools::{METHODS, elements, options, product, upload};
@@ -82,4 +82,48 @@ fn a_batch() {
             assert!(c.download().expect("download") == alone.download().expect("download"));
         }
     }
+}
+
+/// Small products of one shape, which are one launch where they are blocks of two matrices, among others.
+pub fn together<F: DenseField>() {
+    let (count, [rows, inner, columns]) = (7, [70, 21, 35]);
+    let (left, right) = (elements::<F>(count * rows * inner, 1), elements::<F>(count * inner * columns, 2));
+    let options = Options::default().method(Method::Lazy);
+    let expected: Vec<Vec<F>> = left
+        .chunks(rows * inner)
+        .zip(right.chunks(inner * columns))
+        .map(|(a, b)| product((a, b), [rows, inner, columns], |a, b| a * b))
+        .collect();
+    for accelerator in accelerators_and_cpu() {
+        let a = upload(&accelerator, &left, count * rows, inner);
+        let b = upload(&accelerator, &right, count * inner, columns);
+        let blocks = |matrix: &Dense<F>, rows: usize| -> Vec<Dense<F>> {
+            let block = |i| matrix.block(i * rows..(i + 1) * rows, 0..matrix.columns()).expect("inside");
+            (0..count).map(block).collect()
+        };
+        let (a, b) = (blocks(&a, rows), blocks(&b, inner));
+        let pairs: Vec<_> = a.iter().zip(&b).collect();
+        let products = Dense::multiply_batch(&pairs, &options, None).expect("products");
+        let launches = products[0].report().expect("a report").traffic.launches;
+        assert_eq!(launches, u32::from(!accelerator.devices().is_empty()), "{accelerator:?}");
+        let download = |product: &Dense<F>| product.download().expect("download");
+        assert!(products.iter().map(download).eq(expected.iter().cloned()), "{accelerator:?}");
+        // Of memory of their own, the other way round, with another shape and other strides among them.
+        let own = |entries: &[F], rows: usize| upload(&accelerator, entries, rows, entries.len() / rows);
+        let a: Vec<_> = left.chunks(rows * inner).rev().map(|entries| own(entries, rows)).collect();
+        let b: Vec<_> = right.chunks(inner * columns).rev().map(|entries| own(entries, inner)).collect();
+        let [down, across] = [products[0].transposed(), products[1].block(3..40, 0..columns).expect("inside")];
+        let mut pairs: Vec<_> = a.iter().zip(&b).collect();
+        pairs.insert(2, (&across, &down));
+        let mixed = Dense::multiply_batch(&pairs, &options, Some(&|| false)).expect("products");
+        let found = mixed.iter().enumerate().filter(|(number, _)| *number != 2).map(|(_, product)| download(product));
+        assert!(found.eq(expected.iter().rev().cloned()), "{accelerator:?}");
+        let alone = across.multiply(&down, &options, None).expect("a product");
+        assert!(download(&mixed[2]) == download(&alone), "{accelerator:?}");
+    }
+}
+
+#[test]
+fn a_batch_of_one_launch() {
+    together::<Fr>();
 }

@@ -9,6 +9,7 @@ use crate::common::{accelerators_and_cpu, rng};
 use crate::products::{extremes, residues, shapes};
 use crate::tools::{METHODS, bytes, element, elements, options, product, upload};
 use crate::vectors::{agrees, of_elements};
+use crate::views::together;
 
 macro_rules! of_both {
     ($($check:ident)*) => {
@@ -30,6 +31,7 @@ of_both! {
     several_tiles_in_any_order
     numbers_and_bounds
     a_wrong_entry_is_caught
+    together
 }
 
 fn of_bytes<F: DenseField>() {

@@ -2,6 +2,9 @@
 
 use rayon::prelude::*;
 
+#[cfg(target_arch = "x86_64")]
+use super::cpu_lanes;
+use super::cpu_sums::{ShortSum, Sum, add, add_products};
 use super::entry::{DenseField, Entry, Number, Times, limbs};
 use super::storage::Cleared;
 use super::view::View;
@@ -91,12 +94,8 @@ unsafe impl<F: NttField> DenseField for F {
 
     fn sums_of_products(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
         let modulus = Modulus::of::<F>()?;
-        for (number, out) in out.iter_mut().enumerate() {
-            let mut sum = Sum::default();
-            let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
-            pairs.for_each(|(a, b)| sum.add(limbs(a), limbs(b)));
-            *out = modulus.reduce(sum);
-        }
+        let sums = sums(row, columns, out.len());
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = modulus.reduce(sum));
         Ok(())
     }
 
@@ -129,51 +128,17 @@ impl Times<i8> for i8 {
     }
 }
 
-/// A sum of whole products: 2^66 of them fit.
-#[derive(Default, Clone, Copy)]
-struct Sum([u64; 9]);
-
-impl Sum {
-    fn add(&mut self, a: [u64; 4], b: [u64; 4]) {
-        let mut product = [0u64; 8];
-        for i in 0..4 {
-            let mut carry = 0;
-            for j in 0..4 {
-                let word = u128::from(a[i]) * u128::from(b[j]) + u128::from(product[i + j]) + carry;
-                product[i + j] = word as u64;
-                carry = word >> 64;
-            }
-            product[i + 4] = carry as u64;
-        }
-        self.0[8] += add(&mut self.0[..8], &product);
+/// For each column, of as many elements as the row has, one after the other: the sum of whole products with the row.
+fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<Sum> {
+    let mut sums = vec![Sum::default(); count];
+    #[cfg(target_arch = "x86_64")]
+    if cpu_lanes::add_sums(row, columns, &mut sums) {
+        return sums;
     }
-}
-
-/// A sum of products by numbers below 2^32: 2^32 and more of them fit.
-#[derive(Default, Clone, Copy)]
-struct ShortSum([u64; 5]);
-
-impl ShortSum {
-    fn add(&mut self, a: u64, b: [u64; 4]) {
-        let mut carry = 0;
-        for (sum, limb) in self.0.iter_mut().zip(b) {
-            let word = u128::from(a) * u128::from(limb) + u128::from(*sum) + carry;
-            *sum = word as u64;
-            carry = word >> 64;
-        }
-        self.0[4] += carry as u64;
+    for (number, sum) in sums.iter_mut().enumerate() {
+        add_products(sum, row, &columns[number * row.len()..][..row.len()]);
     }
-}
-
-/// to += from; the carry. By flags, which compilers make additions with carry of; not so of wider words.
-fn add(to: &mut [u64], from: &[u64]) -> u64 {
-    let carry = to.iter_mut().zip(from).fold(false, |carry, (to, from)| {
-        let (word, first) = to.overflowing_add(*from);
-        let (word, second) = word.overflowing_add(u64::from(carry));
-        *to = word;
-        first | second
-    });
-    u64::from(carry)
+    sums
 }
 
 /// A modulus p with what Montgomery's reduction takes, R = 2^256.

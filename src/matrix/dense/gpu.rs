@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::batch::{Batch, Task, batches};
 use super::entry::Kind;
 use super::gpu_crt::{Tensor, residues};
 use super::lying::{Lying, in_turn};
-use super::plan::{Lanes, Method, Plan, Problem, VECTOR_GROUP, tile};
+use super::plan::{Lanes, Method, VECTOR_GROUP, tile};
 use super::view::View;
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
@@ -19,47 +20,86 @@ const GROUP: u32 = 256;
 const RATE: f64 = 14e9 * 64.0;
 /// Work of a launch where somebody may abort.
 const LAUNCH: f64 = 0.025;
+/// Most small products of a launch: of 1024 groups each, they are as many groups as there may be.
+const MOST: usize = 1 << 20;
 
 /// Why a device takes no residues.
 pub(super) fn tensor(device: &Device) -> std::result::Result<(), String> {
     Tensor::new(device).map(drop).map_err(|error| error.to_string())
 }
 
-/// A product that is to be made.
-pub(super) struct Task<'a> {
-    pub factors: [Lying<'a>; 2],
-    pub problem: Problem,
-    pub plan: Plan,
-}
+/// A product that was made, and the place of its first entry.
+pub(super) type Made = (Arc<Buffer>, usize);
 
-/// C = A·B of each task in memory of its own, row after row: queued together, and waited for once.
+/// C = A·B of each task, row after row: queued together, and waited for once. Products of one launch share memory.
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
     tasks: &[Task<'_>],
     (size, kind, bytes): (usize, Kind, Option<u64>),
     abort: Abort<'_>,
-) -> Result<(Vec<Buffer>, Traffic)> {
+) -> Result<(Vec<Made>, Traffic)> {
     let mut stream = device.stream()?;
-    let mut results = Vec::with_capacity(tasks.len());
+    let mut made = Vec::with_capacity(tasks.len());
     stream.mark_start()?;
-    for task in tasks {
-        let [a, b] = task.factors;
-        let view = View::row_major(a.view.rows, b.view.columns);
-        let buffer = stream.allocate(view.len() * size)?.secret();
+    for batch in batches(tasks, size, device.info().backend) {
+        let task = &tasks[batch.tasks[0]];
+        let ([a, b], view) = (task.factors, task.result());
+        let buffer = Arc::new(stream.allocate(batch.tasks.len() * view.len() * size)?.secret());
         let c = Lying { buffer: &buffer, view, kind };
         match task.plan.method {
             _ if view.is_empty() => {}
             Method::Crt => residues(&mut stream, field, [a, b, c], (&task.problem, &task.plan, bytes), abort)?,
+            _ if batch.tasks.len() > 1 => many(&mut stream, field, (task, &batch), c, abort)?,
             method => sums(&mut stream, field, [a, b, c], method, abort)?,
         }
-        results.push(buffer);
+        let places = batch.tasks.iter().enumerate();
+        made.extend(places.map(|(place, number)| (*number, (buffer.clone(), place * view.len()))));
     }
     stream.mark_end()?;
     stream.wait(abort)?;
     let traffic = stream.traffic();
     drop(stream);
-    Ok((results, traffic))
+    made.sort_unstable_by_key(|(number, _)| *number);
+    Ok((made.into_iter().map(|(_, made)| made).collect(), traffic))
+}
+
+/// Products of a batch, one after the other in the memory of C: one launch, or more where somebody may abort.
+fn many(
+    stream: &mut Stream,
+    field: &str,
+    (task, batch): (&Task<'_>, &Batch),
+    c: Lying<'_>,
+    abort: Abort<'_>,
+) -> Result<()> {
+    let program = Program::of(Family::Gemm, field)?;
+    let [a, b] = task.factors;
+    let words = program.modulus().len();
+    let one = time(&a.view, &b.view, RATE / (words * words) as f64);
+    let firsts = stream.allocate(size_of_val(&batch.firsts[..]))?;
+    stream.upload_unless(&firsts, 0, bytemuck::cast_slice(&batch.firsts), abort)?;
+    let groups = task.groups(c.kind);
+    let sizes = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32));
+    let views = [a.args(), b.args(), c.args()].concat();
+    let (count, step) = (batch.tasks.len(), at_once(one, abort));
+    for first in (0..count).step_by(step) {
+        let some = step.min(count - first);
+        let numbers = [groups, first].map(|number| Arg::U32(number as u32));
+        let args = [&numbers[..], &[mem(&firsts)], &sizes, &views].concat();
+        let items = (some * groups) as u64 * u64::from(GROUP);
+        // SAFETY: the arguments are those of the kernel; views of all pairs were found to lie in their buffers, which are in one
+        // space of addresses, and C has room for all products.
+        in_turn(stream, one * some as u32, abort, |stream| unsafe {
+            program.launch(stream, "gemm_lazy_many", items, GROUP, &args)
+        })?;
+    }
+    Ok(())
+}
+
+/// Products of so long that take some milliseconds; as many as a launch has groups for where nobody may abort.
+fn at_once(one: Duration, abort: Abort<'_>) -> usize {
+    let most = if abort.is_none() { f64::INFINITY } else { LAUNCH / one.as_secs_f64().max(f64::MIN_POSITIVE) };
+    (most as usize).clamp(1, MOST)
 }
 
 /// C = A·B by sums of whole products, some rows a launch where somebody may abort.

@@ -76,10 +76,9 @@ impl<T: Entry> Dense<T> {
     /// # Errors
     /// The device failed.
     pub fn download(&self) -> Result<Vec<T>> {
-        let entries = self.place.on_host()?;
         match self.view.is_compact() {
-            true => Ok(entries.0[..self.view.len()].to_vec()),
-            false => Ok(std::mem::take(&mut packed(&entries.0, &self.view).0)),
+            true => self.place.part(self.view.first, self.view.len()),
+            false => Ok(std::mem::take(&mut packed(&self.place.on_host()?.0, &self.view).0)),
         }
     }
 

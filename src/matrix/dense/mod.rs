@@ -24,8 +24,12 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+mod batch;
 mod check;
 mod cpu;
+#[cfg(target_arch = "x86_64")]
+mod cpu_lanes;
+mod cpu_sums;
 #[cfg(feature = "plonky3")]
 mod cpu_words;
 mod crt;

@@ -112,7 +112,8 @@ pub(super) fn tile(kind: Kind, words: usize) -> [usize; 2] {
 }
 
 impl Problem {
-    fn products(&self) -> u128 {
+    /// Products of two entries.
+    pub fn products(&self) -> u128 {
         self.rows as u128 * self.inner as u128 * self.columns as u128
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batch::Task;
 use super::cpu;
 use super::crt::Prime;
 use super::entry::{DenseField, Entry, Times};
@@ -61,6 +62,9 @@ impl<T: Entry> Dense<T> {
 
     /// The products of several pairs, all of them or none: on a device they are queued together and waited for once. All share a report.
     ///
+    /// Small products of elements of one shape and order are one launch on CUDA, and on OpenCL where their factors are blocks of the
+    /// same two matrices. They lie one after the other in the same memory, which is there as long as one of them is.
+    ///
     /// # Errors
     /// As [`Self::multiply`].
     pub fn multiply_batch<B: Entry>(
@@ -97,7 +101,7 @@ impl<T: Entry> Dense<T> {
             let mut tasks = Vec::with_capacity(pairs.len());
             for ((a, b), (problem, plan)) in pairs.iter().zip(&plans) {
                 let factors = [a.on(device)?, b.on(device)?];
-                tasks.push(gpu::Task { factors, problem: problem.clone(), plan: *plan });
+                tasks.push(Task { factors, problem: problem.clone(), plan: *plan });
             }
             gpu::multiply(device, field, &tasks, sums, abort)
         };
@@ -108,8 +112,9 @@ impl<T: Entry> Dense<T> {
         let mut call = a.call("dense product", b);
         call.elements = pairs.iter().map(|(a, _)| a.view().len()).sum();
         let (places, report) = run_all(a.accelerator(), device, call, made, || pairs.iter().map(on_host).collect())?;
-        let products = pairs.iter().zip(places).map(|((a, b), place)| {
-            Dense::made(a.accelerator(), place, View::row_major(a.rows(), b.columns()), Some(report.clone()))
+        let products = pairs.iter().zip(places).map(|((a, b), (place, first))| {
+            let view = View { first, ..View::row_major(a.rows(), b.columns()) };
+            Dense::made(a.accelerator(), place, view, Some(report.clone()))
         });
         Ok(products.collect())
     }
@@ -291,26 +296,29 @@ fn run<T: Entry>(
     gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, Traffic)>,
     cpu: impl FnOnce() -> Result<Cleared<T>>,
 ) -> Result<(Place<T>, Report)> {
-    let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![buffer], traffic));
+    let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![(Arc::new(buffer), 0)], traffic));
     let (mut places, report) = run_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
     let place = places.pop().ok_or_else(|| Error::invalid(PLACE, "results", 1, 0))?;
-    Ok((place, report))
+    Ok((place.0, report))
 }
 
-/// Runs a pass on the device that has the factors, or on the host.
+/// Where a result lies, and the place of its first entry.
+type Made<T> = (Place<T>, usize);
+
+/// Runs a pass on the device that has the factors, or on the host: where results lie, and the place of each one's first entry.
 fn run_all<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
     call: Call,
-    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<Buffer>, Traffic)>,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<gpu::Made>, Traffic)>,
     cpu: impl FnOnce() -> Result<Vec<Cleared<T>>>,
-) -> Result<(Vec<Place<T>>, Report)> {
+) -> Result<(Vec<Made<T>>, Report)> {
     let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();
     let made = |devices: &[Arc<Device>]| {
-        let (buffers, traffic) = gpu(&devices[0])?;
-        let place = |buffer| Place::Device(devices[0].clone(), Arc::new(buffer));
-        Ok((buffers.into_iter().map(place).collect(), traffic))
+        let (made, traffic) = gpu(&devices[0])?;
+        let place = |(buffer, first)| (Place::Device(devices[0].clone(), buffer), first);
+        Ok((made.into_iter().map(place).collect(), traffic))
     };
-    let on_host = || Ok(cpu()?.into_iter().map(|entries| Place::Host(Arc::new(entries))).collect());
+    let on_host = || Ok(cpu()?.into_iter().map(|entries| (Place::Host(Arc::new(entries)), 0)).collect());
     accelerator.on_devices(devices).run(call, made, on_host)
 }

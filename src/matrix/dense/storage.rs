@@ -67,6 +67,21 @@ impl<T: Entry> Place<T> {
         }
     }
 
+    /// So many entries from a place on, on the host. They are there.
+    pub fn part(&self, first: usize, count: usize) -> Result<Vec<T>> {
+        match self {
+            _ if count == 0 => Ok(Vec::new()),
+            Self::Host(entries) => Ok(entries.0[first..first + count].to_vec()),
+            Self::Device(device, buffer) => {
+                let mut entries = Cleared(vec![T::default(); count]);
+                // SAFETY: kernels and uploads leave valid entries of the type.
+                let bytes = unsafe { bytes_of_mut(&mut entries.0) };
+                device.stream()?.download_at(bytes, buffer, first * size_of::<T>())?;
+                Ok(std::mem::take(&mut entries.0))
+            }
+        }
+    }
+
     /// Whether no other matrix has the same memory.
     pub fn is_alone(&self) -> bool {
         match self {

@@ -96,9 +96,9 @@ impl View {
         self.first.checked_add(down)?.checked_add(across)?.checked_add(1)
     }
 
-    /// Whether all of it is entries, row after row, and nothing before.
+    /// Whether it lies row after row, with nothing between.
     pub(super) fn is_compact(&self) -> bool {
-        *self == Self::row_major(self.rows, self.columns)
+        *self == Self { first: self.first, ..Self::row_major(self.rows, self.columns) }
     }
 
     /// # Errors

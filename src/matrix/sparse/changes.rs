@@ -5,7 +5,7 @@ use super::device::CsrOnDevice;
 use super::explain::Explanation;
 use super::options::Options;
 use super::plan::{Format, Kernel, Statistics, Tiles};
-use crate::backend::{Abort, Arg, Buffer, Stream};
+use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
 use crate::field::{NttField, as_bytes};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
@@ -13,6 +13,9 @@ use crate::{Error, Result};
 
 /// Work-items of a group, `SCAN_GROUP` of `cl/scan.cl`.
 const GROUP: u32 = 256;
+/// A merged matrix has room for one non-zero in so many more, so that the next ones find the memory of those before: to ask the
+/// driver for memory takes longer than to merge.
+const SPARE: usize = 8;
 
 /// Changes in a device's memory, with the places that they have in one matrix, and the differences that they make to it.
 #[derive(Debug)]
@@ -70,25 +73,42 @@ impl<F: NttField> CsrOnDevice<F> {
     /// There are more than 2^31 non-zeros, or the device has too little memory, or failed.
     pub(in crate::matrix) fn merged(&self, changes: &Changes, options: Options) -> Result<Self> {
         let mut stream = self.device().stream()?;
-        let (rows, nonzeros) = (self.rows() as usize, self.nonzeros());
+        let nonzeros = self.nonzeros();
         let most = nonzeros + changes.count as usize;
         if most > LIMIT {
             return Err(Error::invalid("csr", "non-zeros", format!("at most {LIMIT}"), most));
         }
-        let row_pointers = stream.allocate(4 * (rows + 1))?;
-        let entries = stream.allocate(4 * most)?.secret();
-        let dictionary = stream.allocate((most + 2) * size_of::<F>())?.secret();
-        let sizes = [Arg::U32(rows as u32), Arg::U32(nonzeros as u32), mem(self.row_pointers())];
-        let made = [&row_pointers, &entries, &dictionary].map(mem);
-        let args = [&changes.args()[..], &sizes, &self.matrix_args(), &made].concat();
-        let items = (most + rows + 1) as u64;
+        let (row_pointers, pointers) = self.merged_pointers(&mut stream, changes)?;
+        let there = stream.mark()?;
+        let room = room(most, self.room());
+        let [entries, dictionary] = memory::<F>(&stream, room).or_else(|_| memory::<F>(&stream, most))?;
+        let made = [&entries, &dictionary].map(mem);
+        let args = [&changes.args()[..], &[Arg::U32(nonzeros as u32)], &self.matrix_args(), &made].concat();
         // SAFETY: the arguments are those of the kernel; the places are those in this matrix, and there is room for all non-zeros
         // of both.
-        unsafe { program::<F>()?.launch(&mut stream, "changes_merge", items, GROUP, &args)? };
-        let pointers = pointers_of(&mut stream, &row_pointers, rows)?;
+        unsafe { program::<F>()?.launch(&mut stream, "changes_merge", most as u64, GROUP, &args)? };
+        // What follows takes as long as the kernel.
+        stream.wait_until(&there, None)?;
+        let words = pointers.bytes_of().as_chunks().0;
+        let pointers: Vec<u32> = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
         let explanation = explained::<F>(&pointers, self.explain().columns, options);
         let tiles = (explanation.kernel == Kernel::Balanced).then(|| Tiles::new(&pointers));
         Self::with_parts(stream, explanation, [row_pointers, entries, dictionary], tiles)
+    }
+
+    /// Queues row pointers with changes made, and a copy of them to the host.
+    fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, HostBuffer)> {
+        let bytes = 4 * (self.rows() as usize + 1);
+        let (row_pointers, on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
+        let numbers = [changes.count, changes.rows].map(Arg::U32);
+        let known = [&changes.places, &changes.marks].map(mem);
+        let pointers = [self.row_pointers(), &row_pointers].map(mem);
+        let args = [&numbers[..], &known, &[Arg::U32(self.rows())], &pointers].concat();
+        let items = u64::from(self.rows()) + 1;
+        // SAFETY: the arguments are those of the kernel, and there are as many pointers in both.
+        unsafe { program::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
+        stream.fetch(&on_host, &row_pointers)?;
+        Ok((row_pointers, on_host))
     }
 }
 
@@ -104,11 +124,15 @@ fn program<F: NttField>() -> Result<Program> {
     Program::of(Family::Csr, F::NAME)
 }
 
-/// Waits for row pointers, and brings them to the host.
-fn pointers_of(stream: &mut Stream, row_pointers: &Buffer, rows: usize) -> Result<Vec<u32>> {
-    let mut pointers = vec![0; rows + 1];
-    stream.download(bytemuck::cast_slice_mut(&mut pointers), row_pointers)?;
-    Ok(pointers)
+/// Non-zeros that a merged matrix has room for, of those that there may be and of those that the old one has room for.
+fn room(most: usize, before: usize) -> usize {
+    if (most..2 * most.max(1)).contains(&before) { before } else { (most + most / SPARE).min(LIMIT) }
+}
+
+/// Columns and coefficients of so many non-zeros.
+fn memory<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
+    let entries = stream.allocate(4 * nonzeros)?.secret();
+    Ok([entries, stream.allocate((nonzeros + 2) * size_of::<F>())?.secret()])
 }
 
 /// Of a matrix with its coefficients in place.
@@ -116,4 +140,19 @@ fn explained<F: NttField>(pointers: &[u32], columns: usize, options: Options) ->
     let statistics = Statistics::of(pointers);
     let nonzeros = statistics.nonzeros as usize;
     Explanation::of::<F>(statistics, Format::in_place(), (columns, nonzeros + 2, 0), options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_stays_until_it_is_too_little() {
+        let mut rooms = vec![room(800, 0)];
+        for most in [810, 850, 900] {
+            rooms.push(room(most, rooms[rooms.len() - 1]));
+        }
+        assert_eq!(rooms, [900, 900, 900, 900]);
+        assert_eq!((room(901, 900), room(400, 900), room(0, 0), room(LIMIT, 0)), (1013, 450, 0, LIMIT));
+    }
 }

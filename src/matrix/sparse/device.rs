@@ -162,6 +162,11 @@ impl<F: NttField> CsrOnDevice<F> {
         self.explanation.statistics.nonzeros as usize
     }
 
+    /// Non-zeros that there is memory for.
+    pub(super) fn room(&self) -> usize {
+        self.entries.bytes() / 4
+    }
+
     pub(super) fn row_pointers(&self) -> &Buffer {
         &self.row_pointers
     }
