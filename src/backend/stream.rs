@@ -36,7 +36,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// What was moved and run after an earlier look at the same stream.
-    pub(crate) fn since(self, before: Self) -> Self {
+    pub fn since(self, before: Self) -> Self {
         Self {
             bytes_up: self.bytes_up - before.bytes_up,
             bytes_down: self.bytes_down - before.bytes_down,

@@ -18,11 +18,11 @@ pub(crate) struct Queue {
     place: Mutex<Option<Filled>>,
 }
 
-/// A stream, and how many kernels of it have been reported.
+/// A stream, and what of its traffic has been reported.
 #[derive(Debug)]
 struct Filled {
     stream: Stream,
-    reported: u32,
+    reported: Traffic,
 }
 
 impl Queue {
@@ -57,7 +57,7 @@ impl Queue {
     fn filled<'a>(&self, place: &'a mut Option<Filled>) -> Result<&'a mut Filled> {
         match place {
             Some(filled) => Ok(filled),
-            none => Ok(none.insert(Filled { stream: self.device.stream()?, reported: 0 })),
+            none => Ok(none.insert(Filled { stream: self.device.stream()?, reported: Traffic::default() })),
         }
     }
 
@@ -67,7 +67,7 @@ impl Queue {
         apart(|| self.with(&work))
     }
 
-    /// Waits for the kernels and copies their results, so many elements; reports how many kernels ran.
+    /// Waits for the kernels and copies their results, so many elements; reports what was moved and run since the last read.
     pub fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
         apart(|| {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,9 +75,8 @@ impl Queue {
             own_kernel(self.device.info(), "columns bn254_fr", elements, || {
                 copy(&mut filled.stream)?;
                 filled.stream.wipe_staging();
-                let launches = filled.stream.traffic().launches;
-                let new = launches - std::mem::replace(&mut filled.reported, launches);
-                Ok(Traffic { launches: new, ..Traffic::default() })
+                let traffic = filled.stream.traffic();
+                Ok(traffic.since(std::mem::replace(&mut filled.reported, traffic)))
             })
         })
     }
