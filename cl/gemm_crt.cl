@@ -75,12 +75,9 @@ DEVICE u32 crt_pack(const i32 *residues) {
 }
 
 // Residues of small entries of so many bytes, in one part.
-STARTS_EARLY(crt_residues_small)
 KERNEL(CRT_GROUP)
 void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 bytes, GLOBAL const void *a,
                         GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
-    AWAIT_STREAM();
-    LET_NEXT_START();
     gemm_view_t view = GEMM_TAKE(a);
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads);

@@ -29,12 +29,9 @@ DEVICE u32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, u32 reciprocal)
 }
 
 // Residues of elements. A work-item four columns of a row; `quads` words of a row of residues.
-STARTS_EARLY(crt_residues)
 KERNEL(CRT_GROUP)
 void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 parts, u32 split, u32 canonical,
                   GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
-    AWAIT_STREAM();
-    LET_NEXT_START();
     gemm_view_t view = GEMM_TAKE(a);
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads);

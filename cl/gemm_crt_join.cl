@@ -125,7 +125,6 @@ DEVICE F(t) crt_element(LOCAL_POINTER const u64 *numbers, LOCAL_POINTER const u3
 }
 
 // Four work-items a word of four columns of a row. The table is the weights' words by steps and tiles, then the corrections.
-STARTS_EARLY(crt_join)
 KERNEL(CRT_GROUP)
 void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL const u32 *residues, GLOBAL const u32 *table,
               GLOBAL F(t) *c, GEMM_VIEW(c)) {
@@ -136,7 +135,6 @@ void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL con
 #else
     LOCAL u32 factors[8 * CRT_GROUP];
 #endif
-    AWAIT_STREAM();
     gemm_view_t view = GEMM_TAKE(c);
     u64 number = ((u64)GROUP_ID * CRT_GROUP + LOCAL_ID) / 4, set = (u64)padded * quads;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads), t = LOCAL_ID % 4, first = LOCAL_ID / 4 * 4;

@@ -104,13 +104,10 @@ DEVICE u32 int8_column(void) {
 #endif
 
 // For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus.
-STARTS_EARLY(gemm_int8_residues)
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
 #if __CUDA_ARCH__ >= 800
-    AWAIT_STREAM();
-    LET_NEXT_START();
     u64 rows = (u64)tall * INT8_ROWS, columns = (u64)wide * INT8_COLUMNS;
     for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
         u32 set = number / (tall * wide), tile = number % (tall * wide), row = tile % tall * INT8_ROWS,
@@ -135,13 +132,10 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, co
 }
 
 // The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
-STARTS_EARLY(gemm_int8_words)
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
                      u64 row_step, u64 column_step, void *local) {
 #if __CUDA_ARCH__ >= 800
-    AWAIT_STREAM();
-    LET_NEXT_START();
     for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
         u32 row = number % tall * INT8_ROWS, column = number / tall * INT8_COLUMNS;
         int8_sums_t sums;

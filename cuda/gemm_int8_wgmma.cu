@@ -144,13 +144,10 @@ DEVICE u32 int8_row(void) {
 #endif
 
 // For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus.
-STARTS_EARLY(gemm_int8_residues)
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    AWAIT_STREAM();
-    LET_NEXT_START();
     int8_factors_t factors = {a, b, tall, wide, tiles, depth};
     int8_place_t place = int8_start(factors);
     u64 columns = (u64)wide * INT8_COLUMNS;
@@ -177,13 +174,10 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, co
 }
 
 // The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
-STARTS_EARLY(gemm_int8_words)
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
                      u64 row_step, u64 column_step, void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    AWAIT_STREAM();
-    LET_NEXT_START();
     int8_factors_t factors = {a, b, tall, tiles / tall, tiles, depth};
     int8_place_t place = int8_start(factors);
 #pragma unroll 1

@@ -253,8 +253,7 @@ fn of_bytes(family: Family, name: &str, define: &'static str) -> Vec<Module> {
 /// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
 /// `cuda/dialect.cuh` declares.
 pub fn starting_early() -> Vec<String> {
-    let all = [modules(), cuda_modules(), hopper_modules()].concat();
-    let sources = all.into_iter().map(|module| module.source(Dialect::Cuda));
+    let sources = modules().into_iter().map(|module| module.source(Dialect::Cuda));
     let declared = |line: &str| Some(line.strip_prefix("STARTS_EARLY(")?.strip_suffix(')')?.to_owned());
     let declared = |source: String| source.lines().filter_map(declared).collect::<Vec<_>>();
     sources.flat_map(declared).collect::<BTreeSet<_>>().into_iter().collect()
