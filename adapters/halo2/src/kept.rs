@@ -2,16 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As many values as it may keep, the most recently used one last.
+/// As many values of a kind as it may keep, the most recently used one last.
 pub struct Kept<K, V> {
     most: usize,
+    /// Whether keys are of one kind.
+    together: fn(&K, &K) -> bool,
     entries: Mutex<Vec<(K, Arc<V>)>>,
 }
 
 impl<K: PartialEq, V> Kept<K, V> {
-    /// Room for so many.
-    pub const fn new(most: usize) -> Self {
-        Self { most, entries: Mutex::new(Vec::new()) }
+    /// Room for so many of each kind.
+    pub const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
+        Self { most, together, entries: Mutex::new(Vec::new()) }
     }
 
     /// The value of a key, made where it is not kept; nothing is kept where none was made.
@@ -36,6 +38,14 @@ impl<K: PartialEq, V> Kept<K, V> {
         drop(gone);
     }
 
+    /// Lets go of all that are of a key's kind.
+    pub fn clear_like(&self, key: &K) {
+        let gone: Vec<_> =
+            self.change(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
+        // What goes may take long, and not under the lock.
+        drop(gone);
+    }
+
     fn get(&self, key: &K) -> Option<Arc<V>> {
         self.change(|entries| {
             let at = entries.iter().position(|(kept, _)| kept == key)?;
@@ -48,15 +58,59 @@ impl<K: PartialEq, V> Kept<K, V> {
 
     fn keep(&self, key: K, value: Arc<V>) {
         let gone: Vec<_> = self.change(|entries| {
-            entries.retain(|(kept, _)| *kept != key);
+            let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
+            // The oldest of its kind, and the one whose place it takes.
+            let mut many = (like + 1).saturating_sub(self.most);
+            let goes = |(kept, _): &mut (K, Arc<V>)| {
+                let too_many = many > 0 && (self.together)(kept, &key);
+                many -= usize::from(too_many && *kept != key);
+                too_many || *kept == key
+            };
+            let gone = entries.extract_if(.., goes).collect();
             entries.push((key, value));
-            let count = entries.len().saturating_sub(self.most);
-            entries.drain(..count).collect()
+            gone
         });
         drop(gone);
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Vec<(K, Arc<V>)>) -> T) -> T {
         change(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of one kind have the same tens.
+    fn kept(most: usize) -> Kept<u32, u32> {
+        Kept::new(most, |one, other| one / 10 == other / 10)
+    }
+
+    fn is_there(kept: &Kept<u32, u32>, key: u32) -> bool {
+        kept.find(key, || Ok::<_, ()>(None)).expect("nothing fails").is_some()
+    }
+
+    #[test]
+    fn the_oldest_of_a_kind_makes_room() {
+        let kept = kept(2);
+        for key in [1, 2, 11, 12, 21, 1, 3] {
+            kept.find(key, || Ok::<_, ()>(Some(key))).expect("nothing fails");
+        }
+        let there = [1, 2, 3, 11, 12, 21].map(|key| is_there(&kept, key));
+        assert_eq!(there, [true, false, true, true, true, true]);
+        kept.clear_like(&19);
+        let there = [1, 3, 11, 12, 21].map(|key| is_there(&kept, key));
+        assert_eq!(there, [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn one_value_a_key() {
+        let kept = kept(2);
+        for value in 0..3 {
+            kept.keep(5, Arc::new(value));
+        }
+        assert_eq!(kept.get(&5).as_deref(), Some(&2));
+        assert_eq!(kept.change(|entries| entries.len()), 1);
     }
 }

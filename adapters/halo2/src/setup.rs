@@ -23,17 +23,17 @@ use crate::kept::Kept;
 /// Bytes of a point.
 const POINT: usize = 64;
 
-/// Setups that are kept: a proof, its aggregation and that one's have one each.
-static SETUPS: Kept<SetupIdentity, Srs<G1Affine>> = Kept::new(4);
-/// Keys that are kept: a large one takes gigabytes.
-static KEYS: Kept<KeyIdentity, KeyOnDevice<Fr>> = Kept::new(2);
+/// Setups that each device keeps: a proof, its aggregation and that one's have one each.
+static SETUPS: Kept<SetupIdentity, Srs<G1Affine>> = Kept::new(4, |one, other| one.place == other.place);
+/// Keys that each device keeps: a large one takes gigabytes.
+static KEYS: Kept<KeyIdentity, KeyOnDevice<Fr>> = Kept::new(2, |one, other| one.place == other.place);
 
 /// Which device it is, by its address, and whether its backend is forced. What is kept holds the device, so that no other
 /// comes to have that address.
 type Place = (Option<usize>, Option<BackendKind>);
 
 /// Constraint systems that are kept: they are small.
-static CIRCUITS: Kept<CircuitIdentity, Lowered<Fr>> = Kept::new(16);
+static CIRCUITS: Kept<CircuitIdentity, Lowered<Fr>> = Kept::new(16, |_, _| true);
 
 /// What tells setups from each other.
 ///
@@ -124,10 +124,11 @@ pub fn key(
     pk: &ProvingKey<G1Affine>,
     memory: &Memory,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
+    let identity = || KeyIdentity::of(pk, place(accelerator));
     let upload = || {
         if !has_room(engine, memory)? {
-            // Other keys make room.
-            KEYS.clear();
+            // The device's other keys make room.
+            KEYS.clear_like(&identity());
             if !has_room(engine, memory)? {
                 log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
                 return Ok(None);
@@ -135,7 +136,7 @@ pub fn key(
         }
         engine.keep(&constraints::key(pk))
     };
-    KEYS.find(KeyIdentity::of(pk, place(accelerator)), upload).map_err(outer)
+    KEYS.find(identity(), upload).map_err(outer)
 }
 
 fn has_room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<bool> {
