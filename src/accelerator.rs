@@ -87,6 +87,12 @@ impl Accelerator {
         Self { devices, ..self.clone() }
     }
 
+    /// The same devices without fallback to the host, where there are devices.
+    pub(crate) fn without_host(&self) -> Self {
+        let backend = self.devices.first().map(|device| device.info().backend);
+        Self { forced: self.forced.or(backend), ..self.clone() }
+    }
+
     /// The process's own accelerator, made from the environment at first use.
     ///
     /// # Errors

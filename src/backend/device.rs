@@ -83,6 +83,12 @@ impl Device {
         ours == theirs && (ours == super::BackendKind::Cuda || Arc::ptr_eq(&self.shared, &other.shared))
     }
 
+    /// Whether such copies come straight from memory to memory.
+    pub(crate) fn is_linked_to(&self, other: &Self) -> bool {
+        let same = Arc::ptr_eq(&self.shared, &other.shared);
+        same || (self.reaches(other) && self.shared.driver.is_linked_to(other.info().ordinal))
+    }
+
     /// Bytes that buffers may take at most: the device's memory, or the cap where that is less.
     pub fn memory(&self) -> u64 {
         self.shared.most()

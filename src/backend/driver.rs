@@ -136,6 +136,10 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         let reason = "its devices do not reach each other's memory".to_owned();
         Err(crate::Error::Unavailable { backend: info.backend, reason })
     }
+    /// Whether copies from another of the backend's devices come straight from its memory.
+    fn is_linked_to(&self, _ordinal: usize) -> bool {
+        false
+    }
     /// Lets copies come straight from the memory of another of the backend's devices, where the two are linked.
     ///
     /// # Errors

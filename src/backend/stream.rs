@@ -36,6 +36,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// What was moved and run after an earlier look at the same stream.
+    #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
             bytes_up: self.bytes_up - before.bytes_up,

@@ -8,6 +8,7 @@ use super::curve::ProofCurve;
 use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::key::Key;
 use super::lowered::Lowered;
+use super::shares::{self, Link};
 use crate::{Error, Result};
 
 /// What all steps of a proof look at.
@@ -23,13 +24,17 @@ pub struct Setting<'a, C: ProofCurve> {
     pub peers: &'a [Peer<'a, C>],
 }
 
-/// An engine of another device, and the key there. What it cannot do, the proof's own engine does.
+/// An engine of another device, and the key there. What it cannot do, the proof's own engine does; let it be one
+/// [`Engine::without_host`].
 #[derive(Debug, Clone, Copy)]
 pub struct Peer<'a, C: ProofCurve> {
     /// Its setup is that of the proof's own engine.
     pub engine: &'a Engine<C>,
     /// The columns of the proof's key, rather on the engine's device.
     pub key: &'a Key<'a, C::Scalar>,
+    /// How columns come to the device ([`Engine::link_from`]), by which its share is as large as it pays; `None`: shares are
+    /// even, whatever they cost.
+    pub link: Option<Link>,
 }
 
 impl<C: ProofCurve> Setting<'_, C> {
@@ -38,17 +43,24 @@ impl<C: ProofCurve> Setting<'_, C> {
     /// # Errors
     /// As [`Engine::commit`].
     pub(super) fn commit(&self, basis: Basis, columns: &[View<'_, C::Scalar>]) -> Result<Vec<C>> {
-        let share = columns.len() / (1 + self.peers.len());
-        if self.peers.is_empty() || share == 0 {
+        let counts = shares::commitments(self.circuit.rows(), columns.len(), &self.links());
+        let (own, mut rest) = columns.split_at(counts[0]);
+        if rest.is_empty() {
             return self.engine.commit(basis, columns);
         }
-        let (own, others) = columns.split_at(columns.len() - share * self.peers.len());
+        // Before others have columns fetched, for which they keep the engine's stream.
+        let own = self.engine.scalars(own)?;
+        let shares = self.peers.iter().zip(&counts[1..]).filter(|(_, count)| **count > 0).map(|(peer, count)| {
+            let (share, others) = rest.split_at(*count);
+            rest = others;
+            (peer, share)
+        });
+        let shares: Vec<_> = shares.collect();
         thread::scope(|scope| {
-            let others = self.peers.iter().zip(others.chunks(share));
-            let others: Vec<_> = others
-                .map(|(peer, columns)| (scope.spawn(|| peer.commit(self.engine, basis, columns)), columns))
-                .collect();
-            let mut points = self.engine.commit(basis, own)?;
+            let start =
+                |(peer, columns)| (scope.spawn(move || Peer::commit(peer, self.engine, basis, columns)), columns);
+            let others: Vec<_> = shares.into_iter().map(start).collect();
+            let mut points = self.engine.sums(basis, &own)?;
             for (share, columns) in others {
                 let theirs = share.join().unwrap_or_else(|panic| resume_unwind(panic));
                 points.extend(unless_done(theirs, || self.engine.commit(basis, columns))?);
@@ -57,7 +69,7 @@ impl<C: ProofCurve> Setting<'_, C> {
         })
     }
 
-    /// The sum of all constraints in every row of each coset, on all devices: they take turns.
+    /// The sum of all constraints in every row of each coset, on all devices: each evaluates whole cosets.
     ///
     /// # Errors
     /// As [`Engine::on_coset`].
@@ -66,34 +78,43 @@ impl<C: ProofCurve> Setting<'_, C> {
         cosets: &Cosets<C::Scalar>,
         constraints: &Constraints<'_, C::Scalar>,
     ) -> Result<Vec<Column<C::Scalar>>> {
-        // Columns go to those that have a turn.
-        let peers = self.peers.iter().take(cosets.count().saturating_sub(1));
-        let copies: Vec<_> = peers.map(|peer| (peer, peer.copies(self.engine, constraints.own))).collect();
-        let turns = 1 + copies.len();
+        let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
+        let owners = shares::cosets(self.circuit.rows(), cosets.count(), columns, &self.links());
+        // Before the engine's stream has cosets to do, for which copies would wait.
+        let copies = self.peers.iter().enumerate().map(|(number, peer)| {
+            let takes_part = owners.contains(&(1 + number));
+            takes_part.then(|| (peer, peer.copies(self.engine, constraints.own)))
+        });
+        let copies: Vec<_> = copies.collect();
         // First all are queued, then fetched.
-        let queued: Vec<_> = (0..cosets.count())
-            .map(|number| match (number % turns).checked_sub(1).map(|turn| &copies[turn]) {
-                Some((peer, Ok(own))) => (Some(peer), peer.on_coset(number, constraints, own)),
-                Some((_, Err(error))) => (None, Err(error.clone())),
-                None => (None, self.engine.on_coset(cosets, number, constraints)),
-            })
-            .collect();
+        let queued = owners.iter().enumerate().map(|(number, owner)| {
+            let peer = owner.checked_sub(1).and_then(|peer| copies[peer].as_ref());
+            let part = match peer {
+                Some((peer, Ok(own))) => peer.on_coset(number, constraints, own),
+                Some((_, Err(error))) => Err(error.clone()),
+                None => self.engine.on_coset(cosets, number, constraints),
+            };
+            (peer.map(|(peer, _)| *peer), part)
+        });
+        let queued: Vec<_> = queued.collect();
         let fetched = queued.into_iter().enumerate().map(|(number, (peer, part))| match peer {
-            None if number % turns == 0 => part,
-            None => unless_done(part, || self.engine.on_coset(cosets, number, constraints)),
             Some(peer) => {
                 let part = part.and_then(|part| one(self.engine.copies_from(peer.engine, &[part.view()])?));
                 unless_done(part, || self.engine.on_coset(cosets, number, constraints))
             }
+            None => part,
         });
         fetched.collect()
+    }
+
+    fn links(&self) -> Vec<Option<Link>> {
+        self.peers.iter().map(|peer| peer.link).collect()
     }
 }
 
 impl<C: ProofCurve> Peer<'_, C> {
     fn commit(&self, of: &Engine<C>, basis: Basis, columns: &[View<'_, C::Scalar>]) -> Result<Vec<C>> {
-        let copies = self.engine.copies_from(of, columns)?;
-        self.engine.commit(basis, &copies.iter().map(Column::view).collect::<Vec<_>>())
+        self.engine.commit_there(basis, &self.engine.copies_from(of, columns)?)
     }
 
     fn copies(&self, of: &Engine<C>, columns: &[Vec<Column<C::Scalar>>]) -> Result<Vec<Vec<Column<C::Scalar>>>> {

@@ -13,8 +13,8 @@ pub struct Options {
     /// The devices that work, and whether the host may; `None`: the process's own, as the environment says. A proof is made
     /// on that one on which the fewest are under way.
     pub accelerator: Option<Accelerator>,
-    /// How many devices share the proof's commitments and quotient, at most; `None`: also those that are idle, from
-    /// k = 16 on.
+    /// How many devices share the proof's commitments and quotient evenly, at most; `None`: also those that are idle, from
+    /// k = 16 on, as far as their link lets it pay.
     pub devices: Option<usize>,
     /// A question that is asked before each step of a proof, and during commitments: "stop" ends the proof with
     /// [`proofwarp::Error::Aborted`] in an `Error::Transcript`. The key, the setup and the circuits are as they were.

@@ -170,9 +170,10 @@ where
     let workers = Workers::new(options, (params, pk), &Memory::of(&circuit, instances.len()))?;
     let circuit = workers.lowered(circuit)?;
     let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(pk)).collect();
+    let workers_and_keys = workers.all.iter().zip(&keys);
     let mut peers: Vec<_> =
-        workers.all.iter().zip(&keys).map(|(worker, key)| Peer { engine: &worker.engine, key }).collect();
-    let Peer { engine, key } = peers.remove(0);
+        workers_and_keys.map(|(worker, key)| Peer { engine: &worker.engine, key, link: worker.link }).collect();
+    let Peer { engine, key, .. } = peers.remove(0);
     let setting = Setting { engine, circuit: &circuit, key, peers: &peers };
     let mut proof = Witnesses::new(setting, instances).map_err(outer)?;
     pk.get_vk().hash_into(pen.transcript)?;

@@ -6,7 +6,7 @@ use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{Error, ProvingKey};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp::plonk::{Circuit, Engine, Key, KeyOnDevice, Lowered, Memory, Plan};
+use proofwarp::plonk::{Circuit, Engine, Key, KeyOnDevice, Link, Lowered, Memory, Plan};
 
 use crate::constraints;
 use crate::error::outer;
@@ -27,6 +27,8 @@ pub struct Worker {
     pub engine: Engine<G1Affine>,
     key: Option<Arc<KeyOnDevice<Fr>>>,
     plan: Plan,
+    /// How columns come from the proof's own device; `None`: shares are even.
+    pub link: Option<Link>,
 }
 
 impl Workers {
@@ -43,16 +45,17 @@ impl Workers {
             None => Turn::new(Accelerator::global().map_err(outer)?, most),
         };
         let worker = |accelerator| Worker::new(options, accelerator, (params, pk), memory);
-        let mut all = Vec::with_capacity(turn.accelerators.len());
-        for (number, accelerator) in turn.accelerators.iter().enumerate() {
-            match worker(accelerator) {
-                Err(error) if number > 0 => log::warn!("halo2: a device takes no share of the proof: {error}"),
-                Ok(worker) if number > 0 && worker.plan != Plan::ALL => {}
-                worker => all.push(worker?),
+        let mut accelerators = turn.accelerators.iter();
+        let mut all = accelerators.by_ref().take(1).map(worker).collect::<Result<Vec<_>, _>>()?;
+        // What asks for groups of columns has no memory for others.
+        if all.iter().all(|own| own.plan == Plan::ALL) {
+            for accelerator in accelerators {
+                match worker(accelerator) {
+                    Ok(other) if other.plan == Plan::ALL => all.push(other.for_share(&all[0], options)),
+                    Ok(_) => log::info!("halo2: a device has too little memory for a share of the proof"),
+                    Err(error) => log::warn!("halo2: a device takes no share of the proof: {error}"),
+                }
             }
-        }
-        if all[0].plan != Plan::ALL {
-            all.truncate(1);
         }
         Ok(Self { all, _turn: turn })
     }
@@ -86,7 +89,14 @@ impl Worker {
         }
         let engine = if plan == Plan::ALL { engine.sparing(memory) } else { engine };
         let engine = options.abort.iter().cloned().fold(engine.within(plan), Engine::stopped_by);
-        Ok(Self { engine, key, plan })
+        Ok(Self { engine, key, plan, link: None })
+    }
+
+    /// The same for shares of another one's proof: even ones where the options say how many devices there are to be.
+    fn for_share(self, own: &Self, options: &Options) -> Self {
+        let engine = self.engine.without_host();
+        let link = options.devices.is_none().then(|| engine.link_from(&own.engine));
+        Self { engine, link, ..self }
     }
 
     /// The key's columns, on the device or where it has them.

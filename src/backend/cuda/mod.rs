@@ -246,6 +246,12 @@ unsafe impl Driver for CudaDriver {
         drop(peers::Range::from_address(address(memory, 0), parts, part_bytes));
     }
 
+    fn is_linked_to(&self, ordinal: usize) -> bool {
+        let device = |ordinal| self.device(ordinal).ok().map(|device| device.as_raw());
+        let pair = device(self.info.ordinal).zip(device(ordinal));
+        ordinal == self.info.ordinal || pair.is_some_and(|(own, other)| peers::can_access(own, other).unwrap_or(false))
+    }
+
     fn open_peer(&self, ordinal: usize) -> Result<()> {
         if ordinal == self.info.ordinal {
             return Ok(());

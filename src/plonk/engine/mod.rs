@@ -7,6 +7,7 @@
 //! A [`Plan`] bounds what a step has on the device: it then goes through its columns in groups, each of which is a step of
 //! its own here.
 
+mod across;
 mod arguments;
 mod groups;
 mod hook;
@@ -177,54 +178,49 @@ impl<C: ProofCurve> Engine<C> {
         Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
     }
 
-    /// Copies of columns that are another engine's, or anywhere, on this one's device.
-    ///
-    /// # Errors
-    /// A column has another length, there is no device, or one failed.
-    pub(super) fn copies_from(&self, other: &Self, columns: &[View<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
-        check(self.n(), columns)?;
-        let (Some(device), Some(stream)) = (self.accelerator.devices().first(), &other.stream) else {
-            return Err(Error::lost("plonk"));
-        };
-        let mark = stream.lock().unwrap_or_else(PoisonError::into_inner).mark()?;
-        let reaches = other.accelerator.devices().iter().all(|other| device.reaches(other));
-        let fetched = if reaches { Vec::new() } else { other.fetch_all(columns)? };
-        let on_host: Vec<_> = fetched.iter().map(|column| View::new(column)).collect();
-        self.run(
-            "copy",
-            columns.len(),
-            |stream| {
-                let vector = match reaches {
-                    true => place::copies_across(stream, self.n(), columns, &mark)?,
-                    false => place::copies(stream, self.n(), &on_host)?,
-                };
-                Ok(Column::of(vector, self.n()))
-            },
-            |_| Err(Error::lost("plonk")),
-        )
-    }
-
     /// Σ columnᵢ·baseᵢ of each column, in their order.
     ///
     /// # Errors
     /// A column has another length, or a forced backend failed.
     pub fn commit(&self, basis: Basis, columns: &[View<'_, C::Scalar>]) -> Result<Vec<C>> {
+        self.sums(basis, &self.scalars(columns)?)
+    }
+
+    /// Columns as scalars for [`Self::sums`], as they are now.
+    ///
+    /// # Errors
+    /// A column has another length, or a forced backend failed.
+    pub(super) fn scalars<'v>(&self, columns: &[View<'v, C::Scalar>]) -> Result<Taken<'v, C::Scalar>> {
         if columns.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Taken(Vec::new()));
         }
-        let bases = match basis {
-            Basis::Monomial => &self.srs.monomial,
-            Basis::Lagrange => &self.srs.lagrange,
-        };
-        let there = self.run(
+        let all = self.run(
             "scalars",
             columns.len(),
             |stream| columns.iter().map(|column| scalars(stream, *column)).collect(),
-            |_| Ok(self.fetch_all(columns)?.into_iter().map(AnyScalars::OnHost).collect::<Vec<_>>()),
-        )?;
-        let lent: Vec<_> = there.iter().map(AnyScalars::lent).collect();
-        let (sums, _) = bases.run_batch(&lent, self.abort())?;
+            |_| Ok(self.fetch_all(columns)?.into_iter().map(AnyScalars::OnHost).collect()),
+        );
+        all.map(Taken)
+    }
+
+    /// [`Self::commit`] to scalars.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn sums(&self, basis: Basis, scalars: &Taken<'_, C::Scalar>) -> Result<Vec<C>> {
+        if scalars.0.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lent: Vec<_> = scalars.0.iter().map(AnyScalars::lent).collect();
+        let (sums, _) = self.bases(basis).run_batch(&lent, self.abort())?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
+    }
+
+    fn bases(&self, basis: Basis) -> &Msm<'static, C> {
+        match basis {
+            Basis::Monomial => &self.srs.monomial,
+            Basis::Lagrange => &self.srs.lagrange,
+        }
     }
 
     fn call(&self, step: &str, columns: usize) -> Call {
@@ -301,7 +297,10 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// A column's elements as an MSM takes them: where the column was.
+/// Columns' elements as an MSM takes them.
+pub(super) struct Taken<'v, F: NttField>(Vec<AnyScalars<'v, F>>);
+
+/// A column's: where the column was.
 enum AnyScalars<'v, F: NttField> {
     OnHost(OnHost<'v, F>),
     OnDevice(DeviceScalars),
@@ -320,12 +319,16 @@ impl<F: NttField> AnyScalars<'_, F> {
 fn scalars<'v, F: NttField>(stream: &mut Stream, column: View<'v, F>) -> Result<AnyScalars<'v, F>> {
     match column.0 {
         Viewed::Host(elements) => Ok(AnyScalars::OnHost(OnHost::Lent(elements))),
-        Viewed::Device(Resident { vector, first, len }) => {
-            let range = *first..first + len;
-            let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, Form::Montgomery)?;
-            Ok(AnyScalars::OnDevice(scalars.after(Arc::new(stream.mark()?))))
-        }
+        Viewed::Device(resident) => device_scalars(stream, resident).map(AnyScalars::OnDevice),
     }
+}
+
+/// The same of a column on the device.
+fn device_scalars<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Result<DeviceScalars> {
+    let Resident { vector, first, len } = column;
+    let range = *first..first + len;
+    let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, Form::Montgomery)?;
+    Ok(scalars.after(Arc::new(stream.mark()?)))
 }
 
 /// The only one of a step's results.

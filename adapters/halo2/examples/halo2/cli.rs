@@ -27,6 +27,9 @@ pub struct Options {
     /// Where to prove; any but `auto` is an error if it cannot do it all
     #[arg(long, value_enum, default_value = "auto")]
     pub backend: Backend,
+    /// Devices that share each of proofwarp's proofs, at most; without it as many as pay
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub devices: Option<u32>,
     /// Makes keys and proofs of the same by halo2-axiom's own functions too, and by halo2-axiom-gpu where its program is
     #[arg(long)]
     pub compare: bool,
@@ -42,6 +45,7 @@ pub struct Options {
 const EXAMPLES: &str = "Examples:
   halo2                                            2^14 rows, on the best backend
   halo2 --k 20 --backend cuda                      on NVIDIA GPUs or not at all
+  halo2 --k 20 --devices 1                         on one of several devices
   halo2 --circuit wide --k 18 --compare            against halo2-axiom on this machine's cores
   halo2 --k 18 --peer ./halo2-axiom-gpu-proofs     against the published halo2-axiom-gpu alone
   halo2 --opening gwc --proofs 10 --json out.json";
@@ -83,6 +87,7 @@ mod tests {
             ("--k 9", "9 is not in 10..=22"),
             ("--k 23", "23 is not in 10..=22"),
             ("--proofs 0", "0 is not in 1.."),
+            ("--devices 0", "0 is not in 1.."),
             ("--circuit base", "this program has measured or wide, got base; examples/halo2-base has base"),
             ("--circuit narrow", "invalid value 'narrow'"),
             ("--opening ipa", "invalid value 'ipa'"),
@@ -99,8 +104,17 @@ mod tests {
     fn what_can_be_done_is_taken() {
         let folder = tempfile::tempdir().expect("folder");
         let json = format!("--json={}", folder.path().join("results.json").display());
-        let line =
-            ["halo2", "--circuit=wide", "--k=22", "--opening=gwc", "--proofs=1", "--compare", "--peer=cargo", &json];
+        let line = [
+            "halo2",
+            "--circuit=wide",
+            "--k=22",
+            "--opening=gwc",
+            "--proofs=1",
+            "--devices=2",
+            "--compare",
+            "--peer=cargo",
+            &json,
+        ];
         let options = Options::checked(line, &[Kind::Wide]).expect("a line");
         assert_eq!((options.work.circuit, options.work.k), (Kind::Wide, 22));
         assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0, "left as it was");

@@ -40,7 +40,7 @@ fn prove<C: Circuit<Fr>>(options: &Options, circuits: &Circuits<C>) -> Result<()
     println!("{}", table::shape(&circuits.for_keys, work.k));
     let setup = progress::step("making the setup", || Ok::<_, Failure>(ParamsKZG::setup(work.k, OsRng)))?;
     let task = Task { setup: &setup, circuits, work };
-    let mut outcomes = vec![measure(&Ours::new(&setup, work.opening), &task)?];
+    let mut outcomes = vec![measure(&Ours::new(&setup, work.opening).on_devices(options.devices), &task)?];
     if options.compare {
         outcomes.push(measure(&Stock { setup: &setup, opening: work.opening }, &task)?);
     }

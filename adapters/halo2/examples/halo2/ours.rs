@@ -9,7 +9,8 @@ use halo2_axiom::poly::kzg::commitment::KZGCommitmentScheme;
 use halo2_axiom::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK};
 use halo2_axiom::transcript::Challenge255;
 use proofwarp::Accelerator;
-use proofwarp_halo2::create_proof;
+use proofwarp::backend::{BackendKind, Device};
+use proofwarp_halo2::create_proof_with;
 use rand_core::OsRng;
 
 use crate::Failure;
@@ -27,6 +28,7 @@ const KEYGEN: &str = "halo2 keygen: ";
 pub struct Ours<'a> {
     setup: &'a Setup,
     opening: Opening,
+    options: proofwarp_halo2::Options,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -49,11 +51,27 @@ impl<'a> Ours<'a> {
             if let Some(name) = report.operation.strip_prefix(KEYGEN) {
                 seen.steps.push(Step { name: name.to_owned(), ms: report.total.as_secs_f64() * 1e3 });
             } else {
-                seen.places.insert(format!("{} ({})", report.backend, report.device));
+                seen.places.insert(place(report.backend, &report.device));
             }
         });
-        Self { setup, opening, seen }
+        Self { setup, opening, options: proofwarp_halo2::Options::default(), seen }
     }
+
+    /// The same with so many devices for a proof, at most.
+    pub fn on_devices(mut self, devices: Option<u32>) -> Self {
+        self.options.devices = devices.map(|devices| devices as usize);
+        self
+    }
+}
+
+fn place(backend: BackendKind, device: &str) -> String {
+    format!("{backend} ({device})")
+}
+
+/// Devices that memory was taken of.
+fn used() -> Vec<Arc<Device>> {
+    let devices = Accelerator::global().map_or(&[][..], Accelerator::devices);
+    devices.iter().filter(|device| device.peak_memory() > 0).cloned().collect()
 }
 
 fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
@@ -85,11 +103,23 @@ impl Prover for Ours<'_> {
     ) -> Result<Transcript, Failure> {
         let (setup, instances) = (self.setup, &[instances]);
         written(|out| match self.opening {
-            Opening::Shplonk => create_proof::<Kzg, ProverSHPLONK<'_, Bn256>, Challenge255<_>, _, _, _>(
-                setup, key, circuit, instances, OsRng, out,
+            Opening::Shplonk => create_proof_with::<Kzg, ProverSHPLONK<'_, Bn256>, Challenge255<_>, _, _, _>(
+                &self.options,
+                setup,
+                key,
+                circuit,
+                instances,
+                OsRng,
+                out,
             ),
-            Opening::Gwc => create_proof::<Kzg, ProverGWC<'_, Bn256>, Challenge255<_>, _, _, _>(
-                setup, key, circuit, instances, OsRng, out,
+            Opening::Gwc => create_proof_with::<Kzg, ProverGWC<'_, Bn256>, Challenge255<_>, _, _, _>(
+                &self.options,
+                setup,
+                key,
+                circuit,
+                instances,
+                OsRng,
+                out,
             ),
         })
     }
@@ -99,10 +129,15 @@ impl Prover for Ours<'_> {
     }
 
     fn device_bytes(&self) -> Option<u64> {
-        Accelerator::global().ok()?.devices().first().map(|device| device.peak_memory())
+        used().iter().map(|device| device.peak_memory()).max()
     }
 
     fn ran_on(&self) -> Vec<String> {
-        lock(&self.seen).places.iter().cloned().collect()
+        let used: Vec<_> = used().iter().map(|device| place(device.info().backend, &device.info().name)).collect();
+        let text = |name: &String| match used.iter().filter(|other| *other == name).count() {
+            several @ 2.. => format!("{several} × {name}"),
+            _ => name.clone(),
+        };
+        lock(&self.seen).places.iter().map(text).collect()
     }
 }

@@ -19,7 +19,7 @@ pub struct Outcome {
     pub k: u32,
     /// Backends and devices, or the host's cores.
     pub ran_on: Vec<String>,
-    /// The most bytes of a device's memory that keys and proofs took, where that is known.
+    /// The most bytes of one device's memory that keys and proofs took, where that is known.
     #[serde(default)]
     pub device_bytes: Option<u64>,
     /// The key's digest.

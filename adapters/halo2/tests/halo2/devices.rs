@@ -34,6 +34,11 @@ impl Expected {
     pub fn prove(&self, options: &Options) -> Result<Vec<u8>, Error> {
         prove_with(options, Kind::Shplonk, self.k, &self.key, &self.circuits, &self.instances, 7)
     }
+
+    /// A proof by either opening.
+    pub fn prove_by(&self, kind: Kind, options: &Options) -> Vec<u8> {
+        prove_with(options, kind, self.k, &self.key, &self.circuits, &self.instances, 7).expect("a proof")
+    }
 }
 
 /// What proofwarp said went wrong.
@@ -47,7 +52,16 @@ pub fn reason(error: &Error) -> &proofwarp::Error {
 /// A device of the environment's backend that nobody else has, which may take so much memory; `None`, and a word of it,
 /// where the environment has none.
 pub fn alone(test: &str, memory_limit: Option<u64>) -> Option<Arc<Device>> {
-    let device = Accelerator::global().expect("an accelerator").devices().first();
+    numbered(0, test, memory_limit)
+}
+
+/// Two of them, of different cards where there are two; the second one may take so much memory.
+pub fn two(test: &str, memory_limit: Option<u64>) -> Option<[Arc<Device>; 2]> {
+    Some([numbered(0, test, None)?, numbered(1, test, memory_limit)?])
+}
+
+fn numbered(number: usize, test: &str, memory_limit: Option<u64>) -> Option<Arc<Device>> {
+    let device = Accelerator::global().expect("an accelerator").devices().iter().cycle().nth(number);
     if device.is_none() {
         eprintln!("left out: {test}, since there is no device");
     }
@@ -56,21 +70,36 @@ pub fn alone(test: &str, memory_limit: Option<u64>) -> Option<Arc<Device>> {
 
 /// Only the device, or the host as well.
 pub fn only(device: &Arc<Device>) -> Options {
-    let forced = Accelerator::with_backend(device.info().backend).expect("it was there");
-    Options { accelerator: Some(forced.on_devices(vec![device.clone()])), ..Options::default() }
+    only_these(std::slice::from_ref(device))
 }
 
 pub fn or_the_host(device: &Arc<Device>) -> Options {
+    these_or_the_host(std::slice::from_ref(device))
+}
+
+/// The same of several devices.
+pub fn only_these(devices: &[Arc<Device>]) -> Options {
+    let forced = Accelerator::with_backend(devices[0].info().backend).expect("it was there");
+    Options { accelerator: Some(forced.on_devices(devices.to_vec())), ..Options::default() }
+}
+
+pub fn these_or_the_host(devices: &[Arc<Device>]) -> Options {
     let accelerator = Accelerator::automatic().expect("an accelerator");
-    Options { accelerator: Some(accelerator.on_devices(vec![device.clone()])), ..Options::default() }
+    Options { accelerator: Some(accelerator.on_devices(devices.to_vec())), ..Options::default() }
 }
 
 fn fresh_driver(like: &Device) -> Box<dyn Driver> {
+    let ordinal = like.info().ordinal;
     match like.info().backend {
         #[cfg(feature = "opencl")]
-        BackendKind::OpenCl => Box::new(proofwarp::backend::opencl::drivers().expect("it was there").remove(0)),
+        BackendKind::OpenCl => of_number(proofwarp::backend::opencl::drivers().expect("they were there"), ordinal),
         #[cfg(feature = "cuda")]
-        BackendKind::Cuda => Box::new(proofwarp::backend::cuda::drivers().expect("it was there").remove(0)),
+        BackendKind::Cuda => of_number(proofwarp::backend::cuda::drivers().expect("they were there"), ordinal),
         other => panic!("{other} has no devices"),
     }
+}
+
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+fn of_number<D: Driver + 'static>(drivers: Vec<D>, ordinal: usize) -> Box<dyn Driver> {
+    Box::new(drivers.into_iter().find(|driver| driver.info().ordinal == ordinal).expect("it was there"))
 }

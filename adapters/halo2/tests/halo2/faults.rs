@@ -7,7 +7,7 @@ use proofwarp::plonk::Hook;
 use proofwarp_halo2::Options;
 
 use crate::described::Shape;
-use crate::devices::{Expected, alone, only, or_the_host, reason};
+use crate::devices::{Expected, alone, only, only_these, or_the_host, reason, two};
 
 /// Launches between failures.
 const STRIDE: usize = 37;
@@ -55,11 +55,8 @@ fn two_threads() {
 /// Two proofs that are under way at the same time are on different devices.
 #[test]
 fn two_devices() {
-    let devices = [0, 1].map(|_| alone("two devices", None));
-    let [Some(first), Some(second)] = devices else { return };
+    let Some(devices) = two("two devices", None) else { return };
     let expected = Expected::new(&Shape::base(), 6, 1);
-    let accelerator =
-        only(&first).accelerator.expect("that of the device").on_devices(vec![first.clone(), second.clone()]);
     let both_run = Arc::new(Barrier::new(2));
     let prove = || {
         let (both_run, once) = (both_run.clone(), Once::new());
@@ -69,35 +66,9 @@ fn two_devices() {
             });
             false
         };
-        let accelerator = Some(accelerator.clone());
-        let options = Options { accelerator, devices: Some(1), abort: Some(Hook::new(waits)), plan: None };
+        let options = Options { devices: Some(1), abort: Some(Hook::new(waits)), ..only_these(&devices) };
         assert!(expected.prove(&options).expect("a proof") == expected.proof);
     };
     thread::scope(|scope| [(); 2].map(|()| scope.spawn(prove)).map(|thread| thread.join().expect("no panic")));
-    assert!(first.peak_memory() > 0 && second.peak_memory() > 0);
-}
-
-/// Two devices share a proof, and where one fails the other does its share.
-#[test]
-fn a_shared_proof() {
-    let devices = [0, 1].map(|_| alone("a shared proof", None));
-    let [Some(first), Some(second)] = devices else { return };
-    let expected = Expected::new(&Shape::base(), 7, 2);
-    let accelerator =
-        only(&first).accelerator.expect("that of the device").on_devices(vec![first.clone(), second.clone()]);
-    let options = Options { accelerator: Some(accelerator), devices: Some(2), ..Options::default() };
-    assert!(expected.prove(&options).expect("a proof") == expected.proof);
-    assert!(second.peak_memory() > 0);
-    let mut failures = 0;
-    for launch in (0_u32..).step_by(7) {
-        second.fail_after(launch);
-        assert!(expected.prove(&options).expect("the first one goes on") == expected.proof, "launch {launch}");
-        failures += 1;
-        // The next proof's first launch fails if this one's did not.
-        let alone = expected.prove(&only(&second));
-        if alone.is_err() {
-            break;
-        }
-    }
-    assert!(failures > 2, "{failures} failures");
+    assert!(devices.iter().all(|device| device.peak_memory() > 0));
 }

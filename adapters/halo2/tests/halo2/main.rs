@@ -11,3 +11,4 @@ mod limits;
 mod proofs;
 mod random;
 mod refused;
+mod shared;

@@ -1,0 +1,146 @@
+//! Which of a proof's devices does what: sizes only, no device.
+//!
+//! What a device does takes some time to begin, and then the same for each column or coset. Each of these goes to the device
+//! that would be done with it first, so that a slow link leaves most or all to the proof's own.
+
+/// How columns come from one device to another; each is slower than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// From memory to memory.
+    Direct,
+    /// Through the host, by the driver.
+    Driver,
+    /// Down to the host, then up.
+    Host,
+}
+
+/// What a column's commitment takes for a row, measured on one H100 (BN254) in ps.
+const COMMITMENT: u64 = 3500;
+/// What commitments take beside that, in ps.
+const COMMITMENTS: u64 = 400_000_000;
+/// What a column takes for a row of a coset, with its part of the terms.
+const COSET: u64 = 260;
+/// What another device takes to begin: a thread, a copy, a mark.
+const BEGIN: u64 = 100_000_000;
+
+impl Link {
+    /// What an element of 32 bytes takes, in ps: 200, 30 (measured) and 6 GB/s.
+    fn element(self) -> u64 {
+        match self {
+            Self::Direct => 160,
+            Self::Driver => 1070,
+            Self::Host => 5300,
+        }
+    }
+}
+
+/// A device's time, in ps.
+#[derive(Debug, Clone, Copy)]
+struct Lane {
+    begin: u64,
+    each: u64,
+}
+
+impl Lane {
+    /// The proof's own, then those of other devices, which copy so many elements at first and for each. Without a link a
+    /// device counts as the proof's own, so that shares are even.
+    fn all(own: Self, links: &[Option<Link>], [first, each]: [u64; 2]) -> Vec<Self> {
+        let other = |link: &Option<Link>| match link.map(Link::element) {
+            Some(element) => Self { begin: own.begin + BEGIN + element * first, each: own.each + element * each },
+            None => own,
+        };
+        std::iter::once(own).chain(links.iter().map(other)).collect()
+    }
+
+    fn end(self, count: u64) -> u64 {
+        self.begin + self.each * count
+    }
+}
+
+/// The device of each of so many equal pieces of work, the first of those that would be done with it first.
+fn deal(count: usize, lanes: &[Lane]) -> Vec<usize> {
+    let mut dealt = vec![0; lanes.len()];
+    let mut next = || {
+        let device = (0..lanes.len()).min_by_key(|device| lanes[*device].end(dealt[*device] + 1)).unwrap_or(0);
+        dealt[device] += 1;
+        device
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// To how many of so many columns of n elements each device commits, the proof's own first.
+pub(super) fn commitments(n: usize, columns: usize, links: &[Option<Link>]) -> Vec<usize> {
+    let own = Lane { begin: COMMITMENTS, each: COMMITMENT * n as u64 };
+    let owners = deal(columns, &Lane::all(own, links, [0, n as u64]));
+    (0..=links.len()).map(|device| owners.iter().filter(|owner| **owner == device).count()).collect()
+}
+
+/// Which device evaluates the constraints on each of so many cosets of n rows, 0 for the proof's own: others copy the proof's
+/// own columns first, and have the columns that are the same in every proof.
+pub(super) fn cosets(n: usize, count: usize, [own, shared]: [usize; 2], links: &[Option<Link>]) -> Vec<usize> {
+    let (n, columns) = (n as u64, [own, own + shared].map(|count| count as u64));
+    let lane = Lane { begin: 0, each: COSET * n * columns[1] };
+    deal(count, &Lane::all(lane, links, [n * columns[0], n]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINKS: [Option<Link>; 4] = [None, Some(Link::Direct), Some(Link::Driver), Some(Link::Host)];
+
+    /// The measured circuit's: 26 of the proof's own, 30 of the key.
+    const COLUMNS: [usize; 2] = [26, 30];
+
+    #[test]
+    fn linked_devices_share_evenly() {
+        for link in LINKS.into_iter().take(2) {
+            for log_n in [16, 18, 20] {
+                assert_eq!(commitments(1 << log_n, 12, &[link]), [6, 6]);
+                assert_eq!(commitments(1 << log_n, 9, &[link]), [5, 4]);
+                assert_eq!(cosets(1 << log_n, 4, COLUMNS, &[link]), [0, 1, 0, 1]);
+            }
+            assert_eq!(commitments(1 << 20, 12, &[link; 3]), [3; 4]);
+            assert_eq!(cosets(1 << 20, 4, COLUMNS, &[link; 3]), [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn one_column_is_not_shared() {
+        assert!(LINKS.iter().all(|link| commitments(1 << 20, 1, &[*link]) == [1, 0]));
+    }
+
+    #[test]
+    fn what_goes_through_the_host_is_shared_less() {
+        assert_eq!(commitments(1 << 20, 12, &[Some(Link::Driver)]), [7, 5]);
+        assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Driver)]), [0, 0, 1, 0]);
+        assert_eq!(commitments(1 << 20, 12, &[Some(Link::Host)]), [9, 3]);
+        // 26 columns take longer on their way than all four cosets.
+        assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Host)]), [0; 4]);
+    }
+
+    #[test]
+    fn short_columns_stay() {
+        for link in [Link::Direct, Link::Driver, Link::Host] {
+            assert_eq!(commitments(1 << 10, 12, &[Some(link)]), [12, 0]);
+            assert_eq!(cosets(1 << 10, 4, COLUMNS, &[Some(link)]), [0; 4]);
+        }
+        assert_eq!(commitments(1 << 4, 12, &[None]), [6, 6]);
+    }
+
+    /// No share ends later than the proof's own device would alone, and each column is somebody's.
+    #[test]
+    fn sharing_never_takes_longer_by_its_model() {
+        let sizes = LINKS.into_iter().flat_map(|link| [4, 10, 14, 20, 24].map(|log_n| (link, log_n)));
+        for ((link, log_n), columns) in sizes.flat_map(|size| (0..13).map(move |columns| (size, columns))) {
+            let n = 1_u64 << log_n;
+            let own = Lane { begin: COMMITMENTS, each: COMMITMENT * n };
+            let lanes = Lane::all(own, &[link; 2], [0, n]);
+            let counts = commitments(1 << log_n, columns, &[link; 2]);
+            let ends = counts.iter().zip(&lanes).filter(|(count, _)| **count > 0);
+            let last = ends.map(|(count, lane)| lane.end(*count as u64)).max().unwrap_or(0);
+            assert!(last <= own.end(columns as u64), "{link:?}, 2^{log_n}, {columns}: {counts:?}");
+            assert_eq!(counts.iter().sum::<usize>(), columns);
+        }
+    }
+}
