@@ -5,8 +5,6 @@ pub const ELEMENT: f64 = 32.0;
 const POINT: f64 = 96.0;
 /// Bytes of a block of columns.
 const BLOCK: f64 = 32.0 * 1_048_576.0;
-/// Messages inside a host, bytes a second of each rank: copies through shared memory.
-const INSIDE: f64 = 8e9;
 
 /// Times of the parts, in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +17,10 @@ pub struct Model {
     pub level: f64,
     /// Of a byte between host and device, each way.
     pub link: f64,
-    /// Of a byte of a slice on its way through the host's memory, beside work and messages.
+    /// Of a byte of any rank of a host, from the host's memory to a device and back: the ranks share that memory.
     pub host: f64,
+    /// Of a byte of a rank's messages inside a host: copies through shared memory.
+    pub inside: f64,
     /// Of a message, however short.
     pub latency: f64,
     /// Of a whole proof of 2^27 constraints of Filecoin's shape by one rank, key resident.
@@ -44,31 +44,33 @@ impl Job {
     fn leaving(&self) -> f64 {
         (self.hosts - 1.0) / self.hosts
     }
-
-    /// Seconds until one rank has sent the others their shares of so many bytes.
-    fn sent_by_root(&self, bytes: f64) -> f64 {
-        bytes * self.leaving() / self.network + bytes * (self.gpus - 1.0) / self.ranks() / INSIDE
-    }
-
-    /// Seconds until each rank has sent so many bytes, evenly to all others.
-    fn all_to_all(&self, bytes: f64) -> f64 {
-        let outside = self.gpus * bytes * self.leaving() / self.network;
-        outside.max(bytes * (1.0 - self.leaving()) / INSIDE)
-    }
 }
 
 impl Model {
-    /// One H200, from `docs/performance.md`; a link of 50 GB/s; messages of 30 µs, which nobody has measured yet.
+    /// One H200, from `docs/performance.md`; a link of 50 GB/s; a host's memory and messages inside it by ranks on four H100;
+    /// messages of 30 µs, which nobody has measured yet.
     pub const H200: Self = Self {
         msm: 3.6e-3,
         g1: 51.4e-3 / 12_582_912.0,
         g2: 12.6e-9,
         level: 3.18e-3 / (16_777_216.0 * 24.0),
         link: 1.0 / 50e9,
-        host: 0.0,
+        host: 60e-12,
+        inside: 1.0 / 2e9,
         latency: 30e-6,
         proof: 1.8,
     };
+
+    /// Seconds until one rank has sent the others their shares of so many bytes.
+    fn sent_by_root(&self, bytes: f64, job: &Job) -> f64 {
+        bytes * job.leaving() / job.network + bytes * (job.gpus - 1.0) / job.ranks() * self.inside
+    }
+
+    /// Seconds until each rank has sent all others their parts of so many bytes, and kept its own.
+    fn all_to_all(&self, bytes: f64, job: &Job) -> f64 {
+        let outside = job.gpus * bytes * job.leaving() / job.network;
+        outside.max(bytes * (job.gpus - 1.0) / job.ranks() * self.inside)
+    }
 
     /// A multiplication whose bases and scalars are on their ranks.
     pub fn msm(&self, points: f64, job: &Job) -> f64 {
@@ -78,27 +80,29 @@ impl Model {
 
     /// The same with all scalars on one rank.
     pub fn msm_from_root(&self, points: f64, job: &Job) -> f64 {
-        self.msm(points, job) + job.sent_by_root(ELEMENT * points)
+        self.msm(points, job) + self.sent_by_root(ELEMENT * points, job)
     }
 
     /// A transform of a vector in host memory, in slices.
     pub fn ntt(&self, log: f64, job: &Job) -> f64 {
         let bytes = ELEMENT * log.exp2() / job.ranks();
-        // Kernels and copies of a dimension; one lane copies while the other computes.
-        let dimension = (self.level * log / 2.0 * bytes / ELEMENT).max(bytes * self.link);
+        let copies = (bytes * self.link).max(bytes * job.gpus * self.host);
+        // One lane copies while the other computes.
+        let over_levels = |levels: f64| (self.level * levels * bytes / ELEMENT).max(copies);
         if job.ranks() <= 1.0 {
-            return 2.0 * dimension;
+            return over_levels(log);
         }
-        let (rounds, messages) = ((bytes / (2.0 * BLOCK)).ceil(), job.all_to_all(bytes));
+        let dimension = over_levels(log / 2.0);
+        let (rounds, messages) = ((bytes / (2.0 * BLOCK)).ceil(), self.all_to_all(bytes, job));
         // The first round's columns and the last one's messages hide behind nothing.
         let (round, latency) = (dimension.max(messages), rounds * self.latency * job.ranks());
-        round + dimension.min(messages) / rounds + latency + dimension + self.host * bytes
+        round + dimension.min(messages) / rounds + latency + dimension
     }
 
     /// One proof of 2^log constraints with full-size scalars, the key in slices, the witness on one rank.
     pub fn proof(&self, log: f64, job: &Job) -> f64 {
         let constraints = log.exp2();
-        let scatter = job.sent_by_root(6.0 * ELEMENT * constraints);
+        let scatter = self.sent_by_root(6.0 * ELEMENT * constraints, job);
         let sums = 5.0 * self.msm + (4.0 * self.g1 + self.g2) * constraints / job.ranks();
         scatter + 6.0 * self.ntt(log, job) + sums
     }

@@ -60,28 +60,21 @@ fn fitted(runs: &[Written]) {
     let points: Vec<_> =
         of("msm").map(|(ranks, timed)| (f64::from(timed.log).exp2() / ranks, longest(timed))).collect();
     let (msm, g1) = line_through(&points);
-    let levels =
-        of("ntt").map(|(ranks, timed)| f64::from(timed.log) * f64::from(timed.log).exp2() / ranks).sum::<f64>();
-    let level = of("ntt").map(|(_, timed)| longest(timed)).sum::<f64>() / levels.max(1.0);
     let shares = || of("ntt").filter(|(ranks, _)| *ranks > 1.0).flat_map(|(_, timed)| &timed.ranks);
     let sent: f64 = shares().map(|share| share.sent).sum();
-    let byte = shares().map(|share| share.messages).sum::<f64>() / sent.max(1.0);
-    let model = Model { msm, g1, level, link: 0.0, host: host(&steps().collect::<Vec<_>>()), ..Model::H200 };
+    let inside = shares().map(|share| share.messages).sum::<f64>() / sent.max(1.0);
+    let model = Model { msm, g1, host: host(&of("ntt").collect::<Vec<_>>()), inside, ..Model::H200 };
     println!(
-        "fitted: msm {} ms and {:.2} ns a point, ntt {:.3} ns an element and level",
+        "fitted: msm {} ms and {:.2} ns a point, messages {:.2} GB/s of each rank",
         ms(msm),
         1e9 * g1,
-        1e9 * level
+        rate(inside)
     );
-    println!(
-        "messages {:.2} GB/s of each rank, {:.3} ns a byte of its slice in the host's memory\n",
-        1e-9 / byte.max(1e-12),
-        1e9 * model.host
-    );
+    println!("the host's memory {:.1} GB/s to devices and back, for all ranks together\n", rate(model.host));
     println!("| step | ranks | measured, ms | by the model, ms |\n|---|---|---|---|");
     for (ranks, timed) in steps() {
-        // All ranks of these runs share one host: a message is a copy.
-        let job = Job { hosts: ranks, gpus: 1.0, network: 1.0 / byte.max(1e-12) };
+        // All ranks of these runs share one host.
+        let job = Job { hosts: 1.0, gpus: ranks, network: f64::INFINITY };
         let predicted = match timed.step.as_str() {
             "msm" => model.msm(f64::from(timed.log).exp2(), &job),
             "ntt" => model.ntt(timed.log.into(), &job),
@@ -92,15 +85,19 @@ fn fitted(runs: &[Written]) {
     println!();
 }
 
-/// What transforms over several ranks take beside their work and waiting, for each byte of a slice.
-fn host(steps: &[(f64, &Timed)]) -> f64 {
-    let over_ranks = || steps.iter().filter(|(ranks, timed)| timed.step == "ntt" && *ranks > 1.0);
-    let rest = |timed: &Timed| {
-        let busy = timed.ranks.iter().map(|share| share.work + share.waiting).fold(0.0, f64::max);
-        (timed.seconds - busy).max(0.0)
+/// GB/s, of seconds a byte.
+fn rate(byte: f64) -> f64 {
+    1e-9 / byte.max(1e-12)
+}
+
+/// Seconds a byte of all ranks of one host, by the longest work of each transform: one rank's vector goes to the device and back
+/// once, that of several once for each dimension.
+fn host(ntts: &[(f64, &Timed)]) -> f64 {
+    let byte = |(ranks, timed): &(f64, &Timed)| {
+        let passes = if *ranks > 1.0 { 2.0 } else { 1.0 };
+        longest(timed) / (passes * ELEMENT * f64::from(timed.log).exp2())
     };
-    let bytes: f64 = over_ranks().map(|(ranks, timed)| ELEMENT * f64::from(timed.log).exp2() / ranks).sum();
-    over_ranks().map(|(_, timed)| rest(timed)).sum::<f64>() / bytes.max(1.0)
+    ntts.iter().map(byte).sum::<f64>() / (ntts.len() as f64).max(1.0)
 }
 
 /// The longest work of a rank.

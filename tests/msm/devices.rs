@@ -83,18 +83,27 @@ fn one_device_of_several() {
     }
 }
 
-/// Ever less memory, by the caller's cap: chunks and bands get smaller, the sum stays, of every form and with
-/// rounds of affine additions.
 #[test]
 fn a_cap_on_memory_cuts_chunks_and_bands() {
+    every_cap_on_memory(&[(0, false)]);
+}
+
+#[test]
+#[ignore = "minutes on PoCL: ./test --full"]
+fn a_cap_on_memory_of_halves_and_of_affine_additions() {
+    every_cap_on_memory(&[(0, true), (2, false), (2, true)]);
+}
+
+/// Ever less memory, by the caller's cap: chunks and bands get smaller, the sum stays, of every form. The ways are rounds of affine
+/// additions, and whether scalars are halved.
+fn every_cap_on_memory(ways: &[(u32, bool)]) {
     let mut rng = rng(SEED + 1);
     let bases = Bases::<G1>::special(1500, &mut rng);
     let scalars: Vec<Fr> = random(1500, &mut rng);
     for accelerator in accelerators_with_devices() {
         let there = DeviceScalars::upload(&accelerator, &montgomery(&scalars), Form::Montgomery).expect("upload");
         let forms = [Scalars::elements(&scalars), (&there).into()];
-        let ways = [(0, false), (0, true), (2, false), (2, true)];
-        for ((rounds, halved), form) in ways.into_iter().flat_map(|way| forms.map(|form| (way, form))) {
+        for ((rounds, halved), form) in ways.iter().flat_map(|way| forms.map(|form| (*way, form))) {
             let (mut memory, mut chunks, mut bands) = (u64::MAX, 1, 1);
             loop {
                 let (affine_rounds, halved) = (Some(rounds), Some(halved));

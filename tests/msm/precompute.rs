@@ -157,6 +157,7 @@ fn batches_with_rounds_and_scalars_on_devices() {
 
 /// Pieces of a table: the copies of a base are all bases apart, not all of a piece.
 #[test]
+#[ignore = "a minute on PoCL: ./test --full"]
 fn little_memory() {
     let mut rng = rng(SEED + 5);
     let bases = Bases::<G1>::consecutive(700, &mut rng);

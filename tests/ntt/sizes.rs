@@ -1,5 +1,7 @@
 //! Every size that a device is for, checked as a whole at a random point: no reference transform is as fast.
 
+use std::sync::{Mutex, PoisonError};
+
 use ff::BatchInvert;
 use proofwarp::Accelerator;
 use proofwarp::field::NttField;
@@ -122,7 +124,10 @@ fn every_size<F: NttField>() {
     }
 }
 
+/// One field at a time: several vectors of this size and their tables are more than a card has.
 fn the_largest<F: NttField>() {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     for accelerator in accelerators_with_devices() {
         if is_gpu(&accelerator) {
             goes_both_ways(&accelerator, &many::<F>(LARGEST), LARGEST);

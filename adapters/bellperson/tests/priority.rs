@@ -43,7 +43,8 @@ fn turn() -> Turn {
     WATCH.call_once(|| drop(spawn(watch)));
     stage_within(Duration::from_secs(300), "stock bellperson's proofs");
     LazyLock::force(&FIXTURE);
-    stage("kernels' first use");
+    // OpenCL compiles then, beside whatever else the host does.
+    stage_within(Duration::from_secs(600), "kernels' first use");
     Turn(turn)
 }
 
@@ -99,8 +100,8 @@ fn batch(count: usize, priority: bool) -> Vec<Proof<Bls12>> {
 
 /// A batch of low priority that has the devices.
 fn running() -> JoinHandle<Vec<Proof<Bls12>>> {
-    // The key is there, and kernels are compiled.
-    stage("a first proof");
+    // Then the key is there, and kernels are compiled.
+    stage_within(Duration::from_secs(600), "a first proof");
     drop(batch(1, false));
     stage("a batch's start");
     let running = spawn(|| batch(many(), false));
