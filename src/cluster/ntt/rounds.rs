@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::layout::{Block, Classes, blocks};
 use super::local::{Done, Local};
-use crate::backend::Abort;
+use crate::backend::{Abort, parallel_copy};
 use crate::cluster::job::Cluster;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
@@ -17,8 +17,6 @@ use crate::{Error, Result};
 
 /// Blocks of a round, each in a lane of its own: one goes up while another comes down. The same on all ranks.
 const LANES: usize = 2;
-/// Elements that a core copies at a time.
-const PIECE: usize = 1 << 14;
 
 /// Blocks that a rank has transformed.
 type Turned<F> = Vec<(Block, SecretVec<F>)>;
@@ -131,7 +129,8 @@ impl<'a, F: NttField> Rounds<'a, F> {
                 // What failed half way down is done again from the piece.
                 let mut to = self.spare.take(piece.len());
                 let done = rows.run(accelerator, lane, (piece, 0), &mut to, abort)?;
-                copy(piece, &to);
+                // SAFETY: what is copied is elements.
+                parallel_copy(unsafe { as_bytes_mut(piece) }, as_bytes(&to));
                 self.spare.give([to].into_iter());
                 Ok(done)
             };
@@ -222,12 +221,6 @@ impl<F: NttField> Work<'_, F> {
         });
         results.into_iter().collect::<Result<Vec<_>>>().map(|results| results.into_iter().unzip())
     }
-}
-
-/// Copies by all cores.
-fn copy<F: NttField>(to: &mut [F], from: &[F]) {
-    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE));
-    pieces.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
