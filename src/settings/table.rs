@@ -97,8 +97,12 @@ pub(super) const REPORT: Variable = engine(
     "none",
     "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks; of JSON if its name ends in `.jsonl`",
 );
-pub(super) const CACHE_DIR: Variable =
-    engine("PROOFWARP_CACHE_DIR", Form::Path, "the user's cache folder", "where compiled OpenCL programs are kept");
+pub(super) const CACHE_DIR: Variable = engine(
+    "PROOFWARP_CACHE_DIR",
+    Form::Path,
+    "the user's cache folder",
+    "where compiled OpenCL programs are kept; PoCL keeps its own",
+);
 
 /// All of them.
 pub const VARIABLES: &[Variable] = &[

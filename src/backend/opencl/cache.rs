@@ -42,6 +42,11 @@ impl Cache {
         Self { folder: named.or_else(usual), said: SAID.clone() }
     }
 
+    /// Keeps nothing.
+    pub(super) fn none() -> Self {
+        Self { folder: None, said: Arc::default() }
+    }
+
     /// Where it is, if anywhere.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()

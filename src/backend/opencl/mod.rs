@@ -72,6 +72,7 @@ pub struct OpenClDriver {
 impl OpenClDriver {
     fn new(target: Target, cache: Cache) -> Result<Self> {
         let service = target.create_queue()?;
+        let cache = if target.specialises { Cache::none() } else { cache };
         let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(cache));
         Ok(Self { target, service, allocated, parts, programs })
     }

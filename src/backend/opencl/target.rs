@@ -32,7 +32,8 @@ pub(super) struct Target {
     /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in threads of its own where
     /// queued commands use some.
     pub(super) has_parts: bool,
-    /// Whether kernels are compiled once more at their first launch in a shape.
+    /// Whether kernels are compiled at their first launch in a shape, and kept by the driver itself. Asked for a program's
+    /// binary, such a driver compiles all kernels, for any shape.
     pub(super) specialises: bool,
 }
 
