@@ -2,7 +2,8 @@
 //
 // Columns lie one after the other, `stride` elements from one to the next; of 2·pairs rows the first half are those with 0 for
 // the first variable. A round's polynomial is evaluated at points, given by numbers, and its values are summed over half the
-// rows: by each group of work-items, then by one group (sumcheck_totals).
+// rows: by each group of work-items, then by one group. That is the last one to end, where groups can tell; it then writes to
+// the host's memory. Elsewhere it is sumcheck_totals, a kernel of its own.
 //
 // To bind the first variable to r is to fold: low + r·(high − low). Each row is folded by the work-item that reads it alone, so
 // that it may be done in place.
@@ -25,11 +26,41 @@ DEVICE F(t) sumcheck_group_sum(LOCAL_POINTER F(t) *sums, F(t) value) {
     BARRIER();
     for (u32 width = SUMCHECK_GROUP / 2; width > 0; width >>= 1) {
         if (LOCAL_ID < width) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + width]);
-        BARRIER();
+        if (width > 32) BARRIER();
+        else WARP_BARRIER();
     }
     value = sums[0];
     BARRIER();
     return value;
+}
+
+// Where sums over all groups go.
+typedef struct {
+    u32 points, round;
+    GLOBAL const F(t) *partials;
+    GLOBAL F(t) *totals;
+    // Both are used only where the last group adds up: how many groups have ended, and what the host looks at.
+    GLOBAL u32 *ended, *told;
+} sumcheck_totals_t;
+
+// totals[p] of so many groups, by one group.
+DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
+    for (u32 point = 0; point < all.points; point++) {
+        F(t) sum = F(zero)();
+        for (u32 group = LOCAL_ID; group < groups; group += SUMCHECK_GROUP)
+            sum = F(add)(sum, all.partials[group * all.points + point]);
+        sum = sumcheck_group_sum(sums, sum);
+        if (LOCAL_ID == 0) all.totals[point] = sum;
+    }
+}
+
+// The end of a pass, after its groups' first work-items have written partial sums of so many groups a point.
+DEVICE void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
+#ifdef GRID_ORDER
+    if (!grid_is_last(all.ended, (u32 *)sums)) return;
+    sumcheck_add_groups(groups, all, sums);
+    if (LOCAL_ID == 0) tell_host(all.told, all.round);
+#endif
 }
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
@@ -84,8 +115,10 @@ DEVICE F(t) sumcheck_weight(GLOBAL const F(t) *low, GLOBAL const F(t) *high, u32
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u32 low_at, u32 high_at, u64 stride,
                     GLOBAL const u32 *words, GLOBAL const F(t) *coefficients, GLOBAL const F(t) *weights,
-                    GLOBAL const F(t) *from, GLOBAL F(t) *partials) {
+                    GLOBAL const F(t) *from, GLOBAL F(t) *partials, u32 round, GLOBAL F(t) *totals, GLOBAL u32 *ended,
+                    GLOBAL u32 *told) {
     LOCAL F(t) sums[SUMCHECK_GROUP];
+    sumcheck_totals_t all = {points, round, partials, totals, ended, told};
     sumcheck_row_t at;
     at.from = from;
     at.stride = stride;
@@ -102,19 +135,15 @@ void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u
     }
     sum = sumcheck_group_sum(sums, sum);
     if (LOCAL_ID == 0) partials[GROUP_ID] = sum;
+    sumcheck_end(GROUPS / points, all, sums);
 }
 
 // The sums over groups: totals[p]. One group.
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_totals(u32 groups, u32 points, GLOBAL const F(t) *partials, GLOBAL F(t) *totals) {
     LOCAL F(t) sums[SUMCHECK_GROUP];
-    for (u32 point = 0; point < points; point++) {
-        F(t) sum = F(zero)();
-        for (u32 group = LOCAL_ID; group < groups; group += SUMCHECK_GROUP)
-            sum = F(add)(sum, partials[group * points + point]);
-        sum = sumcheck_group_sum(sums, sum);
-        if (LOCAL_ID == 0) totals[point] = sum;
-    }
+    sumcheck_totals_t all = {points, 0, partials, totals, 0, 0};
+    sumcheck_add_groups(groups, all, sums);
 }
 
 // Adds the product of `factors` columns at the points 0, ∞, 2, … to sums.
@@ -175,8 +204,9 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
 #define PRODUCT_KERNEL(name, factors)                                                                                 \
     KERNEL(SUMCHECK_GROUP)                                                                                            \
     void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
-              GLOBAL F(t) *partials) {                                                                                \
+              GLOBAL F(t) *partials, u32 round, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {           \
         LOCAL F(t) sums[SUMCHECK_GROUP];                                                                              \
+        sumcheck_totals_t all = {factors, round, partials, totals, ended, told};                                      \
         sumcheck_product_t work;                                                                                      \
         work.pairs = pairs;                                                                                           \
         work.folds = folds;                                                                                           \
@@ -187,6 +217,7 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
         work.to = to;                                                                                                 \
         work.partials = partials;                                                                                     \
         sumcheck_product(factors, work, sums);                                                                        \
+        sumcheck_end(GROUPS, all, sums);                                                                              \
     }
 
 PRODUCT_KERNEL(sumcheck_product_2, 2)

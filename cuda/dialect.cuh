@@ -83,10 +83,29 @@ DEVICE u32 grid_ticket(u32 *counter, u32 *shared) {
     BARRIER();
     return ticket;
 }
-// One work-item counts its group; what the group has read stays read.
-DEVICE void grid_arrive(u32 *counter) {
+// One work-item counts its group; how many did before. What the group has read stays read, and what the work-item wrote is
+// seen by who counts after it.
+DEVICE u32 grid_arrive(u32 *counter) {
     __threadfence();
-    atomicAdd(counter, 1);
+    return atomicAdd(counter, 1);
+}
+// Whether the group is the last one to arrive, which then sees what those before it wrote before they did. The counter is left
+// as zero by that group. `shared` is free local memory.
+DEVICE bool grid_is_last(u32 *counter, u32 *shared) {
+    if (LOCAL_ID == 0) {
+        *shared = grid_arrive(counter) + 1 == GROUPS;
+        if (*shared) *counter = 0;
+        __threadfence();
+    }
+    BARRIER();
+    bool last = *shared;
+    BARRIER();
+    return last;
+}
+// Tells the host a number, which looks for it in page-locked memory: after what the work-item wrote there.
+DEVICE void tell_host(u32 *word, u32 number) {
+    __threadfence_system();
+    *(volatile u32 *)word = number;
 }
 // The group waits until the counter has come to `count`.
 DEVICE void grid_wait(u32 *counter, u32 count) {

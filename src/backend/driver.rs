@@ -160,6 +160,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Errors
     /// Out of memory, or the driver's call failed.
     fn pinned_allocate(&self, bytes: usize) -> Result<Pinned>;
+    /// Whether kernels may write to such memory, at the address that it has on the host, and the host may see it before they
+    /// have ended.
+    fn reaches_host(&self) -> bool {
+        false
+    }
     /// Frees page-locked host memory.
     ///
     /// # Safety

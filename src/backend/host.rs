@@ -1,11 +1,12 @@
 //! Page-locked host memory that goes back to its stream's pool.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::Pinned;
 use super::copies::{clear_all_past_cache, parallel_move};
 use super::core::StreamCore;
 use super::staging::SLOT_BYTES;
+use super::{Arg, MemoryHandle, Pinned};
 use crate::{Error, Result};
 
 /// Bytes of a part of an upload, which is copied to the device once it is in the host buffer.
@@ -51,6 +52,18 @@ impl HostBuffer {
             bytes: PART_BYTES.min(bytes - start),
             ..whole
         }))
+    }
+
+    /// The memory as a kernel's argument, from a byte on, where kernels may write to it.
+    pub(crate) fn on_device(&self, offset: usize) -> Option<Arg> {
+        let inside = self.home.shared.driver.reaches_host() && offset < self.bytes;
+        inside.then(|| Arg::Memory(MemoryHandle(self.pinned.pointer as usize + offset)))
+    }
+
+    /// The first word, which a kernel may write meanwhile.
+    pub(super) fn told(&self) -> u32 {
+        // SAFETY: the memory is at least a granule long, and begins on a page; it lives as long as this.
+        unsafe { AtomicU32::from_ptr(self.pinned.pointer.cast()) }.load(Ordering::Acquire)
     }
 
     /// All bytes, to read. No copy into the buffer may be under way.

@@ -290,6 +290,11 @@ impl Stream {
         unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
+    /// Notes that a kernel writes so many bytes to the host's memory.
+    pub(crate) fn note_written(&mut self, bytes: usize) {
+        self.traffic.bytes_down += bytes as u64;
+    }
+
     /// Queues a copy between buffers.
     ///
     /// # Errors

@@ -3,11 +3,14 @@
 use std::time::{Duration, Instant};
 
 use super::pace::Turn;
-use super::{Abort, Buffer, Device, EventHandle, Mark, Stream, check_abort};
+use super::{Abort, Buffer, Device, EventHandle, HostBuffer, Mark, Stream, check_abort};
 use crate::{Error, Result};
 
 /// Pause between two looks at a running queue: short against a kernel, long against a look.
 const POLL: Duration = Duration::from_micros(50);
+
+/// So long a look follows the last at once: what ends sooner would wait for most of a pause.
+const AT_ONCE: Duration = Duration::from_micros(200);
 
 /// Bytes of an upload between two questions to the hook: some milliseconds.
 pub(crate) const UPLOAD_PIECE: usize = 64 << 20;
@@ -83,10 +86,29 @@ impl Stream {
         result
     }
 
+    /// Waits until a kernel has written a number to a host buffer's first word. What it wrote there before may be read then,
+    /// while the stream goes on.
+    ///
+    /// # Errors
+    /// As [`Self::wait`], or the kernel ended without a word.
+    pub(crate) fn wait_for_word(&mut self, from: &HostBuffer, number: u32, abort: Abort<'_>) -> Result<()> {
+        self.note_written(from.bytes());
+        let start = Instant::now();
+        while from.told() != number {
+            if start.elapsed() > AT_ONCE {
+                self.wait(abort)?;
+                return if from.told() == number { Ok(()) } else { Err(Error::lost("a kernel's word")) };
+            }
+            std::hint::spin_loop();
+        }
+        check_abort(abort)
+    }
+
     fn poll(&self, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
         let driver = &*self.core.shared.driver;
         let mut aborted = false;
-        let mut asked = Instant::now();
+        let start = Instant::now();
+        let mut asked = start;
         // SAFETY: the event is live.
         while !unsafe { driver.event_passed(end)? } {
             // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
@@ -94,7 +116,7 @@ impl Stream {
                 aborted = abort();
                 asked = Instant::now();
             }
-            std::thread::sleep(POLL);
+            if start.elapsed() < AT_ONCE { std::hint::spin_loop() } else { std::thread::sleep(POLL) }
         }
         if aborted { Err(Error::Aborted) } else { check_abort(Some(abort)) }
     }

@@ -24,6 +24,8 @@ const INFINITY: u32 = u32::MAX;
 const NO_WEIGHTS: u32 = u32::MAX;
 /// Images of four bits at each of 32 places.
 const PLACES: u32 = 32;
+/// Bytes from a pass's number to its values: these are aligned.
+const VALUES_AT: usize = 64;
 
 /// Columns on a device between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
@@ -38,9 +40,9 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     /// Columns over the field below, as long as nothing is folded, and the kernels of that field.
     base: Option<(Program, Lying)>,
     sums: Sums,
-    tables: Tables,
-    /// For the columns' last rows, side by side.
-    packed: DeviceVector<F::Work>,
+    /// What terms and weights are; none for products that have kernels of their own.
+    tables: Option<Tables>,
+    last: LastRows<F::Work>,
     /// The caller's memory, or what was the caller's.
     columns: Columns<'a, F>,
 }
@@ -48,8 +50,20 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
 /// Memory for the values of a round's polynomial.
 struct Sums {
     partials: Buffer,
+    /// For the values, where kernels cannot write to the host's memory.
     totals: Buffer,
+    /// Where they can, the number of the pass whose values these are, which begin behind [`VALUES_AT`] bytes; else values alone.
     fetched: HostBuffer,
+    /// How many groups of a pass have ended.
+    ended: Buffer,
+    /// Passes so far.
+    passes: u32,
+}
+
+/// Memory for the columns' last rows, side by side: the host's, and the device's where kernels cannot write to that.
+struct LastRows<W: Element> {
+    host: HostBuffer,
+    packed: DeviceVector<W>,
 }
 
 /// What terms and weights are on the device.
@@ -84,11 +98,11 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             true => Some((Program::of(Family::Sumcheck, F::Base::NAME)?, now.clone())),
             false => None,
         };
-        let sums = Sums::new(&stream, shape.points.len(), &plan, size_of::<F::Work>())?;
-        let tables = Tables::new(&mut stream, shape)?;
+        let sums = Sums::new(&mut stream, shape.points.len(), &plan, size_of::<F::Work>())?;
+        let tables = if plan.fused { None } else { Some(Tables::new(&mut stream, shape)?) };
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let packed = DeviceVector::allocate(&stream, shape.columns * last_rows)?;
-        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, packed, columns };
+        let last = LastRows::new(&stream, shape.columns * last_rows)?;
+        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, last, columns };
         rounds.prepare(shape.columns)?;
         Ok(rounds)
     }
@@ -158,7 +172,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let mut args = [half as u32, 0].map(Arg::U32).to_vec();
         args.extend([Arg::U64(from.stride), Arg::U64(from.stride), value(&zero)]);
         // Nothing is folded, so nothing is written to columns.
-        args.extend([&*from.buffer, &*from.buffer, &self.sums.partials].map(mem));
+        args.extend([&*from.buffer, &*from.buffer].map(mem));
+        args.extend(self.sums.next_pass());
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger
         // than those that there is a partial sum of for each group and point.
         unsafe { program.launch(&mut self.stream, product_kernel(shape.columns), items(groups), GROUP, &args)? };
@@ -166,19 +181,29 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())
     }
 
-    /// Adds up partial sums of a field's program.
+    /// The values of a pass of a field's program, once they are there.
     fn totals<E: Element>(&mut self, program: Program, groups: u32, points: usize, abort: Abort<'_>) -> Result<Vec<E>> {
-        let args = [groups, points as u32].map(Arg::U32);
-        let args = [&args[..], &[mem(&self.sums.partials), mem(&self.sums.totals)]].concat();
-        // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
-        unsafe { program.launch(&mut self.stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
-        self.stream.fetch(&self.sums.fetched, &self.sums.totals)?;
-        self.stream.wait(abort)?;
+        let from = if self.sums.are_told() {
+            self.stream.wait_for_word(&self.sums.fetched, self.sums.passes, abort)?;
+            VALUES_AT
+        } else {
+            self.add_groups(program, groups, points)?;
+            self.stream.fetch(&self.sums.fetched, &self.sums.totals)?;
+            self.stream.wait(abort)?;
+            0
+        };
         let mut values = vec![E::ZERO; points];
         // SAFETY: kernels leave elements.
         let bytes = unsafe { as_bytes_mut(&mut values) };
-        bytes.copy_from_slice(&self.sums.fetched.bytes_of()[..bytes.len()]);
+        bytes.copy_from_slice(&self.sums.fetched.bytes_of()[from..][..bytes.len()]);
         Ok(values)
+    }
+
+    fn add_groups(&mut self, program: Program, groups: u32, points: usize) -> Result<()> {
+        let args = [groups, points as u32].map(Arg::U32);
+        let args = [&args[..], &[mem(&self.sums.partials), mem(&self.sums.totals)]].concat();
+        // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
+        unsafe { program.launch(&mut self.stream, "sumcheck_totals", GROUP.into(), GROUP, &args) }
     }
 
     /// Binds the first variable of columns over the field below, if there are such still; else the challenge is left.
@@ -198,7 +223,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let mut args = [half as u32, u32::from(folds)].map(Arg::U32).to_vec();
         args.extend([self.now.stride, self.to.stride].map(Arg::U64));
         args.push(value(&r));
-        args.extend([&*self.now.buffer, &*self.to.buffer, &self.sums.partials].map(mem));
+        args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
+        args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
         let kernel = product_kernel(shape.columns);
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows, or twice as many to be folded, for
@@ -226,8 +252,9 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let numbers = [half as u32, points, shape.terms.len() as u32, shape.degree as u32, low_log, low_at, high_at];
         let mut args = numbers.map(Arg::U32).to_vec();
         args.push(Arg::U64(self.now.stride));
-        let Tables { words, coefficients, weights } = &self.tables;
-        args.extend([words, coefficients, weights, &*self.now.buffer, &self.sums.partials].map(mem));
+        let Tables { words, coefficients, weights } = self.tables.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
+        args.extend([words, coefficients, weights, &*self.now.buffer].map(mem));
+        args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
         // SAFETY: the arguments are those of the kernel; terms name columns that there are, each of 2·half rows, weights are
         // for half as many, and there is a partial sum for each group and point.
@@ -240,16 +267,23 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     fn fold_by(&mut self, kernel: &str, columns: usize, challenge: F::Work) -> Result<()> {
-        let half = self.rows / 2;
-        let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
-        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
-        args.push(value(&challenge));
-        args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
-        let items = items(self.plan.groups_for(half));
-        // SAFETY: the arguments are those of the kernel; columns have 2·half rows, and `to` has room for half of them.
-        unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args)? };
+        let to = (mem(&self.to.buffer), self.to.stride);
+        // SAFETY: `to` has room for half of the rows.
+        unsafe { self.fold_into(kernel, columns, challenge, to)? };
         self.folded();
         Ok(())
+    }
+
+    /// # Safety
+    /// The kernel is one that folds, and behind `to` there is room for half of the rows, so many from one column to the next.
+    unsafe fn fold_into(&mut self, kernel: &str, columns: usize, challenge: F::Work, to: (Arg, u64)) -> Result<()> {
+        let half = self.rows / 2;
+        let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
+        args.extend([self.now.stride, to.1].map(Arg::U64));
+        args.extend([value(&challenge), mem(&self.now.buffer), to.0]);
+        let items = items(self.plan.groups_for(half));
+        // SAFETY: the arguments are those of the kernel; columns have 2·half rows, and the caller says what `to` has.
+        unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args) }
     }
 
     fn folded(&mut self) {
@@ -264,20 +298,32 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         challenge: Option<F::Work>,
         abort: Abort<'_>,
     ) -> Result<Rows<'static, F::Work>> {
-        if let Some(challenge) = self.out_of_base(columns, challenge)? {
-            self.fold(columns, challenge)?;
+        match (self.out_of_base(columns, challenge)?, self.last.host.on_device(0)) {
+            (Some(challenge), Some(host)) => {
+                // SAFETY: there is room for all columns' last rows.
+                unsafe { self.fold_into("sumcheck_fold", columns, challenge, (host, self.rows / 2))? };
+                self.rows /= 2;
+                self.stream.note_written(columns * self.rows as usize * size_of::<F::Work>());
+            }
+            (Some(challenge), None) => {
+                self.fold(columns, challenge)?;
+                self.fetch_last(columns)?;
+            }
+            (None, _) => self.fetch_last(columns)?,
         }
-        let (rows, size) = (self.rows as usize, size_of::<F::Work>());
+        self.stream.wait(abort)?;
+        let rows = self.rows as usize;
+        Ok(Rows::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
+    }
+
+    /// Queues copies of what is left of the columns.
+    fn fetch_last(&mut self, columns: usize) -> Result<()> {
+        let bytes = self.rows as usize * size_of::<F::Work>();
         for column in 0..columns {
-            let from = (&*self.now.buffer, column * self.now.stride as usize * size);
-            self.stream.copy((self.packed.buffer(), column * rows * size), from, rows * size)?;
+            let from = (&*self.now.buffer, column * self.now.stride as usize * size_of::<F::Work>());
+            self.stream.copy((self.last.packed.buffer(), column * bytes), from, bytes)?;
         }
-        let mut all = SecretVec(vec![F::Work::ZERO; columns * rows]);
-        // SAFETY: kernels leave elements.
-        let bytes = unsafe { as_bytes_mut(&mut all.0) };
-        self.stream.download_unless(bytes, self.packed.buffer(), abort)?;
-        let own = all.chunks(rows).map(|column| SecretVec(column.to_vec())).collect();
-        Ok(Rows::Own(own, rows))
+        self.stream.fetch(&self.last.host, self.last.packed.buffer())
     }
 }
 
@@ -305,10 +351,45 @@ fn product_kernel(columns: usize) -> &'static str {
 }
 
 impl Sums {
-    fn new(stream: &Stream, points: usize, plan: &Plan, size: usize) -> Result<Self> {
+    fn new(stream: &mut Stream, points: usize, plan: &Plan, size: usize) -> Result<Self> {
         let partials = stream.scratch(plan.groups as usize * points * size)?;
-        let totals = stream.scratch(points * size)?;
-        Ok(Self { partials, totals, fetched: stream.host_buffer(points * size)? })
+        let bytes = VALUES_AT + points * size;
+        let totals = stream.scratch(bytes)?;
+        let mut fetched = stream.host_buffer(bytes)?;
+        fetched.contents()[..VALUES_AT].fill(0);
+        let ended = stream.scratch(size_of::<u32>())?;
+        stream.zero(&ended)?;
+        Ok(Self { partials, totals, fetched, ended, passes: 0 })
+    }
+
+    /// Whether kernels tell the host.
+    fn are_told(&self) -> bool {
+        self.fetched.on_device(0).is_some()
+    }
+
+    /// The arguments by which the next pass says what it found.
+    fn next_pass(&mut self) -> [Arg; 5] {
+        self.passes += 1;
+        let (told, totals) = (self.fetched.on_device(0), self.fetched.on_device(VALUES_AT));
+        let [told, totals] = [told, totals].map(|there| there.unwrap_or_else(|| mem(&self.totals)));
+        [mem(&self.partials), Arg::U32(self.passes), totals, mem(&self.ended), told]
+    }
+}
+
+impl<W: Element> LastRows<W> {
+    fn new(stream: &Stream, elements: usize) -> Result<Self> {
+        let host = stream.host_buffer(elements * size_of::<W>())?;
+        Ok(Self { host, packed: DeviceVector::allocate(stream, elements)? })
+    }
+
+    /// A column of so many rows, once they are there.
+    fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
+        let mut column = SecretVec(vec![W::ZERO; rows]);
+        // SAFETY: kernels leave elements.
+        let bytes = unsafe { as_bytes_mut(&mut column.0) };
+        let from = number * bytes.len();
+        bytes.copy_from_slice(&self.host.bytes_of()[from..][..bytes.len()]);
+        column
     }
 }
 

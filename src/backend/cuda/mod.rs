@@ -269,6 +269,12 @@ unsafe impl Driver for CudaDriver {
         Ok(Pinned { pointer: pointer.cast(), bytes, handle: 0 })
     }
 
+    /// Addresses are the same for host and devices ("Unified Virtual Address Space" of CUDA's programming guide, on all 64 bit
+    /// systems).
+    fn reaches_host(&self) -> bool {
+        true
+    }
+
     unsafe fn pinned_free(&self, pinned: Pinned) {
         let Ok(_current) = self.enter() else { return };
         // SAFETY: passed on from the caller; a failure leaks the block.
