@@ -206,7 +206,6 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
     void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
               GLOBAL F(t) *partials, u32 round, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {           \
         LOCAL F(t) sums[SUMCHECK_GROUP];                                                                              \
-        sumcheck_totals_t all = {factors, round, partials, totals, ended, told};                                      \
         sumcheck_product_t work;                                                                                      \
         work.pairs = pairs;                                                                                           \
         work.folds = folds;                                                                                           \
@@ -217,6 +216,7 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
         work.to = to;                                                                                                 \
         work.partials = partials;                                                                                     \
         sumcheck_product(factors, work, sums);                                                                        \
+        sumcheck_totals_t all = {factors, round, partials, totals, ended, told};                                      \
         sumcheck_end(GROUPS, all, sums);                                                                              \
     }
 

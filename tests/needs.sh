@@ -41,6 +41,17 @@ need_nvcc_clmad() {
         nvidia-nvvm==13.3.73 nvidia-cuda-crt==13.3.73 nvidia-cuda-runtime==13.3.29
 }
 
+# Reads what the compilers made.
+need_cuobjdump() {
+    cuobjdump=(target/cuobjdump-venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump)
+    [ ! -x "${cuobjdump[0]}" ] || return 0
+    echo "installing the reader of CUDA's programs into target/cuobjdump-venv"
+    python3 -m venv target/cuobjdump-venv
+    target/cuobjdump-venv/bin/pip install -q --disable-pip-version-check --no-deps nvidia-cuda-cuobjdump==13.3.73 \
+        nvidia-cuda-nvdisasm==13.3.73
+    cuobjdump=(target/cuobjdump-venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump)
+}
+
 # For jobs of several ranks.
 need_mpi() {
     command -v mpirun >/dev/null && compgen -G "/usr/lib*/llvm*/lib/libclang*.so*" >/dev/null && return

@@ -93,7 +93,7 @@ impl Programs {
         let start = Instant::now();
         let program = compile(target, module, source)?;
         log::info!("{module}: compiled for {} in {:.1?}", target.info.name, start.elapsed());
-        if let Some(binary) = binary(&program) {
+        if let Some(binary) = self.cache.folder().and_then(|_| binary(&program)) {
             self.cache.store(&key, &binary);
         }
         Ok(program)
