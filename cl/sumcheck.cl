@@ -54,8 +54,9 @@ DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER
     }
 }
 
-// The end of a pass, after its groups' first work-items have written partial sums of so many groups a point.
-DEVICE void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
+// The end of a pass, after its groups' first work-items have written partial sums of so many groups a point. A call, so that it
+// takes no registers of the pass.
+DEVICE_CALL void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
 #ifdef GRID_ORDER
     if (!grid_is_last(all.ended, (u32 *)sums)) return;
     sumcheck_add_groups(groups, all, sums);

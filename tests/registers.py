@@ -26,6 +26,8 @@ REGISTERS = {
     ("gemm_bn254_fr", "crt_residues"): 64,
     ("gemm_bn254_fr", "crt_join"): 128,
 }
+# Bytes in memory that are known: a word that is stored before the loop over rows, and loaded behind it.
+MEMORY = {("sumcheck_baby_bear4", "sumcheck_product_2"): 8}
 # Instructions by module, kernel and the pattern of their names: how many there are at least, and at most.
 INSTRUCTIONS = [
     # A product of 32 bits, bit-sliced: benches/notes/sumcheck.md counts 882.
@@ -78,7 +80,7 @@ def faults(tool, modules, limits):
     for module, path in modules.items():
         for architecture, kernel, registers, memory in usage(dump(tool, "-res-usage", path)):
             seen.add((module, kernel))
-            if memory:
+            if memory > MEMORY.get((module, kernel), 0):
                 yield f"{module}, {kernel}, {architecture}: {memory} bytes in memory, where all is to be in registers"
             most = limits.get((module, kernel))
             if most and architecture.startswith(ARCHITECTURE) and registers > most:
