@@ -39,13 +39,13 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(12, M
 fn turn() -> Turn {
     static TURN: Mutex<()> = Mutex::new(());
     static WATCH: Once = Once::new();
+    static FIRST: Once = Once::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     WATCH.call_once(|| drop(spawn(watch)));
     stage_within(Duration::from_secs(300), "stock bellperson's proofs");
     LazyLock::force(&FIXTURE);
     // OpenCL compiles then, beside whatever else the host does; so no stage of a test does.
     stage_within(Duration::from_secs(600), "kernels' first use");
-    static FIRST: Once = Once::new();
     FIRST.call_once(|| drop(batch(1, false)));
     Turn(turn)
 }
