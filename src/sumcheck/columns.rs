@@ -7,6 +7,7 @@ use super::field::SumcheckField;
 use crate::backend::Device;
 use crate::field::tower::Tower;
 use crate::field::{DeviceVector, Element, bitslice};
+use crate::kernels::name;
 use crate::{Error, Result};
 
 /// Columns of 2^n elements of a field, or of the one that it extends.
@@ -18,6 +19,8 @@ pub enum Columns<'a, F: SumcheckField> {
     HostBase(Vec<&'a [F::Base]>),
     /// One after the other in a vector on a device, which stays as it is.
     Kept(&'a DeviceVector<F>),
+    /// The same as bit-sliced tiles ([`bitslice`]), of elements of the tower: the memory of 1024 elements is a tile.
+    KeptSliced(&'a DeviceVector<F>),
     /// The same over the field below.
     KeptBase(&'a DeviceVector<F::Base>),
     /// The same, but the vector's memory is what the rounds work in: it is gone afterwards.
@@ -69,6 +72,11 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         Self::Kept(columns)
     }
 
+    /// As [`Self::device`], of elements of the tower that are bit-sliced, as [`sliced`] makes them: at least 2^10 rows.
+    pub fn device_sliced(columns: &'a DeviceVector<F>) -> Self {
+        Self::KeptSliced(columns)
+    }
+
     /// As [`Self::device`], with the vector's memory to work in.
     pub fn consumed(columns: DeviceVector<F>) -> Self {
         Self::Consumed(columns)
@@ -85,7 +93,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         match self {
             Self::Host(columns) => Some(Slices::Own(columns.clone())),
             Self::HostBase(columns) => Some(Slices::Base(columns.clone())),
-            Self::Kept(_) | Self::KeptBase(_) | Self::Consumed(_) => None,
+            Self::Kept(_) | Self::KeptSliced(_) | Self::KeptBase(_) | Self::Consumed(_) => None,
         }
     }
 
@@ -94,7 +102,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         match self {
             Self::Host(columns) => columns.iter().map(|column| column.len()).collect(),
             Self::HostBase(columns) => columns.iter().map(|column| column.len()).collect(),
-            Self::Kept(_) | Self::KeptBase(_) | Self::Consumed(_) => Vec::new(),
+            Self::Kept(_) | Self::KeptSliced(_) | Self::KeptBase(_) | Self::Consumed(_) => Vec::new(),
         }
     }
 
@@ -109,6 +117,10 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
                 "over the field itself, which extends none",
                 "over one below",
             ));
+        }
+        if matches!(self, Self::KeptSliced(_)) && (F::NAME != name::TOWER || rows < bitslice::TILE) {
+            let expected = format!("of the tower, and at least {} rows, where they are bit-sliced", bitslice::TILE);
+            return Err(Error::invalid(PLACE, "columns", expected, format!("{rows} of {}", F::NAME)));
         }
         let lengths = self.lengths();
         if let Some(number) = lengths.iter().position(|length| *length != rows) {
@@ -133,7 +145,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     pub(super) fn device_of(&self) -> Option<Arc<Device>> {
         match self {
             Self::Host(_) | Self::HostBase(_) => None,
-            Self::Kept(vector) => Some(vector.device().clone()),
+            Self::Kept(vector) | Self::KeptSliced(vector) => Some(vector.device().clone()),
             Self::KeptBase(vector) => Some(vector.device().clone()),
             Self::Consumed(vector) => Some(vector.device().clone()),
         }
@@ -142,11 +154,29 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     fn device_length(&self) -> Option<usize> {
         match self {
             Self::Host(_) | Self::HostBase(_) => None,
-            Self::Kept(vector) => Some(vector.len()),
+            Self::Kept(vector) | Self::KeptSliced(vector) => Some(vector.len()),
             Self::KeptBase(vector) => Some(vector.len()),
             Self::Consumed(vector) => Some(vector.len()),
         }
     }
+}
+
+/// Bit-sliced tiles ([`bitslice`]) of elements of the tower, in the memory of as many elements: for [`Columns::device_sliced`].
+/// The last tile is filled with zeros.
+///
+/// ```
+/// use proofwarp::field::{bitslice, tower::Tower};
+/// use proofwarp::sumcheck::{sliced, unsliced};
+///
+/// let column: Vec<Tower> = (0..1024).map(Tower).collect();
+/// let words: Vec<u32> = sliced(&column).iter().flat_map(|Tower(bits)| [0, 32, 64, 96].map(|low| (bits >> low) as u32)).collect();
+/// assert_eq!(unsliced(&words, 1024)?, column);
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
+pub fn sliced(column: &[Tower]) -> Vec<Tower> {
+    let elements: Vec<u128> = column.iter().map(|Tower(bits)| *bits).collect();
+    let element = |words: &[u32; 4]| words.iter().rev().fold(0, |bits, word| bits << 32 | u128::from(*word));
+    bitslice::to_tiles(&elements).as_chunks().0.iter().map(element).map(Tower).collect()
 }
 
 /// Elements of the tower from bit-sliced tiles ([`bitslice`]), as a column in the host's memory.

@@ -14,7 +14,7 @@ use super::plan::{GROUP, Options, Path, Plan, is_binary, sliced_tail};
 use super::shape::Shape;
 use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
 use crate::field::linear::LinearMap;
-use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut, bitslice};
 use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
 use crate::{BackendKind, Error, Result};
@@ -117,6 +117,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         match self.columns {
             Columns::HostBase(_) | Columns::KeptBase(_) if self.base.is_none() => self.lift(columns),
             Columns::HostBase(_) | Columns::KeptBase(_) => Ok(()),
+            Columns::KeptSliced(_) => self.unslice(columns).and_then(|()| self.convert(columns)),
             Columns::Host(_) | Columns::Kept(_) | Columns::Consumed(_) => self.convert(columns),
         }
     }
@@ -127,6 +128,19 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let items = items(self.plan.groups_for(count));
         // SAFETY: the arguments are those of the kernel, and both buffers have all rows of the columns.
         unsafe { self.program.launch(&mut self.stream, "sumcheck_lift", items, GROUP, &args)? };
+        self.now = self.to.clone();
+        Ok(())
+    }
+
+    fn unslice(&mut self, columns: usize) -> Result<()> {
+        let program = Program::of(Family::SumcheckSliced, name::TOWER)?;
+        let tiles = self.rows / bitslice::TILE as u64;
+        let args = [Arg::U32(tiles as u32), Arg::U32(columns as u32), Arg::U64(self.now.stride)];
+        let args = [&args[..], &[&self.now, &self.to].map(|lying| mem(&lying.buffer))].concat();
+        let items = tiles * columns as u64 * u64::from(GROUP);
+        // SAFETY: the arguments are those of the kernel, whose groups have as many work-items; columns have so many tiles, and
+        // there is room for all of their rows.
+        unsafe { program.launch(&mut self.stream, "sumcheck_unslice", items, GROUP, &args)? };
         self.now = self.to.clone();
         Ok(())
     }

@@ -39,7 +39,7 @@ pub(super) fn lying<F: SumcheckField>(
             let vector = DeviceVector::<F::Base>::allocate(stream, slices.len() * rows as usize)?;
             upload(stream, Lying::of(&vector, rows), slices, abort)
         }
-        Columns::Kept(vector) => Ok(Lying::of(vector, rows)),
+        Columns::Kept(vector) | Columns::KeptSliced(vector) => Ok(Lying::of(vector, rows)),
         Columns::KeptBase(vector) => Ok(Lying::of(vector, rows)),
         Columns::Consumed(vector) => Ok(Lying::of(vector, rows)),
     }
@@ -59,6 +59,7 @@ pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
         Columns::Host(_) => Place::Host,
         Columns::HostBase(_) => Place::HostBase,
         Columns::Kept(_) => Place::Kept,
+        Columns::KeptSliced(_) => Place::KeptSliced,
         Columns::KeptBase(_) => Place::KeptBase,
         Columns::Consumed(_) => Place::Consumed,
     }

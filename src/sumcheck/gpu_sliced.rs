@@ -98,7 +98,9 @@ impl<F: SumcheckField> SlicedRounds<F> {
             interpolation,
             packed,
         };
-        rounds.prepare()?;
+        if !matches!(columns, Columns::KeptSliced(_)) {
+            rounds.prepare()?;
+        }
         Ok(rounds)
     }
 

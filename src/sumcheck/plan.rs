@@ -63,6 +63,8 @@ pub enum Place {
     HostBase,
     /// They lie on a device and stay as they are.
     Kept,
+    /// The same, bit-sliced.
+    KeptSliced,
     /// The same, over the field below.
     KeptBase,
     /// They lie on a device and are worked in.
@@ -97,7 +99,7 @@ impl Plan {
         let base_first = is_base && fused && shape.variables > tail;
         let work_rows = match place {
             Place::HostBase | Place::KeptBase if base_first => rows / 2,
-            Place::Host | Place::HostBase | Place::KeptBase => rows,
+            Place::Host | Place::HostBase | Place::KeptBase | Place::KeptSliced => rows,
             Place::Consumed => 0,
             // Converted before the first round.
             Place::Kept if F::conversion().is_some() => rows,

@@ -2,10 +2,11 @@
 
 use proofwarp::BackendKind;
 use proofwarp::backend::Arg;
+use proofwarp::field::DeviceVector;
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::{self, Tower};
 use proofwarp::program::Program;
-use proofwarp::sumcheck::{Claim, Columns, Options, Path, Prover, SumcheckField, prove_with};
+use proofwarp::sumcheck::{Claim, Columns, Options, Path, Prover, SumcheckField, prove_with, sliced};
 use proofwarp::{Accelerator, Error};
 
 use rand::RngCore;
@@ -51,6 +52,46 @@ fn in_the_tower() {
 #[test]
 fn in_the_field_of_ghash() {
     products::<Ghash>();
+}
+
+/// From bit-sliced columns on a device, by whatever path; they stay as they are.
+#[test]
+fn columns_that_are_sliced() {
+    let cases = [Case::<Tower>::product(10, 2, 70), Case::product(12, 3, 71), Case::terms(11, 3, 72).with_eq(73)];
+    for case in cases {
+        let expected = case.prove(&cpu(), Lying::Host, &Options::default());
+        let words: Vec<Tower> = case.columns.iter().flat_map(|column| sliced(column)).collect();
+        for accelerator in accelerators_with_devices() {
+            let mut stream = accelerator.devices()[0].stream().expect("stream");
+            let vector = DeviceVector::upload(&mut stream, &words).expect("memory");
+            stream.wait(None).expect("upload");
+            let paths = [None, Some(Path::Portable), Some(Path::Bitsliced)];
+            for path in paths.into_iter().filter(|path| case.is_product() || *path != Some(Path::Bitsliced)) {
+                let (options, columns) = (Options { path, tail: None }, Columns::device_sliced(&vector));
+                let proved = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &options, None);
+                assert!(proved.expect("a proof").0 == expected, "{accelerator:?} {path:?} {:?}", case.claim);
+            }
+            let mut after = vec![Tower::default(); words.len()];
+            vector.download(&mut stream, &mut after).expect("download");
+            assert!(after == words, "kept columns were changed");
+        }
+    }
+}
+
+#[test]
+fn columns_that_cannot_be_sliced() {
+    let (few, other) = (Case::<Tower>::product(9, 2, 74), Case::<Ghash>::product(10, 2, 75));
+    for accelerator in accelerators_with_devices() {
+        let (few_rows, of_ghash) = (few.upload(&accelerator), other.upload(&accelerator));
+        let errors = [
+            Prover::new(&accelerator, &few.claim, Columns::device_sliced(&few_rows)).map(drop),
+            Prover::new(&accelerator, &other.claim, Columns::device_sliced(&of_ghash)).map(drop),
+        ];
+        for (error, actual) in errors.into_iter().zip(["512 of tower", "1024 of ghash"]) {
+            let error = error.expect_err("refused").to_string();
+            assert!(error.contains("at least 1024 rows") && error.ends_with(actual), "{error}");
+        }
+    }
 }
 
 /// Elements of 32 bits, a bit of 32 of them a word: of one group's 1024, in the kernel's order.

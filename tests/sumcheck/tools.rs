@@ -71,6 +71,11 @@ impl<F: SumcheckField> Case<F> {
         Self::new(self.claim.with_eq(point), self.columns)
     }
 
+    /// Whether the columns are one product's.
+    pub fn is_product(&self) -> bool {
+        self.claim.eq().is_none() && self.claim.columns() == self.columns.len()
+    }
+
     pub fn slices(&self) -> Vec<&[F]> {
         self.columns.iter().map(Vec::as_slice).collect()
     }
