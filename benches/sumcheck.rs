@@ -57,7 +57,10 @@ fn contestants() -> Vec<(Contestant, Options)> {
             for place in [RESIDENT, HOST] {
                 let how = accelerator.clone().map_or_else(How::Absent, How::Ours);
                 let implementation = format!("proofwarp {name} {path}");
-                all.push((Contestant { implementation, place, how }, Options { path: Some(path), tail: None }));
+                all.push((
+                    Contestant { implementation, place, how },
+                    Options { path: Some(path), ..Options::default() },
+                ));
             }
         }
     }

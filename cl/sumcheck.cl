@@ -36,21 +36,30 @@ DEVICE F(t) sumcheck_group_sum(LOCAL_POINTER F(t) *sums, F(t) value) {
 
 // Where sums over all groups go.
 typedef struct {
-    u32 points, round;
+    u32 points, pass;
     GLOBAL const F(t) *partials;
     GLOBAL F(t) *totals;
     // Both are used only where the last group adds up: how many groups have ended, and what the host looks at.
     GLOBAL u32 *ended, *told;
 } sumcheck_totals_t;
 
-// totals[p] of so many groups, by one group.
+// totals[p] of so many groups, by one group, of which each 32 work-items take a point of their own.
 DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
-    for (u32 point = 0; point < all.points; point++) {
+    u32 lane = LOCAL_ID % 32;
+    for (u32 first = 0; first < all.points; first += SUMCHECK_GROUP / 32) {
+        u32 point = first + LOCAL_ID / 32;
         F(t) sum = F(zero)();
-        for (u32 group = LOCAL_ID; group < groups; group += SUMCHECK_GROUP)
-            sum = F(add)(sum, all.partials[group * all.points + point]);
-        sum = sumcheck_group_sum(sums, sum);
-        if (LOCAL_ID == 0) all.totals[point] = sum;
+        if (point < all.points)
+#pragma unroll 4
+            for (u32 group = lane; group < groups; group += 32)
+                sum = F(add)(sum, all.partials[group * all.points + point]);
+        sums[LOCAL_ID] = sum;
+        WARP_BARRIER();
+        for (u32 width = 16; width > 0; width >>= 1) {
+            if (lane < width) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + width]);
+            WARP_BARRIER();
+        }
+        if (lane == 0 && point < all.points) all.totals[point] = sums[LOCAL_ID];
     }
 }
 
@@ -60,9 +69,18 @@ DEVICE_CALL void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F
 #ifdef GRID_ORDER
     if (!grid_is_last(all.ended, (u32 *)sums)) return;
     sumcheck_add_groups(groups, all, sums);
-    if (LOCAL_ID == 0) tell_host(all.told, all.round);
+    BARRIER();
+    if (LOCAL_ID == 0) tell_host(all.told, all.pass);
 #endif
 }
+
+#ifdef GRID_ORDER
+// Tells the host that what is ahead in the stream has ended: writes to the host's memory too. One work-item.
+KERNEL(1)
+void sumcheck_tell(u32 pass, GLOBAL u32 *told) {
+    tell_host(told, pass);
+}
+#endif
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
 KERNEL(SUMCHECK_GROUP)
@@ -116,10 +134,10 @@ DEVICE F(t) sumcheck_weight(GLOBAL const F(t) *low, GLOBAL const F(t) *high, u32
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u32 low_at, u32 high_at, u64 stride,
                     GLOBAL const u32 *words, GLOBAL const F(t) *coefficients, GLOBAL const F(t) *weights,
-                    GLOBAL const F(t) *from, GLOBAL F(t) *partials, u32 round, GLOBAL F(t) *totals, GLOBAL u32 *ended,
+                    GLOBAL const F(t) *from, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended,
                     GLOBAL u32 *told) {
     LOCAL F(t) sums[SUMCHECK_GROUP];
-    sumcheck_totals_t all = {points, round, partials, totals, ended, told};
+    sumcheck_totals_t all = {points, pass, partials, totals, ended, told};
     sumcheck_row_t at;
     at.from = from;
     at.stride = stride;
@@ -205,7 +223,7 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
 #define PRODUCT_KERNEL(name, factors)                                                                                 \
     KERNEL(SUMCHECK_GROUP)                                                                                            \
     void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
-              GLOBAL F(t) *partials, u32 round, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {           \
+              GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {            \
         LOCAL F(t) sums[SUMCHECK_GROUP];                                                                              \
         sumcheck_product_t work;                                                                                      \
         work.pairs = pairs;                                                                                           \
@@ -217,7 +235,7 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
         work.to = to;                                                                                                 \
         work.partials = partials;                                                                                     \
         sumcheck_product(factors, work, sums);                                                                        \
-        sumcheck_totals_t all = {factors, round, partials, totals, ended, told};                                      \
+        sumcheck_totals_t all = {factors, pass, partials, totals, ended, told};                                       \
         sumcheck_end(GROUPS, all, sums);                                                                              \
     }
 

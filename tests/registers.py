@@ -14,6 +14,8 @@ REGISTERS = {
     ("sumcheck_ghash_clmad", "sumcheck_product_2"): 80,
     ("sumcheck_ghash_clmad", "sumcheck_product_3"): 96,
     ("sumcheck_ghash_clmad", "sumcheck_product_4"): 128,
+    ("sumcheck_ghash_clmad", "sumcheck_pair_2"): 128,
+    ("sumcheck_ghash_clmad", "sumcheck_pair_3"): 168,
     ("sumcheck_ghash", "sumcheck_product_2"): 96,
     ("sumcheck_ghash", "sumcheck_product_3"): 128,
     ("sumcheck_ghash", "sumcheck_product_4"): 168,
@@ -27,7 +29,11 @@ REGISTERS = {
     ("gemm_bn254_fr", "crt_join"): 128,
 }
 # Bytes in memory that are known: a word that is stored before the loop over rows, and loaded behind it.
-MEMORY = {("sumcheck_baby_bear4", "sumcheck_product_2"): 8}
+MEMORY = {
+    ("sumcheck_baby_bear", "sumcheck_product_3"): 8,
+    ("sumcheck_baby_bear4", "sumcheck_product_2"): 8,
+    ("sumcheck_baby_bear4", "sumcheck_pair_3"): 8,
+}
 # Instructions by module, kernel and the pattern of their names: how many there are at least, and at most.
 INSTRUCTIONS = [
     # A product of 32 bits, bit-sliced: benches/notes/sumcheck.md counts 882.

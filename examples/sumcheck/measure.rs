@@ -65,27 +65,30 @@ fn ways<F: SumcheckField, O: Over<F>>(
     inputs: &Inputs<F, O>,
     compare: bool,
 ) -> Result<Vec<Way>, Failure> {
-    let way = |name: &str, accelerator: &Accelerator, path: Option<Path>| Way {
-        name: name.to_owned(),
-        accelerator: accelerator.clone(),
-        choice: Choice { path, tail: None },
-    };
-    let mut ways = vec![way("chosen", accelerator, None)];
+    let way = |name: &str, choice: Choice| Way { name: name.to_owned(), accelerator: accelerator.clone(), choice };
+    let by = |path: Path| Choice { path: Some(path), ..Choice::default() };
+    let mut ways = vec![way("chosen", Choice::default())];
     if compare {
         let prover = Prover::new(accelerator, &inputs.claim, O::host(&inputs.slices()))?;
-        let chosen = prover.explain().path;
-        if chosen == Some(Path::Clmad) {
-            ways.push(way("portable", accelerator, Some(Path::Portable)));
+        let chosen = prover.explain();
+        if chosen.path == Some(Path::Clmad) {
+            ways.push(way("portable", by(Path::Portable)));
         }
-        let sliced = way("bitsliced", accelerator, Some(Path::Bitsliced));
+        let (name, rounds) = if chosen.pairs { ("a round a pass", 1) } else { ("two rounds a pass", 2) };
+        let others = [
+            way(name, Choice { rounds_a_pass: Some(rounds), ..Choice::default() }),
+            way("bitsliced", by(Path::Bitsliced)),
+        ];
         // Refused where the field or the claim is of another kind.
-        if chosen.is_some()
-            && Prover::with_options(accelerator, &inputs.claim, O::host(&inputs.slices()), &sliced.choice).is_ok()
-        {
-            ways.push(sliced);
+        let is_there = |way: &Way| {
+            Prover::with_options(accelerator, &inputs.claim, O::host(&inputs.slices()), &way.choice).is_ok()
+        };
+        if chosen.path.is_some() {
+            ways.extend(others.into_iter().filter(is_there));
         }
         if !accelerator.devices().is_empty() {
-            ways.push(way("cpu", &Accelerator::with_backend(BackendKind::Cpu)?, None));
+            let cpu = Accelerator::with_backend(BackendKind::Cpu)?;
+            ways.push(Way { accelerator: cpu, ..way("cpu", Choice::default()) });
         }
     }
     Ok(ways)

@@ -60,6 +60,9 @@ impl<F: Element> DerefMut for HostVector<F> {
 /// Elements in ordinary memory that may be secret. Cleared when dropped.
 pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
 
+/// Bytes that are cleared where they are, in a core's cache: what is allocated next may be the same memory.
+const IN_CACHE: usize = 1 << 18;
+
 /// Elements that a core writes at a time.
 #[cfg(feature = "mpi")]
 const PIECE: usize = 1 << 14;
@@ -80,8 +83,12 @@ impl<F: Element> SecretVec<F> {
 impl<F: Element> SecretVec<F> {
     /// Zeros in place of secrets.
     pub fn clear(&mut self) {
-        // SAFETY: zeros are elements.
-        clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
+        if size_of_val(&self.0[..]) <= IN_CACHE {
+            self.0.fill(F::ZERO);
+        } else {
+            // SAFETY: zeros are elements.
+            clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
+        }
         // Nobody reads them any more, but they are to be stored.
         std::hint::black_box(&self.0);
     }

@@ -24,7 +24,7 @@ use sources::{
     FIELD_EXTENSION, FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE,
     FIELD2, FIELD31, GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES,
     INVERT_GROUP, MSM, NTT, NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE,
-    SUMCHECK_CONVERT, SUMCHECK_PRIME, SUMCHECK_SLICED, VECTOR, WORDS_PTX,
+    SUMCHECK_CONVERT, SUMCHECK_PAIRS, SUMCHECK_PRIME, SUMCHECK_SLICED, VECTOR, WORDS_PTX,
 };
 
 /// The two languages that the portable source is compiled as.
@@ -331,12 +331,13 @@ impl Module {
             Family::Experiments => text.push_str(EXPERIMENTS),
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
-                text.push_str(SUMCHECK);
-                text.push_str(SUMCHECK_CONVERT);
+                for part in [SUMCHECK, SUMCHECK_PAIRS, SUMCHECK_CONVERT] {
+                    text.push_str(part);
+                }
             }
             Family::Sumcheck => {
                 let base = self.extension.is_some().then_some(SUMCHECK_BASE);
-                [SUMCHECK_PRIME, SUMCHECK].into_iter().chain(base).for_each(|part| text.push_str(part));
+                [SUMCHECK_PRIME, SUMCHECK, SUMCHECK_PAIRS].into_iter().chain(base).for_each(|part| text.push_str(part));
             }
             Family::SumcheckSliced => SUMCHECK_SLICED.iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),

@@ -88,10 +88,10 @@ impl<'a, W: WorkField> Rows<'a, W> {
         };
         let (count, zero) = (half.div_ceil(BLOCK), || vec![W::ZERO; shape.points.len()]);
         if half <= FEW {
-            let mut room = Room::new(shape);
+            let mut room = Room::new(shape, half.min(BLOCK));
             return (0..count).map(|number| block(&mut room, number)).fold(zero(), add);
         }
-        let sums = (0..count).into_par_iter().map_init(|| Room::new(shape), block);
+        let sums = (0..count).into_par_iter().map_init(|| Room::new(shape, BLOCK), block);
         spread(|| sums.reduce(zero, add))
     }
 }
@@ -117,7 +117,7 @@ fn fold<W: WorkField>(low: &mut [W], high: &[W], challenge: W) {
     spread(|| pairs.for_each(|(low, high)| W::fold(low, high, challenge)));
 }
 
-/// A block's memory, a block of elements for each column: differences of both halves, and values at a point.
+/// A block's memory, so many elements for each column as a block has rows: differences of both halves, and values at a point.
 struct Room<W: WorkField> {
     differences: Vec<SecretVec<W>>,
     values: Vec<SecretVec<W>>,
@@ -126,8 +126,8 @@ struct Room<W: WorkField> {
 }
 
 impl<W: WorkField> Room<W> {
-    fn new(shape: &Shape<W>) -> Self {
-        let block = || SecretVec(vec![W::ZERO; BLOCK]);
+    fn new(shape: &Shape<W>, rows: usize) -> Self {
+        let block = || SecretVec(vec![W::ZERO; rows]);
         let blocks = || (0..shape.columns).map(|_| block()).collect();
         Self { differences: blocks(), values: blocks(), weights: block(), product: block() }
     }
@@ -164,11 +164,10 @@ impl<W: WorkField> Block<'_, W> {
 
     fn sum(&self, room: &mut Room<W>, point: Point) -> W {
         if let Point::At(number @ 2..) = point {
-            let factor = W::from_number(number.into());
             for (column, values) in room.values.iter_mut().enumerate() {
                 let pairs = self.low(column).iter().zip(&room.differences[column].0);
                 values.0.iter_mut().zip(pairs).for_each(|(value, (low, difference))| {
-                    *value = *low + factor * difference;
+                    *value = *low + difference.times_number(number);
                 });
             }
         }

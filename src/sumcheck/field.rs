@@ -60,6 +60,19 @@ pub trait WorkField: SumcheckField<Work = Self> {
     /// `low[i] += factor·(high[i] − low[i])`.
     fn fold(low: &mut [Self], high: &[Self], factor: Self);
 
+    /// The product with the element of number 2.
+    #[must_use]
+    fn times_two(self) -> Self {
+        self.double()
+    }
+
+    /// The product with the element of a number, by sums alone.
+    #[must_use]
+    fn times_number(self, number: u32) -> Self {
+        let bits = (0..32 - number.leading_zeros()).rev().map(|bit| number >> bit & 1);
+        bits.fold(Self::ZERO, |product, bit| product.times_two() + if bit == 1 { self } else { Self::ZERO })
+    }
+
     /// The element that one of the tower is; none in a prime field.
     fn of_tower(_: Tower) -> Option<Self> {
         None
@@ -216,6 +229,10 @@ impl WorkField for Ghash {
         Multiplier::fastest().fold(Self::peel_slice_mut(low), Self::peel_slice(high), factor.0);
     }
 
+    fn times_two(self) -> Self {
+        self.times_x()
+    }
+
     fn of_tower(element: Tower) -> Option<Self> {
         Some(element.into())
     }
@@ -240,6 +257,10 @@ mod tests {
             assert_eq!(F::read(&bytes[1..]), None);
             assert_eq!(F::from_work(element.to_work()), element);
             element = element.square() + F::from_number(3);
+        }
+        for number in 0..8 {
+            let product = element.to_work() * F::Work::from_number(number.into());
+            assert_eq!(element.to_work().times_number(number), product);
         }
         assert_eq!(F::from_number(1), F::ONE);
         assert!(modulus.is_none_or(|bytes| F::read(bytes).is_none()));

@@ -7,25 +7,23 @@ use ff::Field;
 
 use super::columns::Columns;
 use super::cpu::Rows;
-use super::field::{SumcheckField, WorkField};
-use super::gpu_columns::{Lying, lying};
-use super::message::Point;
+use super::field::SumcheckField;
+use super::gpu_columns::{Lying, lying, unslice};
+use super::gpu_memory::{LastRows, Sums, Tables};
+use super::pairs::{self, Pairs};
 use super::plan::{GROUP, Options, Path, Plan, is_binary, sliced_tail};
 use super::shape::Shape;
-use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::linear::LinearMap;
-use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut, bitslice};
+use crate::field::{DeviceVector, Element};
 use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
 use crate::{BackendKind, Error, Result};
 
-/// `POINT_INFINITY` and `NO_WEIGHTS` of the kernels.
-const INFINITY: u32 = u32::MAX;
+/// `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
 /// Images of four bits at each of 32 places.
 const PLACES: u32 = 32;
-/// Bytes from a pass's number to its values: these are aligned.
-const VALUES_AT: usize = 64;
 
 /// Columns on a device between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
@@ -43,34 +41,10 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     /// What terms and weights are; none for products that have kernels of their own.
     tables: Option<Tables>,
     last: LastRows<F::Work>,
+    /// Where a pass is for two rounds.
+    pairs: Option<Pairs<F::Work>>,
     /// The caller's memory, or what was the caller's.
     columns: Columns<'a, F>,
-}
-
-/// Memory for the values of a round's polynomial.
-struct Sums {
-    partials: Buffer,
-    /// For the values, where kernels cannot write to the host's memory.
-    totals: Buffer,
-    /// Where they can, the number of the pass whose values these are, which begin behind [`VALUES_AT`] bytes; else values alone.
-    fetched: HostBuffer,
-    /// How many groups of a pass have ended.
-    ended: Buffer,
-    /// Passes so far.
-    passes: u32,
-}
-
-/// Memory for the columns' last rows, side by side: the host's, and the device's where kernels cannot write to that.
-struct LastRows<W: Element> {
-    host: HostBuffer,
-    packed: DeviceVector<W>,
-}
-
-/// What terms and weights are on the device.
-struct Tables {
-    words: Buffer,
-    coefficients: Buffer,
-    weights: Buffer,
 }
 
 impl<'a, F: SumcheckField> Rounds<'a, F> {
@@ -98,11 +72,12 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             true => Some((Program::of(Family::Sumcheck, F::Base::NAME)?, now.clone())),
             false => None,
         };
-        let sums = Sums::new(&mut stream, shape.points.len(), &plan, size_of::<F::Work>())?;
+        let pairs = plan.pairs.then(|| Pairs::new(shape.degree));
+        let sums = Sums::new(&mut stream, shape, &plan)?;
         let tables = if plan.fused { None } else { Some(Tables::new(&mut stream, shape)?) };
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let last = LastRows::new(&stream, shape.columns * last_rows)?;
-        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, last, columns };
+        let last = LastRows::new(&stream, shape.columns * last_rows, plan.rounds() > u32::from(plan.base_first))?;
+        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, last, pairs, columns };
         rounds.prepare(shape.columns)?;
         Ok(rounds)
     }
@@ -134,13 +109,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     fn unslice(&mut self, columns: usize) -> Result<()> {
         let program = Program::of(Family::SumcheckSliced, name::TOWER)?;
-        let tiles = self.rows / bitslice::TILE as u64;
-        let args = [Arg::U32(tiles as u32), Arg::U32(columns as u32), Arg::U64(self.now.stride)];
-        let args = [&args[..], &[&self.now, &self.to].map(|lying| mem(&lying.buffer))].concat();
-        let items = tiles * columns as u64 * u64::from(GROUP);
-        // SAFETY: the arguments are those of the kernel, whose groups have as many work-items; columns have so many tiles, and
-        // there is room for all of their rows.
-        unsafe { program.launch(&mut self.stream, "sumcheck_unslice", items, GROUP, &args)? };
+        // SAFETY: these are all rows of the columns, which are tiles, and there is room for them.
+        unsafe { unslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
         self.now = self.to.clone();
         Ok(())
     }
@@ -166,15 +136,81 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         challenge: Option<F::Work>,
         abort: Abort<'_>,
     ) -> Result<Vec<F::Work>> {
+        if let Some(values) = self.pairs.as_mut().and_then(|pairs| pairs.second(&shape.interpolation, challenge)) {
+            return Ok(values);
+        }
         let challenge = match challenge {
             None if self.base.is_some() => return self.base_sums(shape, abort),
             challenge => self.out_of_base(shape.columns, challenge)?,
         };
+        if self.pairs.is_some() {
+            return self.pair_sums(shape, challenge, abort);
+        }
+        self.round_sums(shape, challenge, abort)
+    }
+
+    /// Values of one round by a pass for it.
+    fn round_sums(
+        &mut self,
+        shape: &Shape<F::Work>,
+        challenge: Option<F::Work>,
+        abort: Abort<'_>,
+    ) -> Result<Vec<F::Work>> {
         let groups = match self.plan.fused {
             true => self.product(shape, challenge)?,
             false => self.terms(shape, challenge)?,
         };
-        self.totals(self.program, groups, shape.points.len(), abort)
+        self.sums.values(&mut self.stream, self.program, (groups, shape.points.len()), abort)
+    }
+
+    /// The first of two rounds by a pass for both, which binds the two variables before them; by one for itself, where no other
+    /// round is left.
+    fn pair_sums(
+        &mut self,
+        shape: &Shape<F::Work>,
+        challenge: Option<F::Work>,
+        abort: Abort<'_>,
+    ) -> Result<Vec<F::Work>> {
+        let first = self.take_first();
+        let challenges = match (first, challenge) {
+            (Some(first), Some(second)) if self.rows >= 16 => Some((first, second)),
+            (None, None) if self.rows >= 4 => None,
+            _ => {
+                self.fold_unless_none(shape.columns, first)?;
+                return self.round_sums(shape, challenge, abort);
+            }
+        };
+        let groups = self.pair(shape, challenges)?;
+        let values = self.sums.values(&mut self.stream, self.program, (groups, pairs::values(shape.degree)), abort)?;
+        self.pairs.as_mut().map(|pairs| pairs.begin(values)).ok_or_else(|| Error::lost("sumcheck"))
+    }
+
+    /// Folds by two challenges and evaluates in one pass; how many groups did.
+    fn pair(&mut self, shape: &Shape<F::Work>, challenges: Option<(F::Work, F::Work)>) -> Result<u32> {
+        let folds = challenges.is_some();
+        let quads = if folds { self.rows / 16 } else { self.rows / 4 };
+        let (first, second) = challenges.unwrap_or((F::Work::ZERO, F::Work::ZERO));
+        let both = first * second;
+        let mut args = [quads as u32, u32::from(folds)].map(Arg::U32).to_vec();
+        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
+        args.extend([&first, &second, &both].map(value));
+        args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
+        args.extend(self.sums.next_pass());
+        let groups = self.plan.groups_for(quads);
+        let kernel = ["sumcheck_pair_2", "sumcheck_pair_3"][shape.columns - 2];
+        // SAFETY: the arguments are those of the kernel; columns have 4·quads rows, or four times as many to be folded, for which
+        // `to` has room, and there is a partial sum for each group and value.
+        unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
+        if folds {
+            self.now = self.to.clone();
+            self.rows /= 4;
+        }
+        Ok(groups)
+    }
+
+    /// The challenge of a pair's first round that columns are not folded by yet.
+    fn take_first(&mut self) -> Option<F::Work> {
+        self.pairs.as_mut().and_then(Pairs::take_first)
     }
 
     /// The first round over columns of the field below.
@@ -191,33 +227,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger
         // than those that there is a partial sum of for each group and point.
         unsafe { program.launch(&mut self.stream, product_kernel(shape.columns), items(groups), GROUP, &args)? };
-        let values: Vec<F::Base> = self.totals(program, groups, shape.points.len(), abort)?;
+        let values: Vec<F::Base> = self.sums.values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
         Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())
-    }
-
-    /// The values of a pass of a field's program, once they are there.
-    fn totals<E: Element>(&mut self, program: Program, groups: u32, points: usize, abort: Abort<'_>) -> Result<Vec<E>> {
-        let from = if self.sums.are_told() {
-            self.stream.wait_for_word(&self.sums.fetched, self.sums.passes, abort)?;
-            VALUES_AT
-        } else {
-            self.add_groups(program, groups, points)?;
-            self.stream.fetch(&self.sums.fetched, &self.sums.totals)?;
-            self.stream.wait(abort)?;
-            0
-        };
-        let mut values = vec![E::ZERO; points];
-        // SAFETY: kernels leave elements.
-        let bytes = unsafe { as_bytes_mut(&mut values) };
-        bytes.copy_from_slice(&self.sums.fetched.bytes_of()[from..][..bytes.len()]);
-        Ok(values)
-    }
-
-    fn add_groups(&mut self, program: Program, groups: u32, points: usize) -> Result<()> {
-        let args = [groups, points as u32].map(Arg::U32);
-        let args = [&args[..], &[mem(&self.sums.partials), mem(&self.sums.totals)]].concat();
-        // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
-        unsafe { program.launch(&mut self.stream, "sumcheck_totals", GROUP.into(), GROUP, &args) }
     }
 
     /// Binds the first variable of columns over the field below, if there are such still; else the challenge is left.
@@ -276,6 +287,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
+    fn fold_unless_none(&mut self, columns: usize, challenge: Option<F::Work>) -> Result<()> {
+        challenge.map_or(Ok(()), |challenge| self.fold(columns, challenge))
+    }
+
     fn fold(&mut self, columns: usize, challenge: F::Work) -> Result<()> {
         self.fold_by("sumcheck_fold", columns, challenge)
     }
@@ -312,32 +327,36 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         challenge: Option<F::Work>,
         abort: Abort<'_>,
     ) -> Result<Rows<'static, F::Work>> {
+        let first = self.take_first();
+        self.fold_unless_none(columns, first)?;
         match (self.out_of_base(columns, challenge)?, self.last.host.on_device(0)) {
             (Some(challenge), Some(host)) => {
                 // SAFETY: there is room for all columns' last rows.
                 unsafe { self.fold_into("sumcheck_fold", columns, challenge, (host, self.rows / 2))? };
                 self.rows /= 2;
                 self.stream.note_written(columns * self.rows as usize * size_of::<F::Work>());
+                self.sums.wait_for_kernels(&mut self.stream, self.program, abort)?;
             }
             (Some(challenge), None) => {
                 self.fold(columns, challenge)?;
-                self.fetch_last(columns)?;
+                self.fetch_last(columns, abort)?;
             }
-            (None, _) => self.fetch_last(columns)?,
+            (None, _) => self.fetch_last(columns, abort)?,
         }
-        self.stream.wait(abort)?;
         let rows = self.rows as usize;
         Ok(Rows::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
     }
 
-    /// Queues copies of what is left of the columns.
-    fn fetch_last(&mut self, columns: usize) -> Result<()> {
+    /// Copies what is left of the columns.
+    fn fetch_last(&mut self, columns: usize, abort: Abort<'_>) -> Result<()> {
+        let packed = self.last.packed.as_ref().ok_or_else(|| Error::lost("sumcheck"))?.buffer();
         let bytes = self.rows as usize * size_of::<F::Work>();
         for column in 0..columns {
             let from = (&*self.now.buffer, column * self.now.stride as usize * size_of::<F::Work>());
-            self.stream.copy((self.last.packed.buffer(), column * bytes), from, bytes)?;
+            self.stream.copy((packed, column * bytes), from, bytes)?;
         }
-        self.stream.fetch(&self.last.host, self.last.packed.buffer())
+        self.stream.fetch(&self.last.host, packed)?;
+        self.stream.wait(abort)
     }
 }
 
@@ -362,77 +381,6 @@ pub(super) fn value<W: Element>(element: &W) -> Arg {
 /// The kernel for the product of so many columns, two to four.
 fn product_kernel(columns: usize) -> &'static str {
     ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"][columns - 2]
-}
-
-impl Sums {
-    fn new(stream: &mut Stream, points: usize, plan: &Plan, size: usize) -> Result<Self> {
-        let partials = stream.scratch(plan.groups as usize * points * size)?;
-        let bytes = VALUES_AT + points * size;
-        let totals = stream.scratch(bytes)?;
-        let mut fetched = stream.host_buffer(bytes)?;
-        fetched.contents()[..VALUES_AT].fill(0);
-        let ended = stream.scratch(size_of::<u32>())?;
-        stream.zero(&ended)?;
-        Ok(Self { partials, totals, fetched, ended, passes: 0 })
-    }
-
-    /// Whether kernels tell the host.
-    fn are_told(&self) -> bool {
-        self.fetched.on_device(0).is_some()
-    }
-
-    /// The arguments by which the next pass says what it found.
-    fn next_pass(&mut self) -> [Arg; 5] {
-        self.passes += 1;
-        let (told, totals) = (self.fetched.on_device(0), self.fetched.on_device(VALUES_AT));
-        let [told, totals] = [told, totals].map(|there| there.unwrap_or_else(|| mem(&self.totals)));
-        [mem(&self.partials), Arg::U32(self.passes), totals, mem(&self.ended), told]
-    }
-}
-
-impl<W: Element> LastRows<W> {
-    fn new(stream: &Stream, elements: usize) -> Result<Self> {
-        let host = stream.host_buffer(elements * size_of::<W>())?;
-        Ok(Self { host, packed: DeviceVector::allocate(stream, elements)? })
-    }
-
-    /// A column of so many rows, once they are there.
-    fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
-        let mut column = SecretVec(vec![W::ZERO; rows]);
-        // SAFETY: kernels leave elements.
-        let bytes = unsafe { as_bytes_mut(&mut column.0) };
-        let from = number * bytes.len();
-        bytes.copy_from_slice(&self.host.bytes_of()[from..][..bytes.len()]);
-        column
-    }
-}
-
-impl Tables {
-    fn new<W: WorkField>(stream: &mut Stream, shape: &Shape<W>) -> Result<Self> {
-        let coefficients: Vec<W> = shape.terms.iter().map(|term| term.coefficient).collect();
-        let weights = shape.weights.as_ref().map_or_else(Vec::new, super::eq::Weights::table);
-        let words: Vec<u8> = words(shape).into_iter().flat_map(u32::to_le_bytes).collect();
-        let mut table = |bytes: &[u8]| {
-            let buffer = stream.allocate(bytes.len())?;
-            stream.upload(&buffer, bytes).map(|()| buffer)
-        };
-        Ok(Self {
-            words: table(&words)?,
-            coefficients: table(as_bytes(&coefficients))?,
-            weights: table(as_bytes(&weights))?,
-        })
-    }
-}
-
-/// Numbers of points, then of each term: how many factors, and their columns.
-fn words<W>(shape: &Shape<W>) -> Vec<u32> {
-    let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
-    let mut words: Vec<u32> = shape.points.iter().map(number).collect();
-    for term in &shape.terms {
-        words.push(term.columns.len() as u32);
-        words.extend(term.columns.iter().map(|column| *column as u32));
-    }
-    words
 }
 
 /// The kernels of a path: of the one that is asked for, or the fastest that is there; and why that is not another.

@@ -6,9 +6,13 @@ use super::claim::PLACE;
 use super::columns::Columns;
 use super::field::SumcheckField;
 use super::plan::Place;
-use crate::backend::{Abort, Buffer, Stream};
-use crate::field::{DeviceVector, Element, as_bytes};
+use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
+use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
+use crate::program::{Program, mem};
 use crate::{Error, Result};
+
+/// `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
+pub(super) const SLICE_GROUP: u32 = 128;
 
 /// Columns that lie one after the other: their memory, and elements from one to the next.
 #[derive(Clone)]
@@ -63,4 +67,32 @@ pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
         Columns::KeptBase(_) => Place::KeptBase,
         Columns::Consumed(_) => Place::Consumed,
     }
+}
+
+/// Takes columns of so many rows out of the bit-sliced form, with a program of [`Family::SumcheckSliced`](crate::kernels::Family).
+/// They lie side by side then.
+///
+/// # Safety
+/// Columns have so many rows, which fill tiles, and `to` has room for all of them.
+pub(super) unsafe fn unslice(
+    stream: &mut Stream,
+    program: Program,
+    (columns, rows): (usize, u64),
+    from: &Lying,
+    to: &Buffer,
+) -> Result<()> {
+    let tiles = rows / bitslice::TILE as u64;
+    let args = [Arg::U32(tiles as u32), Arg::U32(columns as u32), Arg::U64(from.stride), mem(&from.buffer), mem(to)];
+    let items = tiles * columns as u64 * u64::from(SLICE_GROUP);
+    // SAFETY: the arguments are those of the kernel; the caller says what the buffers have.
+    unsafe { program.launch(stream, "sumcheck_unslice", items, SLICE_GROUP, &args) }
+}
+
+/// Elements that kernels left in the host's memory, behind so many bytes.
+pub(super) fn elements<E: Element>(from: &HostBuffer, at: usize, count: usize) -> Vec<E> {
+    let mut elements = vec![E::ZERO; count];
+    // SAFETY: kernels leave elements.
+    let bytes = unsafe { as_bytes_mut(&mut elements) };
+    bytes.copy_from_slice(&from.bytes_of()[at..][..bytes.len()]);
+    elements
 }

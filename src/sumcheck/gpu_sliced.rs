@@ -8,7 +8,7 @@ use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::{SumcheckField, WorkField};
 use super::gpu::{images, items, value};
-use super::gpu_columns::{Lying, lying};
+use super::gpu_columns::{Lying, SLICE_GROUP, lying, unslice};
 use super::message::Interpolation;
 use super::plan::{GROUP, Plan};
 use super::shape::Shape;
@@ -19,9 +19,8 @@ use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// `SLICED_GROUP` and `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
+/// `SLICED_GROUP` of `cl/sumcheck_sliced.cl`.
 const SLICED_GROUP: u32 = 96;
-const SLICE_GROUP: u32 = 128;
 /// `SLICED_PARTS`: products of 32 bits that a product is made of.
 const PARTS: usize = 9;
 /// Most groups that slice columns.
@@ -191,12 +190,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
     /// The last rows side by side, in the basis that the host computes in.
     fn pack(&mut self) -> Result<()> {
         let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
-        let tiles = (self.rows / bitslice::TILE as u64) as u32;
-        let mut args = [tiles, self.factors as u32].map(Arg::U32).to_vec();
-        args.extend([Arg::U64(self.now.stride), mem(&self.now.buffer), mem(&packed)]);
-        let items = u64::from(tiles) * self.factors as u64 * u64::from(SLICE_GROUP);
-        // SAFETY: the arguments are those of the kernel; columns have so many tiles, and there is room for all of them.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_unslice", items, SLICE_GROUP, &args)? };
+        // SAFETY: these are all rows of the columns, which are tiles, and there is room for all of them.
+        unsafe { unslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)? };
         self.convert(&self.memory.from_tower.clone(), count, &packed, &packed)
     }
 }

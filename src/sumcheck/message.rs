@@ -63,10 +63,14 @@ fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
         row.extend((0..size).map(|column| if column == number { F::ONE } else { F::ZERO }));
     }
     for column in 0..size {
-        let pivot = (column..size).find(|row| rows[*row][column] != F::ZERO).unwrap_or(column);
+        let has = |accepts: fn(F) -> bool| (column..size).find(|row| accepts(rows[*row][column]));
+        // Inverses take longest.
+        let pivot = has(|entry| entry == F::ONE).or_else(|| has(|entry| entry != F::ZERO)).unwrap_or(column);
         rows.swap(column, pivot);
-        let factor = rows[column][column].invert().unwrap_or(F::ZERO);
-        rows[column].iter_mut().for_each(|entry| *entry *= factor);
+        if rows[column][column] != F::ONE {
+            let factor = rows[column][column].invert().unwrap_or(F::ZERO);
+            rows[column].iter_mut().for_each(|entry| *entry *= factor);
+        }
         let pivot = rows[column].clone();
         for (_, row) in rows.iter_mut().enumerate().filter(|(number, _)| *number != column) {
             let factor = row[column];

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::claim::{Claim, PLACE};
 use super::field::{SumcheckField, WorkField};
+use super::pairs;
 use super::shape::Shape;
 use crate::field::bitslice;
 use crate::{Error, Result};
@@ -37,6 +38,10 @@ pub struct Options {
     pub path: Option<Path>,
     /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. The path [`Path::Bitsliced`] has at least 10.
     pub tail: Option<u32>,
+    /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for products of two columns, and of
+    /// three where elements have 16 bytes, and read columns half as often; one more round may run on the host then. By default two
+    /// on the path [`Path::Clmad`].
+    pub rounds_a_pass: Option<u32>,
 }
 
 /// Rows that the host is as quick with as a device, which has to be waited for.
@@ -51,6 +56,8 @@ const SLICED_GROUPS_A_UNIT: u32 = 5;
 const MOST_GROUPS: u32 = 4096;
 /// Groups for each compute unit: enough to hide that memory is far.
 const GROUPS_A_UNIT: u32 = 8;
+/// Bytes of an element up to which a pass for two rounds has registers for three columns, not two.
+const SMALL_ELEMENT: usize = 16;
 /// Most factors of a product whose rounds have a kernel of their own, and the fewest.
 const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 
@@ -81,6 +88,8 @@ pub(super) struct Plan {
     pub fused: bool,
     /// Whether the first round is one of the field below.
     pub base_first: bool,
+    /// Whether a pass is for two rounds, where there are so many variables.
+    pub pairs: bool,
     /// Most groups of a launch.
     pub groups: u32,
     /// Elements of a column in the memory that rounds work in; 0 where that is the columns' own.
@@ -93,8 +102,9 @@ impl Plan {
     /// For columns of a field that are so many and lie there.
     pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let rows = 1u64 << shape.variables;
-        let tail = options.tail.unwrap_or(TAIL);
         let fused = has_kernel(shape);
+        let pairs = takes_pairs(shape, options);
+        let tail = options.tail.unwrap_or(TAIL);
         let is_base = matches!(place, Place::HostBase | Place::KeptBase);
         let base_first = is_base && fused && shape.variables > tail;
         let work_rows = match place {
@@ -106,10 +116,17 @@ impl Plan {
             Place::Kept => rows / 2,
         };
         let below = if place == Place::HostBase { rows * (shape.columns * size_of::<F::Base>()) as u64 } else { 0 };
-        let groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        // The second round of a pass is there anyway.
+        let on_device = shape.variables.saturating_sub(tail) - u32::from(base_first);
+        let tail = if pairs && !on_device.is_multiple_of(2) { tail + 1 } else { tail };
+        let single_groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let groups = if pairs { pair_groups(shape, units) } else { single_groups };
+        let sums = u64::from(single_groups + 1) * shape.points.len() as u64;
+        let pair_sums = u64::from(pair_groups(shape, units) + 1) * pairs::values(shape.degree) as u64;
         let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
         let elements = work_rows * shape.columns as u64
-            + u64::from(groups + 1) * shape.points.len() as u64
+            // Whichever path is taken.
+            + if has_pair_kernel(shape) { sums.max(pair_sums) } else { sums }
             + weights
             + shape.terms.len() as u64;
         Self {
@@ -117,6 +134,7 @@ impl Plan {
             tail,
             fused,
             base_first,
+            pairs,
             groups,
             work_rows,
             bytes: elements * size_of::<F::Work>() as u64 + below,
@@ -133,6 +151,7 @@ impl Plan {
             tail: sliced_tail(options),
             fused: true,
             base_first: false,
+            pairs: false,
             groups,
             work_rows,
             bytes: elements * size_of::<F::Work>() as u64,
@@ -167,6 +186,23 @@ impl<F: SumcheckField> Claim<F> {
     }
 }
 
+/// Whether passes are for two rounds.
+fn takes_pairs<W: WorkField>(shape: &Shape<W>, options: &Options) -> bool {
+    let wanted = options.rounds_a_pass.map_or(options.path == Some(Path::Clmad), |rounds| rounds == 2);
+    wanted && has_pair_kernel(shape)
+}
+
+/// Most groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of `cl/sumcheck_pairs.cl`.
+fn pair_groups<W: WorkField>(shape: &Shape<W>, units: u32) -> u32 {
+    let a_unit = if size_of::<W>() > SMALL_ELEMENT { 2 } else { 6 - shape.columns.min(4) as u32 };
+    (units * a_unit).clamp(1, MOST_GROUPS)
+}
+
+/// Whether there is a kernel that takes two rounds of the claim in a pass.
+fn has_pair_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
+    has_kernel(shape) && shape.columns <= if size_of::<W>() <= SMALL_ELEMENT { 3 } else { 2 }
+}
+
 /// What runs where, for a person to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
@@ -178,6 +214,8 @@ pub struct Explanation {
     pub host_rounds: u32,
     /// Whether a pass folds and evaluates at once.
     pub fused: bool,
+    /// Whether it does so for two rounds.
+    pub pairs: bool,
     /// Bytes on the device, beside columns that lie there.
     pub bytes: u64,
     /// Why another path, or no device, was not taken.
@@ -186,10 +224,14 @@ pub struct Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, device_rounds, host_rounds, fused, bytes, reasons } = self;
+        let Self { path, device_rounds, host_rounds, fused, pairs, bytes, reasons } = self;
         match path {
             Some(path) => {
-                let passes = if *fused { "a pass a round" } else { "two passes a round" };
+                let passes = match (*pairs, *fused) {
+                    (true, _) => "a pass for two rounds",
+                    (false, true) => "a pass a round",
+                    (false, false) => "two passes a round",
+                };
                 write!(
                     f,
                     "{device_rounds} rounds on the device ({path}, {passes}, {bytes} B), {host_rounds} on the host"
@@ -217,8 +259,21 @@ pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, opt
             let expected = "another where the claim is not on the product of all columns, two to four, without eq";
             Err(Error::invalid(PLACE, "path", expected, Path::Bitsliced))
         }
-        _ => Ok(()),
+        _ => check_rounds(claim, columns, options),
     }
+}
+
+fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
+    let expected = match (options.path, options.rounds_a_pass) {
+        (_, None | Some(1)) => return Ok(()),
+        (Some(Path::Bitsliced), Some(_)) => "1 on the path bitsliced",
+        (_, Some(2)) if has_pair_kernel(&Shape::new(&claim.to_work(), columns)) => return Ok(()),
+        (_, Some(2)) => {
+            "1 where the claim is not on the product of two columns, or three of 16 bytes an element, without eq"
+        }
+        (_, Some(_)) => "1 or 2",
+    };
+    Err(Error::invalid(PLACE, "rounds a pass", expected, options.rounds_a_pass.unwrap_or_default()))
 }
 
 /// Whether the claim is on a product whose rounds have a kernel of their own.

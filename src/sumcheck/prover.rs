@@ -12,7 +12,7 @@ use super::field::SumcheckField;
 use super::gpu::{self, Rounds};
 use super::gpu_columns::place;
 use super::gpu_sliced::SlicedRounds;
-use super::message::{Interpolation, Message, evaluate};
+use super::message::{Message, evaluate};
 use super::plan::{Explanation, Options, Path, Plan, check_path};
 use super::shape::Shape;
 use crate::backend::{Abort, Device, Traffic};
@@ -44,7 +44,6 @@ use crate::{Accelerator, Error, Result};
 pub struct Prover<'a, F: SumcheckField> {
     claim: Claim<F::Work>,
     shape: Shape<F::Work>,
-    interpolation: Interpolation<F::Work>,
     machine: Machine<'a, F>,
     tail: u32,
     round: u32,
@@ -133,6 +132,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             device_rounds: 0,
             host_rounds: claim.variables(),
             fused: false,
+            pairs: false,
             bytes: 0,
             reasons,
         };
@@ -167,7 +167,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
         let (path, program, reasons) = gpu::kernels::<F>(device, claim.variables(), options)?;
         let plan = if path == Path::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
-        let plan = plan(&shape, place(&columns), device.info().compute_units, options);
+        let options = Options { path: Some(path), ..*options };
+        let plan = plan(&shape, place(&columns), device.info().compute_units, &options);
         let machine = if path == Path::Bitsliced {
             Machine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
         } else {
@@ -178,6 +179,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             device_rounds: plan.rounds(),
             host_rounds: claim.variables() - plan.rounds(),
             fused: plan.fused,
+            pairs: plan.pairs,
             bytes: plan.bytes,
             reasons,
         };
@@ -193,7 +195,6 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     ) -> Self {
         Self {
             claim: claim.to_work(),
-            interpolation: Interpolation::new(shape.degree),
             shape,
             machine,
             tail,
@@ -316,11 +317,11 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
                 let interpolation = if let Machine::Sliced(rounds) = &self.machine {
                     rounds.interpolation()
                 } else {
-                    &self.interpolation
+                    &self.shape.interpolation
                 };
                 Ok(interpolation.coefficients(&values))
             }
-            Some(w) => Ok(times_eq(&self.interpolation.coefficients(&values), w, self.scale)),
+            Some(w) => Ok(times_eq(&self.shape.interpolation.coefficients(&values), w, self.scale)),
         }
     }
 

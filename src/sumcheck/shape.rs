@@ -3,7 +3,7 @@
 use super::claim::{Claim, Term};
 use super::eq::Weights;
 use super::field::WorkField;
-use super::message::{Point, points};
+use super::message::{Interpolation, Point, points};
 
 /// The polynomial's products, where they are evaluated, and the weights of rows.
 #[derive(Debug)]
@@ -15,6 +15,7 @@ pub(super) struct Shape<W> {
     pub terms: Vec<Term<W>>,
     pub points: Vec<Point>,
     pub weights: Option<Weights<W>>,
+    pub interpolation: Interpolation<W>,
 }
 
 impl<W: WorkField> Shape<W> {
@@ -27,6 +28,7 @@ impl<W: WorkField> Shape<W> {
             terms: claim.terms().to_vec(),
             points: points(claim.degree(), weights.is_some()),
             weights,
+            interpolation: Interpolation::new(claim.degree()),
         }
     }
 

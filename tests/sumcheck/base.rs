@@ -53,8 +53,12 @@ where
     }
 
     fn agrees(&self) {
+        self.agrees_by(None);
+    }
+
+    fn agrees_by(&self, rounds_a_pass: Option<u32>) {
         for tail in TAILS {
-            let options = Options { path: None, tail };
+            let options = Options { tail, rounds_a_pass, path: None };
             for accelerator in accelerators_and_cpu() {
                 self.proves(&accelerator, Columns::host_base(&self.slices()), &options);
             }
@@ -81,7 +85,11 @@ where
 fn products<F: SumcheckField<Base: PrimeField>>() {
     for (variables, degree) in [(0, 2), (1, 1), (1, 3), (2, 4), (3, 6), (4, 2), (5, 3), (7, 4), (8, 5), (11, 2)] {
         let claim = Claim::product(variables, &(0..degree).collect::<Vec<_>>());
-        Below::<F>::new(claim, degree, u64::from(variables)).agrees();
+        let below = Below::<F>::new(claim, degree, u64::from(variables));
+        below.agrees();
+        if (2..=3).contains(&degree) {
+            below.agrees_by(Some(2));
+        }
     }
 }
 
@@ -253,7 +261,7 @@ fn numbers_from_the_modulus_on() {
     let loose: Vec<Vec<Goldilocks2>> =
         columns.iter().map(|column| column.iter().map(|a| Goldilocks2::of_base(*a)).collect()).collect();
     for accelerator in accelerators_and_cpu() {
-        let options = Options { path: None, tail: Some(0) };
+        let options = Options { tail: Some(0), ..Options::default() };
         let slices: Vec<&[Goldilocks]> = columns.iter().map(Vec::as_slice).collect();
         let above: Vec<&[Goldilocks2]> = loose.iter().map(Vec::as_slice).collect();
         for columns in [Columns::host_base(&slices), Columns::host(&above)] {

@@ -3,7 +3,7 @@
 use ff::Field;
 use proofwarp::field::ghash::Ghash;
 use proofwarp::sumcheck::{Claim, Columns, Options, Path, Prover, Term, prove, prove_with};
-use proofwarp::{Accelerator, Error};
+use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
 use crate::tools::{Case, transcript};
@@ -69,7 +69,7 @@ fn a_wrong_sum_is_not_proved() {
 fn calls_out_of_order() {
     let case = Case::<Ghash>::product(2, 2, 3);
     let new = |accelerator| {
-        let options = Options { tail: Some(0), path: None };
+        let options = Options { tail: Some(0), ..Options::default() };
         Prover::with_options(accelerator, &case.claim, Columns::host(&case.slices()), &options).expect("memory")
     };
     for accelerator in &accelerators_and_cpu() {
@@ -101,11 +101,28 @@ fn calls_out_of_order() {
 #[test]
 fn paths_that_are_not_there() {
     let case = Case::<blstrs::Scalar>::product(3, 2, 4);
-    let options = Options { path: Some(Path::Clmad), tail: Some(0) };
+    let options = Options { path: Some(Path::Clmad), tail: Some(0), rounds_a_pass: None };
     for accelerator in accelerators_and_cpu() {
         let columns = Columns::host(&case.slices());
         let error = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &options, None);
         let error = error.expect_err("no such path").to_string();
         assert_eq!(error, "sumcheck: path: expected portable for a prime field, got clmad");
     }
+}
+
+#[test]
+fn rounds_a_pass_that_are_not_there() {
+    let refused = |case: &Case<blstrs::Scalar>, options: Options| {
+        let columns = Columns::host(&case.slices());
+        let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
+        let error = prove_with(&cpu, &case.claim, columns, &mut transcript(), &options, None);
+        error.expect_err("no such pass").to_string()
+    };
+    let rounds = |rounds| Options { rounds_a_pass: Some(rounds), ..Options::default() };
+    let error = refused(&Case::product(3, 2, 4), rounds(3));
+    assert_eq!(error, "sumcheck: rounds a pass: expected 1 or 2, got 3");
+    let error = refused(&Case::product(3, 3, 4), rounds(2));
+    let expected =
+        "1 where the claim is not on the product of two columns, or three of 16 bytes an element, without eq";
+    assert_eq!(error, format!("sumcheck: rounds a pass: expected {expected}, got 2"));
 }

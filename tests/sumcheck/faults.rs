@@ -8,7 +8,7 @@ use proofwarp::{Accelerator, BackendKind, Error};
 use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone};
 use crate::tools::{Case, EVERYWHERE, Lying, transcript};
 
-const ON_DEVICE: Options = Options { path: None, tail: Some(2) };
+const ON_DEVICE: Options = Options { path: None, tail: Some(2), rounds_a_pass: None };
 
 fn cpu() -> Accelerator {
     Accelerator::with_backend(BackendKind::Cpu).expect("always there")

@@ -9,7 +9,11 @@ use crate::common::{accelerators_and_cpu, accelerators_with_devices};
 use crate::tools::{Case, EVERYWHERE, Lying};
 
 /// All rounds on the device, or as it is by default.
-const ON_DEVICE: Options = Options { path: None, tail: Some(0) };
+const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: None };
+
+/// Two rounds a pass, all on the device or as by default.
+const PAIRS: [Options; 2] =
+    [Options { rounds_a_pass: Some(2), ..ON_DEVICE }, Options { path: None, tail: Some(2), rounds_a_pass: Some(2) }];
 
 /// The proof of the CPU, which is that of the definition.
 fn checked<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
@@ -71,6 +75,37 @@ fn larger<F: SumcheckField>() {
         agrees(&Case::<F>::product(12, degree, 80 + degree as u64), &tails);
     }
     agrees(&Case::<F>::terms(11, 3, 90).with_eq(91), &tails);
+}
+
+/// Two rounds a pass: any number of rounds, also over more rows than groups have work-items, which are folded where they lie.
+fn pairs<F: SumcheckField>(degrees: &[usize]) {
+    for degree in degrees {
+        for variables in (0..9).chain([13]) {
+            let case = Case::<F>::product(variables, *degree, 70 + u64::from(variables));
+            agrees(&case, if variables == 13 { &PAIRS[1..] } else { &PAIRS });
+        }
+    }
+}
+
+#[test]
+fn pairs_of_rounds_over_the_tower() {
+    pairs::<Tower>(&[2]);
+}
+
+#[test]
+fn pairs_of_rounds_over_ghash() {
+    pairs::<Ghash>(&[2, 3]);
+}
+
+#[test]
+fn pairs_of_rounds_over_a_prime_field() {
+    pairs::<halo2curves::bn256::Fr>(&[2]);
+}
+
+#[cfg(feature = "plonky3")]
+#[test]
+fn pairs_of_rounds_over_an_extension() {
+    pairs::<proofwarp::field::plonky3::BabyBear4>(&[2, 3]);
 }
 
 macro_rules! of_every_field {
@@ -144,12 +179,18 @@ fn what_runs_where_is_told() {
     for accelerator in accelerators_with_devices() {
         let prover = Prover::new(&accelerator, &case.claim, Columns::host(&case.slices())).expect("memory");
         let explanation = prover.explain();
-        assert_eq!((explanation.device_rounds, explanation.host_rounds, explanation.fused), (3, 9, true));
-        assert!(explanation.path.is_some() && explanation.to_string().contains("3 rounds on the device"));
+        let rounds = if explanation.pairs { 2 } else { 3 };
+        assert_eq!(
+            (explanation.device_rounds, explanation.host_rounds, explanation.fused),
+            (rounds, 12 - rounds, true)
+        );
+        assert!(
+            explanation.path.is_some() && explanation.to_string().contains(&format!("{rounds} rounds on the device"))
+        );
         let units = accelerator.devices()[0].info().compute_units;
         let place = proofwarp::sumcheck::Place::Host;
         assert_eq!(case.claim.device_bytes(place, units).expect("a claim"), explanation.bytes);
-        let options = Options { path: Some(Path::Portable), tail: None };
+        let options = Options { path: Some(Path::Portable), ..Options::default() };
         let prover = Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &options);
         assert_eq!(prover.expect("always there").explain().path, Some(Path::Portable));
     }

@@ -32,7 +32,7 @@ fn check<F: SumcheckField>(recipe: Recipe) {
     case.check(&expected);
     for accelerator in accelerators_with_devices() {
         let lying = EVERYWHERE[case.columns.len() % 3];
-        let options = Options { path: None, tail: Some(case.columns.len() as u32 % 4) };
+        let options = Options { tail: Some(case.columns.len() as u32 % 4), ..Options::default() };
         assert_eq!(case.prove(&accelerator, lying, &options).to_bytes(), expected.to_bytes());
     }
 }

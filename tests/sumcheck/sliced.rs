@@ -14,7 +14,7 @@ use rand::RngCore;
 use crate::common::{abort_after, accelerators_with_devices, alone, rng};
 use crate::tools::{Case, EVERYWHERE, Lying, transcript};
 
-const SLICED: Options = Options { path: Some(Path::Bitsliced), tail: None };
+const SLICED: Options = Options { path: Some(Path::Bitsliced), tail: None, rounds_a_pass: None };
 
 fn cpu() -> Accelerator {
     Accelerator::with_backend(BackendKind::Cpu).expect("always there")
@@ -67,7 +67,7 @@ fn columns_that_are_sliced() {
             stream.wait(None).expect("upload");
             let paths = [None, Some(Path::Portable), Some(Path::Bitsliced)];
             for path in paths.into_iter().filter(|path| case.is_product() || *path != Some(Path::Bitsliced)) {
-                let (options, columns) = (Options { path, tail: None }, Columns::device_sliced(&vector));
+                let (options, columns) = (Options { path, ..Options::default() }, Columns::device_sliced(&vector));
                 let proved = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &options, None);
                 assert!(proved.expect("a proof").0 == expected, "{accelerator:?} {path:?} {:?}", case.claim);
             }

@@ -10,7 +10,7 @@ use crate::described::Shape;
 use crate::devices::{Expected, reason};
 
 /// Questions between stops.
-const STRIDE: usize = 13;
+const STRIDE: usize = 31;
 
 #[test]
 fn stops_at_any_question() {

@@ -1,0 +1,101 @@
+//! Two rounds by one pass over the columns: their messages come of the polynomial's values in two variables.
+
+use super::field::WorkField;
+use super::message::{Interpolation, evaluate};
+
+/// Values of a pass for a product of so many factors: each variable takes all of its polynomial's points, of which 1 is the last;
+/// where both are 1, there is none.
+pub(super) const fn values(degree: usize) -> usize {
+    (degree + 1) * (degree + 1) - 1
+}
+
+/// What is known between the rounds of a pair.
+#[derive(Debug)]
+pub(super) struct Pairs<W> {
+    degree: usize,
+    /// The last pass's values, until there is a challenge for the first of its variables.
+    values: Option<Vec<W>>,
+    /// That challenge, until there is one for the second.
+    first: Option<W>,
+}
+
+impl<W: WorkField> Pairs<W> {
+    pub fn new(degree: usize) -> Self {
+        Self { degree, values: None, first: None }
+    }
+
+    /// Takes the values of a pass, the second variable's points side by side; the first round's at the polynomial's points but 1.
+    pub fn begin(&mut self, values: Vec<W>) -> Vec<W> {
+        let sum = |first: usize| {
+            let of_first = &values[first * (self.degree + 1)..];
+            of_first[0] + of_first[self.degree]
+        };
+        let round = (0..self.degree).map(sum).collect();
+        self.values = Some(values);
+        round
+    }
+
+    /// The second round's values, if there are such of a pass: at the challenge for its first round.
+    pub fn second(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
+        let values = self.values.take_if(|_| challenge.is_some())?;
+        let challenge = challenge?;
+        let at = |second: usize| {
+            let of_second: Vec<W> = values.iter().skip(second).step_by(self.degree + 1).copied().collect();
+            evaluate(&interpolation.coefficients(&of_second), challenge)
+        };
+        self.first = Some(challenge);
+        Some((0..self.degree).map(at).collect())
+    }
+
+    /// The challenge for the first variable that no column is folded by yet.
+    pub fn take_first(&mut self) -> Option<W> {
+        self.values = None;
+        self.first.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::{Point, points};
+    use super::*;
+    use crate::field::ghash::Ghash;
+
+    /// c·(1 + x)·(x + y)^(degree - 1), whose values are taken as a kernel does.
+    fn value<W: WorkField>(degree: usize, x: Point, y: Point) -> W {
+        let number = |number: u32| W::from_number(number.into());
+        let factor = |first: [W; 2], second: [W; 2]| {
+            let at = |[low, high]: [W; 2], point| match point {
+                Point::At(place) => low + number(place) * (high - low),
+                Point::Infinity => high - low,
+            };
+            at([at(first, x), at(second, x)], y)
+        };
+        let (zero, one, two) = (W::ZERO, W::ONE, W::ONE + W::ONE);
+        let sum = factor([zero, one], [one, two]);
+        (1..degree).fold(factor([one, two], [one, two]), |product, _| product * sum)
+    }
+
+    fn agrees<W: WorkField>() {
+        for degree in 2..5 {
+            let all = points(degree, true);
+            let grid: Vec<W> = all.iter().flat_map(|x| all.iter().map(|y| value(degree, *x, *y))).collect();
+            let (mut pairs, interpolation) = (Pairs::new(degree), Interpolation::new(degree));
+            let first = pairs.begin(grid[..values(degree)].to_vec());
+            let sum_at = |x| value::<W>(degree, x, Point::At(0)) + value::<W>(degree, x, Point::At(1));
+            assert_eq!(first, points(degree, false).into_iter().map(sum_at).collect::<Vec<_>>());
+            assert!(pairs.second(&interpolation, None).is_none());
+            let second = pairs.second(&interpolation, Some(W::from_number(5))).expect("values of a pass");
+            let at = |y| value::<W>(degree, Point::At(5), y);
+            assert_eq!(second, points(degree, false).into_iter().map(at).collect::<Vec<_>>());
+            assert!(pairs.second(&interpolation, Some(W::ONE)).is_none());
+            assert_eq!(pairs.take_first(), Some(W::from_number(5)));
+            assert_eq!(pairs.take_first(), None);
+        }
+    }
+
+    #[test]
+    fn both_rounds_follow_from_the_values_of_a_pass() {
+        agrees::<Ghash>();
+        agrees::<blstrs::Scalar>();
+    }
+}
