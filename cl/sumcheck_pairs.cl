@@ -1,4 +1,4 @@
-// Two rounds a pass over columns of a product: a pass binds the two variables of the pass before it, and evaluates the polynomial in
+// Two rounds a pass over columns of a product, of a binary field: a pass binds the two variables of the pass before it, and evaluates the polynomial in
 // the next two, by which the host makes two messages. Columns are read half as often as by a round a pass.
 //
 // Both variables take the points 0, ∞, 2, …, degree - 1, 1, and values lie by (degree + 1)·first + second. The last one, where
@@ -92,7 +92,7 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) 
 }
 
 // Groups that share a multiprocessor, which bounds the registers (src/sumcheck/plan.rs): by carry-less multiply-add 128 with two
-// factors, 168 with three; else 255. Offsets of rows have 32 bits: there are less than 2^32, and no registers for more.
+// factors, 168 with three, 255 with four; else 255. Offsets of rows have 32 bits: there are less than 2^32, and no registers for more.
 #ifdef HAS_CLMAD
 #define PAIR_OCCUPANCY(factors) (6 - (factors))
 #else
@@ -113,7 +113,5 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) 
     }
 
 PAIR_KERNEL(sumcheck_pair_2, 2)
-// Sums of three factors do not fit the registers of a work-item where elements are larger.
-#if FIELD_WORDS <= 4
 PAIR_KERNEL(sumcheck_pair_3, 3)
-#endif
+PAIR_KERNEL(sumcheck_pair_4, 4)

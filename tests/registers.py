@@ -32,7 +32,7 @@ REGISTERS = {
 MEMORY = {
     ("sumcheck_baby_bear", "sumcheck_product_3"): 8,
     ("sumcheck_baby_bear4", "sumcheck_product_2"): 8,
-    ("sumcheck_baby_bear4", "sumcheck_pair_3"): 8,
+    ("sumcheck_ghash", "sumcheck_pair_4"): 16,
 }
 # Instructions by module, kernel and the pattern of their names: how many there are at least, and at most.
 INSTRUCTIONS = [

@@ -337,7 +337,7 @@ impl Module {
             }
             Family::Sumcheck => {
                 let base = self.extension.is_some().then_some(SUMCHECK_BASE);
-                [SUMCHECK_PRIME, SUMCHECK, SUMCHECK_PAIRS].into_iter().chain(base).for_each(|part| text.push_str(part));
+                [SUMCHECK_PRIME, SUMCHECK].into_iter().chain(base).for_each(|part| text.push_str(part));
             }
             Family::SumcheckSliced => SUMCHECK_SLICED.iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),

@@ -62,7 +62,7 @@ pub const GEMM_INT8_WGMMA: &str = include_str!("../../cuda/gemm_int8_wgmma.cu");
 pub const EXPERIMENTS: &str = include_str!("../../cuda/experiments.cu");
 pub const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 pub const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
-/// Two rounds a pass.
+/// Two rounds a pass, over a binary field.
 pub const SUMCHECK_PAIRS: &str = include_str!("../../cl/sumcheck_pairs.cl");
 /// Sums of products of a prime field; of a binary one, its arithmetic has them.
 pub const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");

@@ -9,12 +9,12 @@ use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::SumcheckField;
 use super::gpu_columns::{Lying, lying, unslice};
+use super::gpu_convert::{Elements, convert, convert_words, to_ghash};
 use super::gpu_memory::{LastRows, Sums, Tables};
 use super::pairs::{self, Pairs};
 use super::plan::{GROUP, Options, Path, Plan, is_binary, sliced_tail};
 use super::shape::Shape;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
-use crate::field::linear::LinearMap;
 use crate::field::{DeviceVector, Element};
 use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
@@ -22,8 +22,6 @@ use crate::{BackendKind, Error, Result};
 
 /// `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
-/// Images of four bits at each of 32 places.
-const PLACES: u32 = 32;
 
 /// Columns on a device between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
@@ -41,6 +39,8 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     /// What terms and weights are; none for products that have kernels of their own.
     tables: Option<Tables>,
     last: LastRows<F::Work>,
+    /// Of the change of basis, which the device keeps too, but not for certain.
+    images: Option<Arc<Buffer>>,
     /// Where a pass is for two rounds.
     pairs: Option<Pairs<F::Work>>,
     /// The caller's memory, or what was the caller's.
@@ -77,7 +77,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let tables = if plan.fused { None } else { Some(Tables::new(&mut stream, shape)?) };
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
         let last = LastRows::new(&stream, shape.columns * last_rows, plan.rounds() > u32::from(plan.base_first))?;
-        let mut rounds = Self { stream, program, plan, rows, now, to, base, sums, tables, last, pairs, columns };
+        let mut rounds =
+            Self { stream, program, plan, rows, now, to, base, sums, tables, last, images: None, pairs, columns };
         rounds.prepare(shape.columns)?;
         Ok(rounds)
     }
@@ -116,14 +117,24 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     fn convert(&mut self, columns: usize) -> Result<()> {
-        let Some(map) = F::conversion() else { return Ok(()) };
-        let buffer = images(&mut self.stream, map)?;
+        if F::conversion().is_none() {
+            return Ok(());
+        }
         let count = columns as u64 * self.rows;
-        let args = [Arg::U64(count), mem(&buffer), mem(&self.now.buffer), mem(&self.to.buffer)];
-        let items = u64::from(self.plan.groups_for(count)) * u64::from(GROUP);
-        // SAFETY: the arguments are those of the kernel; both buffers have all rows of the columns, and the table is
-        // kept until what is queued has run, its home being the stream.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_convert", items, GROUP, &args)? };
+        let items = items(self.plan.groups_for(count));
+        let (now, to) = (self.now.buffer.clone(), self.to.buffer.clone());
+        let all = Elements { count, items, from: &now, to: &to };
+        // SAFETY: both buffers have all rows of the columns, the field is a binary one, and the table is kept here.
+        self.images = Some(unsafe {
+            if self.program.name().ends_with(name::CLMAD) {
+                // Products cost less than larger tables.
+                convert_words(&mut self.stream, self.program, all)?
+            } else {
+                let table = to_ghash(&mut self.stream)?;
+                convert(&mut self.stream, self.program, &table, all)?;
+                table
+            }
+        });
         self.now = self.to.clone();
         Ok(())
     }
@@ -196,8 +207,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([&first, &second, &both].map(value));
         args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
         args.extend(self.sums.next_pass());
-        let groups = self.plan.groups_for(quads);
-        let kernel = ["sumcheck_pair_2", "sumcheck_pair_3"][shape.columns - 2];
+        let groups = self.plan.pair_groups_for(quads);
+        let kernel = ["sumcheck_pair_2", "sumcheck_pair_3", "sumcheck_pair_4"][shape.columns - 2];
         // SAFETY: the arguments are those of the kernel; columns have 4·quads rows, or four times as many to be folded, for which
         // `to` has room, and there is a partial sum for each group and value.
         unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
@@ -358,15 +369,6 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.stream.fetch(&self.last.host, packed)?;
         self.stream.wait(abort)
     }
-}
-
-/// The table of a map for `sumcheck_convert`.
-pub(super) fn images(stream: &mut Stream, map: &LinearMap) -> Result<Buffer> {
-    let image = |place: u32, bits: u128| map.apply(bits << (4 * place)).to_le_bytes();
-    let table: Vec<[u8; 16]> = (0..PLACES).flat_map(|place| (0..16).map(move |bits| image(place, bits))).collect();
-    let buffer = stream.allocate(table.as_flattened().len())?;
-    stream.upload(&buffer, table.as_flattened())?;
-    Ok(buffer)
 }
 
 pub(super) fn items(groups: u32) -> u64 {

@@ -44,9 +44,13 @@ pub(super) struct Tables {
 
 impl Sums {
     pub fn new<W: WorkField>(stream: &mut Stream, shape: &Shape<W>, plan: &Plan) -> Result<Self> {
-        let (size, points) =
-            (size_of::<W>(), if plan.pairs { pairs::values(shape.degree) } else { shape.points.len() });
-        let partials = stream.scratch(plan.groups as usize * points * size)?;
+        let size = size_of::<W>();
+        // A pass for one round has fewer sums than one for two.
+        let (groups, points) = match plan.pairs {
+            true => (plan.pair_groups, pairs::values(shape.degree)),
+            false => (plan.groups, shape.points.len()),
+        };
+        let partials = stream.scratch(groups as usize * points * size)?;
         let mut fetched = stream.host_buffer(VALUES_AT + points * size)?;
         fetched.contents()[..VALUES_AT].fill(0);
         let totals = match fetched.on_device(0) {

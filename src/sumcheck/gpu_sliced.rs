@@ -7,14 +7,15 @@ use ff::Field;
 use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::{SumcheckField, WorkField};
-use super::gpu::{images, items, value};
+use super::gpu::{items, value};
 use super::gpu_columns::{Lying, SLICE_GROUP, lying, unslice};
+use super::gpu_convert::{Elements, convert, to_ghash, to_tower};
 use super::message::Interpolation;
-use super::plan::{GROUP, Plan};
+use super::plan::Plan;
 use super::shape::Shape;
 use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
 use crate::field::tower::{LEVELS, Tower, of_products};
-use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice, isomorphism};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
@@ -55,6 +56,8 @@ struct Memory {
     fetched: HostBuffer,
     /// From the tower to the basis that is computed in elsewhere.
     from_tower: Arc<Buffer>,
+    /// The other way, where columns are in that basis.
+    to_tower: Option<Arc<Buffer>>,
 }
 
 impl<F: SumcheckField> SlicedRounds<F> {
@@ -117,7 +120,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
     fn prepare(&mut self) -> Result<()> {
         let count = self.factors as u64 * self.rows;
         if F::conversion().is_none() {
-            let table = images(&mut self.stream, isomorphism::to_tower())?;
+            let table = to_tower(&mut self.stream)?;
+            self.memory.to_tower = Some(table.clone());
             self.convert(&table, count, &self.now.buffer.clone(), &self.to.buffer.clone())?;
             self.now = self.to.clone();
         }
@@ -131,11 +135,9 @@ impl<F: SumcheckField> SlicedRounds<F> {
     }
 
     fn convert(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
-        let args = [Arg::U64(count), mem(table), mem(from), mem(to)];
-        let items = items(self.plan.groups_for(count));
-        // SAFETY: the arguments are those of the kernel; both buffers have so many elements, and the table is kept until what
-        // is queued has run, its home being the stream.
-        unsafe { self.packed_program.launch(&mut self.stream, "sumcheck_convert", items, GROUP, &args) }
+        let all = Elements { count, items: items(self.plan.groups_for(count)), from, to };
+        // SAFETY: both buffers have so many elements, the field is a binary one, and tables are kept here.
+        unsafe { convert(&mut self.stream, self.packed_program, table, all) }
     }
 
     /// Binds the first variable, if there is a challenge for it; then the values of the next round's polynomial.
@@ -203,7 +205,8 @@ impl Memory {
             products: stream.scratch(plan.groups as usize * bitslice::TILE * size_of::<u128>())?,
             totals: stream.scratch(totals)?,
             fetched: stream.host_buffer(totals)?,
-            from_tower: Arc::new(images(stream, isomorphism::to_ghash())?),
+            from_tower: to_ghash(stream)?,
+            to_tower: None,
         };
         stream.zero(&all.totals)?;
         Ok(all)

@@ -35,6 +35,7 @@ mod field;
 mod field_plonky3;
 mod gpu;
 mod gpu_columns;
+mod gpu_convert;
 mod gpu_memory;
 mod gpu_sliced;
 mod message;

@@ -38,9 +38,9 @@ pub struct Options {
     pub path: Option<Path>,
     /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. The path [`Path::Bitsliced`] has at least 10.
     pub tail: Option<u32>,
-    /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for products of two columns, and of
-    /// three where elements have 16 bytes, and read columns half as often; one more round may run on the host then. By default two
-    /// on the path [`Path::Clmad`].
+    /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for the path [`Path::Clmad`] and
+    /// products of two to four columns, by default (of four from 2^25 rows on), and for the same products of binary fields on the path [`Path::Portable`]. They
+    /// read columns half as often; one more round may run on the host then.
     pub rounds_a_pass: Option<u32>,
 }
 
@@ -56,8 +56,9 @@ const SLICED_GROUPS_A_UNIT: u32 = 5;
 const MOST_GROUPS: u32 = 4096;
 /// Groups for each compute unit: enough to hide that memory is far.
 const GROUPS_A_UNIT: u32 = 8;
-/// Bytes of an element up to which a pass for two rounds has registers for three columns, not two.
-const SMALL_ELEMENT: usize = 16;
+/// Variables, by columns, from which on passes for two rounds take less time. With four their work-items have so many registers
+/// that few run at once (benches/notes/sumcheck.md).
+const PAIRS_PAY_FROM: [u32; 5] = [0, 0, 0, 0, 25];
 /// Most factors of a product whose rounds have a kernel of their own, and the fewest.
 const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 
@@ -92,6 +93,8 @@ pub(super) struct Plan {
     pub pairs: bool,
     /// Most groups of a launch.
     pub groups: u32,
+    /// The same of a pass for two rounds.
+    pub pair_groups: u32,
     /// Elements of a column in the memory that rounds work in; 0 where that is the columns' own.
     pub work_rows: u64,
     /// Bytes on the device beside columns that lie there.
@@ -117,12 +120,12 @@ impl Plan {
         };
         let below = if place == Place::HostBase { rows * (shape.columns * size_of::<F::Base>()) as u64 } else { 0 };
         // The second round of a pass is there anyway.
-        let on_device = shape.variables.saturating_sub(tail) - u32::from(base_first);
+        let on_device = shape.variables.saturating_sub(tail);
         let tail = if pairs && !on_device.is_multiple_of(2) { tail + 1 } else { tail };
-        let single_groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
-        let groups = if pairs { pair_groups(shape, units) } else { single_groups };
-        let sums = u64::from(single_groups + 1) * shape.points.len() as u64;
-        let pair_sums = u64::from(pair_groups(shape, units) + 1) * pairs::values(shape.degree) as u64;
+        let groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let pair_groups = pair_groups(shape, units);
+        let sums = u64::from(groups + 1) * shape.points.len() as u64;
+        let pair_sums = u64::from(pair_groups + 1) * pairs::values(shape.degree) as u64;
         let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
         let elements = work_rows * shape.columns as u64
             // Whichever path is taken.
@@ -136,6 +139,7 @@ impl Plan {
             base_first,
             pairs,
             groups,
+            pair_groups,
             work_rows,
             bytes: elements * size_of::<F::Work>() as u64 + below,
         }
@@ -153,6 +157,7 @@ impl Plan {
             base_first: false,
             pairs: false,
             groups,
+            pair_groups: groups,
             work_rows,
             bytes: elements * size_of::<F::Work>() as u64,
         }
@@ -166,6 +171,11 @@ impl Plan {
     /// Groups for so many rows.
     pub fn groups_for(&self, rows: u64) -> u32 {
         rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
+    }
+
+    /// Groups of a pass for two rounds, for a quarter of the rows that it evaluates.
+    pub fn pair_groups_for(&self, quads: u64) -> u32 {
+        self.groups_for(quads).min(self.pair_groups)
     }
 }
 
@@ -188,19 +198,18 @@ impl<F: SumcheckField> Claim<F> {
 
 /// Whether passes are for two rounds.
 fn takes_pairs<W: WorkField>(shape: &Shape<W>, options: &Options) -> bool {
-    let wanted = options.rounds_a_pass.map_or(options.path == Some(Path::Clmad), |rounds| rounds == 2);
-    wanted && has_pair_kernel(shape)
+    let pays = options.path == Some(Path::Clmad) && shape.variables >= PAIRS_PAY_FROM[shape.columns.min(4)];
+    options.rounds_a_pass.map_or(pays, |rounds| rounds == 2) && has_pair_kernel(shape)
 }
 
 /// Most groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of `cl/sumcheck_pairs.cl`.
 fn pair_groups<W: WorkField>(shape: &Shape<W>, units: u32) -> u32 {
-    let a_unit = if size_of::<W>() > SMALL_ELEMENT { 2 } else { 6 - shape.columns.min(4) as u32 };
-    (units * a_unit).clamp(1, MOST_GROUPS)
+    (units * (6 - shape.columns.min(4) as u32)).clamp(1, MOST_GROUPS)
 }
 
 /// Whether there is a kernel that takes two rounds of the claim in a pass.
 fn has_pair_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
-    has_kernel(shape) && shape.columns <= if size_of::<W>() <= SMALL_ELEMENT { 3 } else { 2 }
+    has_kernel(shape) && is_binary::<W>()
 }
 
 /// What runs where, for a person to read.
@@ -268,9 +277,7 @@ fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Op
         (_, None | Some(1)) => return Ok(()),
         (Some(Path::Bitsliced), Some(_)) => "1 on the path bitsliced",
         (_, Some(2)) if has_pair_kernel(&Shape::new(&claim.to_work(), columns)) => return Ok(()),
-        (_, Some(2)) => {
-            "1 where the claim is not on the product of two columns, or three of 16 bytes an element, without eq"
-        }
+        (_, Some(2)) => "1 where the claim is not on the product of two to four columns of a binary field, without eq",
         (_, Some(_)) => "1 or 2",
     };
     Err(Error::invalid(PLACE, "rounds a pass", expected, options.rounds_a_pass.unwrap_or_default()))

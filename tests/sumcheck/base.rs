@@ -53,12 +53,8 @@ where
     }
 
     fn agrees(&self) {
-        self.agrees_by(None);
-    }
-
-    fn agrees_by(&self, rounds_a_pass: Option<u32>) {
         for tail in TAILS {
-            let options = Options { tail, rounds_a_pass, path: None };
+            let options = Options { tail, ..Options::default() };
             for accelerator in accelerators_and_cpu() {
                 self.proves(&accelerator, Columns::host_base(&self.slices()), &options);
             }
@@ -85,11 +81,7 @@ where
 fn products<F: SumcheckField<Base: PrimeField>>() {
     for (variables, degree) in [(0, 2), (1, 1), (1, 3), (2, 4), (3, 6), (4, 2), (5, 3), (7, 4), (8, 5), (11, 2)] {
         let claim = Claim::product(variables, &(0..degree).collect::<Vec<_>>());
-        let below = Below::<F>::new(claim, degree, u64::from(variables));
-        below.agrees();
-        if (2..=3).contains(&degree) {
-            below.agrees_by(Some(2));
-        }
+        Below::<F>::new(claim, degree, u64::from(variables)).agrees();
     }
 }
 

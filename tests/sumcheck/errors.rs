@@ -121,8 +121,7 @@ fn rounds_a_pass_that_are_not_there() {
     let rounds = |rounds| Options { rounds_a_pass: Some(rounds), ..Options::default() };
     let error = refused(&Case::product(3, 2, 4), rounds(3));
     assert_eq!(error, "sumcheck: rounds a pass: expected 1 or 2, got 3");
-    let error = refused(&Case::product(3, 3, 4), rounds(2));
-    let expected =
-        "1 where the claim is not on the product of two columns, or three of 16 bytes an element, without eq";
+    let error = refused(&Case::product(3, 2, 4), rounds(2));
+    let expected = "1 where the claim is not on the product of two to four columns of a binary field, without eq";
     assert_eq!(error, format!("sumcheck: rounds a pass: expected {expected}, got 2"));
 }
