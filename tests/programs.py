@@ -19,42 +19,54 @@ from pathlib import Path
 
 # PoCL 3.1 may do so where threads use one kernel for the first time at once.
 POCL_GAVE_UP = "pocl_release_dlhandle_cache: Assertion"
-# Programs whose kernels PoCL takes longer to optimise than they run: it compiles them as they are, in a sixth of the time.
-QUICK = ["fields", "matrix_dense", "plonk", "sumcheck"]
+# Kernels that PoCL takes longer to optimise than they run: it compiles those of these programs, or of tests of these names, as they
+# are, in a sixth of the time. The other tests of such a program are a run of their own.
+QUICK = {"fields": [], "matrix_dense": [], "plonk": [], "sumcheck": [], "msm": ["affine", "checked"]}
 AS_THEY_ARE = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 # The programs that take longest come first, so that none of them is left alone in the end.
 LONG = ["msm", "ntt", "halo2", "multiexp", "groth16", "busy_pool", "surface", "plonk"]
 
 
 def programs(messages):
-    """Name, program and folder of each, the long ones first."""
+    """How each is run, the long ones first."""
     found = []
     for message in map(json.loads, messages):
         if message["reason"] == "compiler-artifact" and message["executable"] and message["profile"]["test"]:
             folder = Path(message["manifest_path"]).parent
-            found.append((f"{folder.name} {message['target']['name']}", message["executable"], folder))
+            kind = " example" if "example" in message["target"]["kind"] else ""
+            found.append((f"{folder.name} {message['target']['name']}{kind}", message["executable"], folder))
     rank = lambda name: LONG.index(name) if name in LONG else len(LONG)
-    return sorted(found, key=lambda program: rank(program[0].split()[1]))
+    runs = [run for program in found for run in runs_of(*program)]
+    return sorted(runs, key=lambda run: rank(run[0].split()[1]))
+
+
+def runs_of(name, executable, folder):
+    """How a program is run: name, program, folder, arguments, variables."""
+    tests = QUICK.get(name.split()[1])
+    if tests is None:
+        return [(name, executable, folder, [], {})]
+    quick = (name, executable, folder, tests, AS_THEY_ARE)
+    skip = [word for test in tests for word in ("--skip", test)]
+    return [quick, (f"{name} others", executable, folder, skip, {})] if tests else [quick]
 
 
 def run(program, log, variables):
-    _, executable, folder = program
+    _, executable, folder, arguments, own = program
     with log.open("w") as out:
-        command = [executable, "--nocapture"]
-        return subprocess.run(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, env=os.environ | variables).returncode
+        command, variables = [executable, "--nocapture", *arguments], os.environ | own | variables
+        return subprocess.run(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, env=variables).returncode
 
 
 def run_as_often_as_needed(program, logs):
     """The program's name, whether it passed, and its log."""
     start, name = time.monotonic(), program[0]
     log = logs / (name.replace(" ", "-") + ".log")
-    variables = AS_THEY_ARE if name.split()[1] in QUICK else {}
-    code = run(program, log, variables)
+    code = run(program, log, {})
     for again in (1, 2):
         if code and POCL_GAVE_UP in log.read_text(errors="replace"):
             print(f"PoCL gave up, once more: {name}", flush=True)
             log = log.with_name(f"{name.replace(' ', '-')}-again-{again}.log")
-            code = run(program, log, variables | {"RUST_TEST_THREADS": "1"})
+            code = run(program, log, {"RUST_TEST_THREADS": "1"})
     results = re.findall(r"^test result: (.*?; \d+ failed).*finished in", log.read_text(errors="replace"), re.M)
     said = ", ".join(results) or f"status {code}"
     print(f"{time.monotonic() - start:6.1f} s  {name}: {said}", flush=True)
