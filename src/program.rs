@@ -47,7 +47,6 @@ impl Program {
     }
 
     /// Its name.
-    #[cfg(feature = "cuda")]
     pub(crate) fn name(self) -> &'static str {
         &self.0.name
     }
