@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::field::ghash::Ghash;
 
-    /// c·(1 + x)·(x + y)^(degree - 1), whose values are taken as a kernel does.
+    /// A product of so many factors that are linear in x and in y, whose values are taken as a kernel does.
     fn value<W: WorkField>(degree: usize, x: Point, y: Point) -> W {
         let number = |number: u32| W::from_number(number.into());
         let factor = |first: [W; 2], second: [W; 2]| {

@@ -38,9 +38,9 @@ pub struct Options {
     pub path: Option<Path>,
     /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. The path [`Path::Bitsliced`] has at least 10.
     pub tail: Option<u32>,
-    /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for the path [`Path::Clmad`] and
-    /// products of two to four columns, by default (of four from 2^25 rows on), and for the same products of binary fields on the path [`Path::Portable`]. They
-    /// read columns half as often; one more round may run on the host then.
+    /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for products of two to four columns of
+    /// a binary field. They read columns half as often; one more round may run on the host then. By default it is two on the path
+    /// [`Path::Clmad`], for four columns from 2^25 rows on, and else one.
     pub rounds_a_pass: Option<u32>,
 }
 
@@ -56,9 +56,9 @@ const SLICED_GROUPS_A_UNIT: u32 = 5;
 const MOST_GROUPS: u32 = 4096;
 /// Groups for each compute unit: enough to hide that memory is far.
 const GROUPS_A_UNIT: u32 = 8;
-/// Variables, by columns, from which on passes for two rounds take less time. With four their work-items have so many registers
-/// that few run at once (benches/notes/sumcheck.md).
-const PAIRS_PAY_FROM: [u32; 5] = [0, 0, 0, 0, 25];
+/// Variables from which on passes for two rounds take less time with four columns, whose work-items have so many registers that few
+/// run at once (benches/notes/sumcheck.md). With fewer columns they always do.
+const FOUR_COLUMNS_PAY_FROM: u32 = 25;
 /// Most factors of a product whose rounds have a kernel of their own, and the fewest.
 const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 
@@ -198,8 +198,9 @@ impl<F: SumcheckField> Claim<F> {
 
 /// Whether passes are for two rounds.
 fn takes_pairs<W: WorkField>(shape: &Shape<W>, options: &Options) -> bool {
-    let pays = options.path == Some(Path::Clmad) && shape.variables >= PAIRS_PAY_FROM[shape.columns.min(4)];
-    options.rounds_a_pass.map_or(pays, |rounds| rounds == 2) && has_pair_kernel(shape)
+    let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM;
+    let chosen = options.path == Some(Path::Clmad) && pays;
+    options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
 }
 
 /// Most groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of `cl/sumcheck_pairs.cl`.

@@ -7,16 +7,13 @@ use proofwarp::plonk::Hook;
 use proofwarp_halo2::Options;
 
 use crate::described::Shape;
-use crate::devices::{Expected, reason};
-
-/// Questions between stops.
-const STRIDE: usize = 31;
+use crate::devices::{Expected, reason, stride};
 
 #[test]
 fn stops_at_any_question() {
     let expected = Expected::new(&Shape::base(), 6, 1);
     let mut stops = 0;
-    for questions in (0_u32..).step_by(STRIDE) {
+    for questions in (0_u32..).step_by(stride(31, 13)) {
         let left = AtomicU32::new(questions);
         let says_stop =
             move || left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err();

@@ -41,6 +41,12 @@ impl Expected {
     }
 }
 
+/// Steps from one fault to the next: more where there is no device but the processor, on which a proof takes seconds.
+pub fn stride(on_processor: usize, elsewhere: usize) -> usize {
+    let devices = Accelerator::global().map_or(&[][..], |accelerator| accelerator.devices());
+    if devices.iter().all(|device| device.info().is_cpu) { on_processor } else { elsewhere }
+}
+
 /// What proofwarp said went wrong.
 pub fn reason(error: &Error) -> &proofwarp::Error {
     match error {

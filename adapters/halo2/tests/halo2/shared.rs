@@ -9,12 +9,10 @@ use proofwarp::backend::{BackendKind, Device};
 use proofwarp_halo2::{Kind, Options, memory};
 
 use crate::described::Shape;
-use crate::devices::{Expected, only, only_these, these_or_the_host, two};
+use crate::devices::{Expected, only, only_these, stride, these_or_the_host, two};
 
 /// Names the child that counts what the host does.
 const CHILD: &str = "HALO2_TEST_COUNTS_HOST";
-/// Launches between failures, on a processor, where a proof takes seconds, and on others.
-const STRIDES: [usize; 2] = [19, 7];
 
 fn even(options: Options) -> Options {
     Options { devices: Some(2), ..options }
@@ -23,8 +21,7 @@ fn even(options: Options) -> Options {
 /// The second device fails at one launch after the other, until a proof has none left: how many did fail.
 fn fail_the_second(expected: &Expected, options: &Options, second: &Arc<Device>) -> usize {
     let mut failures = 0;
-    let stride = STRIDES[usize::from(!second.info().is_cpu)];
-    for launch in (0_u32..).step_by(stride) {
+    for launch in (0_u32..).step_by(stride(19, 7)) {
         second.fail_after(launch);
         assert!(expected.prove(options).expect("the first one goes on") == expected.proof, "launch {launch}");
         // The next proof's first launch fails if this one's did not.
