@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 /// So many of one value, in memory whose pages all cores touch first.
 pub fn filled<T: Clone + Send + Sync>(value: T, count: usize) -> Vec<T> {
-    rayon::iter::repeat_n(value, count).collect()
+    (0..count).into_par_iter().map(|_| value.clone()).collect()
 }
 
 /// Has another thread give back what nobody needs any more.

@@ -63,7 +63,7 @@ pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &Resident<F>
 
 /// Zeros, in memory whose pages all cores touch first: the system takes longer to give them than the link to fill them.
 pub(super) fn zeros<F: NttField>(count: usize) -> Vec<F> {
-    rayon::iter::repeat_n(F::ZERO, count).collect()
+    (0..count).into_par_iter().map(|_| F::ZERO).collect()
 }
 
 /// Queues a column into a vector from an element on.
