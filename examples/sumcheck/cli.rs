@@ -86,6 +86,8 @@ pub enum Field {
 pub enum Lying {
     /// In the host's memory
     Host,
+    /// In page-locked memory of the host
+    Pinned,
     /// On the device, where they stay
     Device,
 }

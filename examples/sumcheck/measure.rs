@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use proofwarp::field::DeviceVector;
+use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::sumcheck::{
     Columns, HashTranscript, Options as Choice, Path, Proof, Prover, SumcheckField, prove_with, verify,
 };
@@ -100,17 +100,8 @@ impl Way {
         inputs: &Inputs<F, O>,
         options: &Options,
     ) -> Result<(Proof<F>, Outcome), Failure> {
-        let resident = match (options.columns, self.accelerator.devices().first()) {
-            (Lying::Device, Some(device)) => {
-                let mut stream = device.stream()?;
-                let vector = DeviceVector::upload(&mut stream, &inputs.columns.concat())?;
-                stream.wait(None)?;
-                Some(vector)
-            }
-            _ => None,
-        };
-        let slices = inputs.slices();
-        let columns = || resident.as_ref().map_or_else(|| O::host(&slices), O::device);
+        let place = Place::<F, O>::new(&self.accelerator, options.columns, inputs)?;
+        let columns = || place.columns();
         let explanation = Prover::with_options(&self.accelerator, &inputs.claim, columns(), &self.choice)?;
         let explanation = explanation.explain().to_string();
         let (proof, first_ms, _) = self.prove(inputs, columns())?;
@@ -145,6 +136,41 @@ impl Way {
         let (proof, report) =
             prove_with(&self.accelerator, &inputs.claim, columns, &mut transcript(), &self.choice, None)?;
         Ok((proof, milliseconds(start), report))
+    }
+}
+
+/// Where columns lie before proofs. Without a device, that is the host's ordinary memory.
+enum Place<'a, F: SumcheckField, O: Over<F>> {
+    Host(Vec<&'a [O::Entry]>),
+    Pinned(Vec<HostVector<O::Entry>>),
+    Device(DeviceVector<O::Entry>),
+}
+
+impl<'a, F: SumcheckField, O: Over<F>> Place<'a, F, O> {
+    fn new(accelerator: &Accelerator, lying: Lying, inputs: &'a Inputs<F, O>) -> Result<Self, Failure> {
+        let Some(device) = accelerator.devices().first().filter(|_| lying != Lying::Host) else {
+            return Ok(Self::Host(inputs.slices()));
+        };
+        let mut stream = device.stream()?;
+        if lying == Lying::Device {
+            let vector = DeviceVector::upload(&mut stream, &inputs.columns.concat())?;
+            stream.wait(None)?;
+            return Ok(Self::Device(vector));
+        }
+        let pinned = |column: &Vec<O::Entry>| {
+            let mut vector = HostVector::new(&stream, column.len())?;
+            vector.copy_from_slice(column);
+            Ok(vector)
+        };
+        inputs.columns.iter().map(pinned).collect::<Result<_, Failure>>().map(Self::Pinned)
+    }
+
+    fn columns(&self) -> Columns<'_, F> {
+        match self {
+            Self::Host(slices) => O::host(slices),
+            Self::Pinned(vectors) => O::pinned(&vectors.iter().collect::<Vec<_>>()),
+            Self::Device(vector) => O::device(vector),
+        }
     }
 }
 

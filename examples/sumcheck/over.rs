@@ -1,6 +1,6 @@
 //! The field that columns are over: the proof's, or the one that it extends.
 
-use proofwarp::field::{DeviceVector, Element};
+use proofwarp::field::{DeviceVector, Element, HostVector};
 use proofwarp::sumcheck::{Columns, SumcheckField};
 
 /// What columns of a proof over F are made of.
@@ -10,6 +10,8 @@ pub trait Over<F: SumcheckField> {
     fn in_work(entry: Self::Entry) -> F::Work;
 
     fn host<'a>(columns: &[&'a [Self::Entry]]) -> Columns<'a, F>;
+
+    fn pinned<'a>(columns: &[&'a HostVector<Self::Entry>]) -> Columns<'a, F>;
 
     fn device(columns: &DeviceVector<Self::Entry>) -> Columns<'_, F>;
 }
@@ -26,6 +28,10 @@ impl<F: SumcheckField> Over<F> for Same {
 
     fn host<'a>(columns: &[&'a [F]]) -> Columns<'a, F> {
         Columns::host(columns)
+    }
+
+    fn pinned<'a>(columns: &[&'a HostVector<F>]) -> Columns<'a, F> {
+        Columns::pinned(columns)
     }
 
     fn device(columns: &DeviceVector<F>) -> Columns<'_, F> {
@@ -47,6 +53,10 @@ impl<F: SumcheckField> Over<F> for Below {
 
     fn host<'a>(columns: &[&'a [F::Base]]) -> Columns<'a, F> {
         Columns::host_base(columns)
+    }
+
+    fn pinned<'a>(columns: &[&'a HostVector<F::Base>]) -> Columns<'a, F> {
+        Columns::pinned_base(columns)
     }
 
     fn device(columns: &DeviceVector<F::Base>) -> Columns<'_, F> {

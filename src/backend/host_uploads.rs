@@ -9,6 +9,8 @@ use super::{Abort, Buffer, HostBuffer, Pinned, Stream, check_abort};
 use crate::Result;
 use crate::waiting::in_place_scope;
 
+/// Bytes of a copy that a hook is not asked during.
+const SENT_BYTES: usize = 512 << 20;
 /// Parts that tasks copy at a time, so that those of another stream get their turn.
 const PARTS: usize = 8;
 
@@ -19,11 +21,33 @@ impl Stream {
     /// # Errors
     /// The host buffer is larger, or the driver failed.
     pub(crate) fn send(&mut self, to: &Buffer, from: &HostBuffer) -> Result<()> {
-        self.check_range("send", to, 0, from.bytes())?;
-        self.traffic.bytes_up += from.bytes() as u64;
-        let driver = &*self.core.shared.driver;
-        // SAFETY: the range was checked, and the host buffer stays until the copy has been waited for.
-        unsafe { driver.copy_in(self.core.handle, to.memory, 0, from.pinned.pointer, from.bytes()) }
+        self.send_unless(to, 0, from, None)
+    }
+
+    /// The same from a byte of the buffer on; with a hook, which is asked meanwhile, only the last part is still under way.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], or as [`Stream::send`].
+    pub(crate) fn send_unless(
+        &mut self,
+        to: &Buffer,
+        offset: usize,
+        from: &HostBuffer,
+        abort: Abort<'_>,
+    ) -> Result<()> {
+        self.check_range("send", to, offset, from.bytes())?;
+        for start in (0..from.bytes()).step_by(SENT_BYTES) {
+            check_abort(abort)?;
+            if start > 0 && abort.is_some() {
+                self.wait(abort)?;
+            }
+            let (part, bytes) = (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes() - start));
+            let driver = &*self.core.shared.driver;
+            // SAFETY: the range was checked, and the host buffer stays until the copies have been waited for.
+            unsafe { driver.copy_in(self.core.handle, to.memory, offset + start, part, bytes)? };
+            self.traffic.bytes_up += bytes as u64;
+        }
+        Ok(())
     }
 
     /// Copies host memory into a host buffer of its length, and from there to the start of a buffer, part by part, asking

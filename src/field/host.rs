@@ -1,13 +1,12 @@
 //! Field elements in host memory that is cleared.
 
 use std::marker::PhantomData;
-#[cfg(feature = "mpi")]
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
-#[cfg(feature = "mpi")]
 use rayon::prelude::*;
 
+use super::pages::in_large_pages;
 use super::{Element, as_bytes_mut};
 use crate::Result;
 use crate::backend::{HostBuffer, Stream, clear_all_past_cache};
@@ -63,24 +62,31 @@ pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
 /// Bytes that are cleared where they are, in a core's cache: what is allocated next may be the same memory.
 const IN_CACHE: usize = 1 << 18;
 
-/// Elements that a core writes at a time.
-#[cfg(feature = "mpi")]
-const PIECE: usize = 1 << 14;
+/// Elements that a core writes at a time: a piece stays in its cache.
+const PIECE: usize = 1 << 12;
 
-#[cfg(feature = "mpi")]
 impl<F: Element> SecretVec<F> {
     /// Zeros that all cores write, which new memory of gigabytes needs as much as what it holds.
+    #[cfg(feature = "mpi")]
     pub fn zeros(length: usize) -> Self {
+        Self::written(length, |_, _| ())
+    }
+
+    /// What `write` makes of zeros, a piece at a time on all cores; it is told which element a piece begins with.
+    pub fn written(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
         let mut values = Vec::with_capacity(length);
-        let pieces = values.spare_capacity_mut()[..length].par_chunks_mut(PIECE);
-        pieces.for_each(|piece| piece.fill(MaybeUninit::new(F::ZERO)));
+        in_large_pages(values.spare_capacity_mut());
+        let pieces = values.spare_capacity_mut()[..length].par_chunks_mut(PIECE).enumerate();
+        pieces.for_each(|(number, piece)| {
+            piece.fill(MaybeUninit::new(F::ZERO));
+            // SAFETY: all of the piece was written just now.
+            write(number * PIECE, unsafe { std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast(), piece.len()) });
+        });
         // SAFETY: so many elements were written just now.
         unsafe { values.set_len(length) };
         Self(values)
     }
-}
 
-impl<F: Element> SecretVec<F> {
     /// Zeros in place of secrets.
     pub fn clear(&mut self) {
         if size_of_val(&self.0[..]) <= IN_CACHE {

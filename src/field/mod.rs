@@ -15,6 +15,7 @@ pub mod ghash;
 mod host;
 pub mod isomorphism;
 pub mod linear;
+mod pages;
 #[cfg(feature = "plonky3")]
 pub mod plonky3;
 pub mod tower;

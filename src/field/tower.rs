@@ -29,6 +29,9 @@ pub struct Tower(pub u128);
 
 binary_field!(Tower);
 
+// SAFETY: it is declared as transparent, and all numbers are elements.
+unsafe impl bytemuck::TransparentWrapper<u128> for Tower {}
+
 impl Tower {
     /// X_k, which T(k+1) has and T(k) has not; 1 for k above 6.
     pub const fn generator(k: u32) -> Self {

@@ -6,17 +6,36 @@ use super::claim::{Claim, PLACE};
 use super::field::SumcheckField;
 use crate::backend::Device;
 use crate::field::tower::Tower;
-use crate::field::{DeviceVector, Element, bitslice};
+use crate::field::{DeviceVector, Element, HostVector, bitslice};
 use crate::kernels::name;
 use crate::{Error, Result};
+
+/// A column in the host's memory.
+#[derive(Debug, Clone, Copy)]
+pub enum HostColumn<'a, E: Element> {
+    /// Anywhere, from where it goes to a device through page-locked memory.
+    Slice(&'a [E]),
+    /// In page-locked memory, which a device copies by itself.
+    Pinned(&'a HostVector<E>),
+}
+
+impl<'a, E: Element> HostColumn<'a, E> {
+    /// Its elements.
+    pub fn elements(&self) -> &'a [E] {
+        match self {
+            Self::Slice(elements) => elements,
+            Self::Pinned(vector) => vector,
+        }
+    }
+}
 
 /// Columns of 2^n elements of a field, or of the one that it extends.
 #[derive(Debug)]
 pub enum Columns<'a, F: SumcheckField> {
     /// In the host's memory.
-    Host(Vec<&'a [F]>),
+    Host(Vec<HostColumn<'a, F>>),
     /// In the host's memory, over the field below.
-    HostBase(Vec<&'a [F::Base]>),
+    HostBase(Vec<HostColumn<'a, F::Base>>),
     /// One after the other in a vector on a device, which stays as it is.
     Kept(&'a DeviceVector<F>),
     /// The same as bit-sliced tiles ([`bitslice`]), of elements of the tower: the memory of 1024 elements is a tile.
@@ -30,8 +49,8 @@ pub enum Columns<'a, F: SumcheckField> {
 /// Columns in the host's memory.
 #[derive(Debug, Clone)]
 pub(super) enum Slices<'a, F: SumcheckField> {
-    Own(Vec<&'a [F]>),
-    Base(Vec<&'a [F::Base]>),
+    Own(Vec<HostColumn<'a, F>>),
+    Base(Vec<HostColumn<'a, F::Base>>),
 }
 
 impl<'a, F: SumcheckField> Slices<'a, F> {
@@ -54,12 +73,22 @@ impl<'a, F: SumcheckField> Slices<'a, F> {
 impl<'a, F: SumcheckField> Columns<'a, F> {
     /// In the host's memory.
     pub fn host(columns: &[&'a [F]]) -> Self {
-        Self::Host(columns.to_vec())
+        Self::Host(columns.iter().copied().map(HostColumn::Slice).collect())
+    }
+
+    /// In page-locked memory of the host: they go to a device at the link's rate.
+    pub fn pinned(columns: &[&'a HostVector<F>]) -> Self {
+        Self::Host(columns.iter().copied().map(HostColumn::Pinned).collect())
     }
 
     /// In the host's memory, over the field that F extends: the first round is computed there.
     pub fn host_base(columns: &[&'a [F::Base]]) -> Self {
-        Self::HostBase(columns.to_vec())
+        Self::HostBase(columns.iter().copied().map(HostColumn::Slice).collect())
+    }
+
+    /// As [`Self::pinned`], over the field that F extends.
+    pub fn pinned_base(columns: &[&'a HostVector<F::Base>]) -> Self {
+        Self::HostBase(columns.iter().copied().map(HostColumn::Pinned).collect())
     }
 
     /// As [`Self::device`], over the field that F extends.
@@ -100,8 +129,8 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     /// Their lengths, in the host's memory.
     fn lengths(&self) -> Vec<usize> {
         match self {
-            Self::Host(columns) => columns.iter().map(|column| column.len()).collect(),
-            Self::HostBase(columns) => columns.iter().map(|column| column.len()).collect(),
+            Self::Host(columns) => columns.iter().map(|column| column.elements().len()).collect(),
+            Self::HostBase(columns) => columns.iter().map(|column| column.elements().len()).collect(),
             Self::Kept(_) | Self::KeptSliced(_) | Self::KeptBase(_) | Self::Consumed(_) => Vec::new(),
         }
     }

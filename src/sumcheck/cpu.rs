@@ -16,63 +16,70 @@ const FOLDED: usize = 1 << 12;
 /// So many rows are not worth waking other cores for.
 const FEW: usize = 1 << 10;
 
+/// Brings elements of a column to the field of the computation, from a row on.
+type Bring<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
+
 /// Columns between two rounds.
 pub(super) enum Rows<'a, W: WorkField> {
     /// Of the caller, as long as nothing is folded.
     Given(Vec<&'a [W]>),
+    /// The same in another basis, of so many rows. A block is brought to this one whenever it is needed, which costs less than to
+    /// keep all.
+    Brought(Vec<Bring<'a, W>>, usize),
     /// Of our own, of which the first so many rows count.
     Own(Vec<SecretVec<W>>, usize),
 }
 
 impl<'a, W: WorkField> Rows<'a, W> {
-    /// Columns of the host, converted if need be.
+    /// Columns of the host.
     pub fn of<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
-        there.map_or_else(|| Self::converted(columns), Self::Given)
+        there.map_or_else(|| Self::brought(columns), Self::Given)
     }
 
-    fn converted<F: SumcheckField<Work = W>>(columns: &[&[F]]) -> Self {
-        // Memory that is new is touched by all cores.
-        let convert = |column: &&[F]| {
-            SecretVec(column.par_iter().with_min_len(FOLDED).map(|element| element.to_work()).collect())
+    fn brought<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
+        let bring = |column: &&'a [F]| -> Bring<'a, W> {
+            let column = *column;
+            Box::new(|first, to| F::to_work_all(&column[first..][..to.len()], to))
         };
-        let rows = columns.first().map_or(0, |column| column.len());
-        Self::Own(spread(|| columns.iter().map(convert).collect()), rows)
+        Self::Brought(columns.iter().map(bring).collect(), columns.first().map_or(0, |column| column.len()))
     }
 
     pub fn rows(&self) -> usize {
         match self {
             Self::Given(columns) => columns.first().map_or(0, |column| column.len()),
-            Self::Own(_, rows) => *rows,
-        }
-    }
-
-    fn column(&self, number: usize) -> &[W] {
-        match self {
-            Self::Given(columns) => columns[number],
-            Self::Own(columns, rows) => &columns[number][..*rows],
+            Self::Brought(_, rows) | Self::Own(_, rows) => *rows,
         }
     }
 
     /// All columns' first row.
     pub fn first_row(&self, columns: usize) -> Vec<W> {
-        (0..columns).map(|number| self.column(number)[0]).collect()
+        let first = |number: usize| match self {
+            Self::Given(columns) => columns[number][0],
+            Self::Brought(columns, _) => brought(&columns[number], 0, 1).0[0],
+            Self::Own(columns, _) => columns[number].0[0],
+        };
+        (0..columns).map(first).collect()
     }
 
     /// Binds the first variable.
     pub fn fold(&mut self, challenge: W) {
         let half = self.rows() / 2;
-        if let Self::Given(columns) = self {
-            let folded: Vec<SecretVec<W>> = columns.iter().map(|column| copied(&column[..half])).collect();
-            let high: Vec<&[W]> = columns.iter().map(|column| &column[half..]).collect();
-            *self = Self::Own(fold_all(folded, &high, challenge), half);
-        } else if let Self::Own(columns, rows) = self {
-            *rows = half;
-            for column in columns {
-                let (low, high) = column.0.split_at_mut(half);
-                fold(low, &high[..half], challenge);
+        let folded = match self {
+            Self::Given(columns) => folded(columns, half, |column, first, piece| {
+                piece.copy_from_slice(&column[first..][..piece.len()]);
+                W::fold(piece, &column[half + first..], challenge);
+            }),
+            Self::Brought(columns, _) => folded(columns, half, |bring, first, piece| {
+                bring(first, piece);
+                W::fold(piece, &brought(bring, half + first, piece.len()).0, challenge);
+            }),
+            Self::Own(columns, rows) => {
+                *rows = half;
+                return columns.iter_mut().for_each(|column| fold(&mut column.0, half, challenge));
             }
-        }
+        };
+        *self = Self::Own(folded, half);
     }
 
     /// Sums over half the rows, a value for each of the shape's points.
@@ -88,37 +95,46 @@ impl<'a, W: WorkField> Rows<'a, W> {
         };
         let (count, zero) = (half.div_ceil(BLOCK), || vec![W::ZERO; shape.points.len()]);
         if half <= FEW {
-            let mut room = Room::new(shape, half.min(BLOCK));
+            let mut room = Room::new(self, shape, half.min(BLOCK));
             return (0..count).map(|number| block(&mut room, number)).fold(zero(), add);
         }
-        let sums = (0..count).into_par_iter().map_init(|| Room::new(shape, BLOCK), block);
+        let sums = (0..count).into_par_iter().map_init(|| Room::new(self, shape, BLOCK), block);
         spread(|| sums.reduce(zero, add))
     }
 }
 
-/// A copy, in memory that is touched by all cores where that is worth it.
-fn copied<W: WorkField>(rows: &[W]) -> SecretVec<W> {
-    if rows.len() <= FEW {
-        return SecretVec(rows.to_vec());
-    }
-    SecretVec(spread(|| rows.par_iter().with_min_len(FOLDED).copied().collect()))
+/// Elements of a column from a row on.
+fn brought<W: WorkField>(bring: &Bring<'_, W>, first: usize, count: usize) -> SecretVec<W> {
+    let mut elements = SecretVec(vec![W::ZERO; count]);
+    bring(first, &mut elements.0);
+    elements
 }
 
-fn fold_all<W: WorkField>(mut low: Vec<SecretVec<W>>, high: &[&[W]], challenge: W) -> Vec<SecretVec<W>> {
-    low.iter_mut().zip(high).for_each(|(low, high)| fold(&mut low.0, high, challenge));
-    low
+/// Columns of half the rows, in memory of their own, of which `write` makes a piece from a row on.
+fn folded<C: Sync, W: WorkField>(
+    columns: &[C],
+    half: usize,
+    write: impl Fn(&C, usize, &mut [W]) + Sync,
+) -> Vec<SecretVec<W>> {
+    let all = || columns.iter().map(|column| SecretVec::written(half, |first, piece| write(column, first, piece)));
+    if half <= FEW { all().collect() } else { spread(|| all().collect()) }
 }
 
-fn fold<W: WorkField>(low: &mut [W], high: &[W], challenge: W) {
-    if low.len() <= FEW {
+/// Folds a column where it lies.
+fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
+    let (low, high) = column.split_at_mut(half);
+    let high = &high[..half];
+    if half <= FEW {
         return W::fold(low, high, challenge);
     }
     let pairs = low.par_chunks_mut(FOLDED).zip(high.par_chunks(FOLDED));
     spread(|| pairs.for_each(|(low, high)| W::fold(low, high, challenge)));
 }
 
-/// A block's memory, so many elements for each column as a block has rows: differences of both halves, and values at a point.
+/// A block's memory, so many elements for each column as a block has rows: both halves where they are brought there, their
+/// differences, and values at a point.
 struct Room<W: WorkField> {
+    brought: Vec<[SecretVec<W>; 2]>,
     differences: Vec<SecretVec<W>>,
     values: Vec<SecretVec<W>>,
     weights: SecretVec<W>,
@@ -126,14 +142,21 @@ struct Room<W: WorkField> {
 }
 
 impl<W: WorkField> Room<W> {
-    fn new(shape: &Shape<W>, rows: usize) -> Self {
+    fn new(columns: &Rows<'_, W>, shape: &Shape<W>, rows: usize) -> Self {
         let block = || SecretVec(vec![W::ZERO; rows]);
         let blocks = || (0..shape.columns).map(|_| block()).collect();
-        Self { differences: blocks(), values: blocks(), weights: block(), product: block() }
+        let brought = match columns {
+            Rows::Brought(columns, _) => columns.iter().map(|_| [block(), block()]).collect(),
+            Rows::Given(_) | Rows::Own(..) => Vec::new(),
+        };
+        Self { brought, differences: blocks(), values: blocks(), weights: block(), product: block() }
     }
 }
 
-/// Some rows of the first half, and those of the other half that belong to them.
+/// Of a column, some rows of the first half, and those of the other half that belong to them.
+type Halves<'a, W> = [&'a [W]; 2];
+
+/// Where such rows are.
 struct Block<'a, W: WorkField> {
     rows: &'a Rows<'a, W>,
     shape: &'a Shape<W>,
@@ -143,45 +166,78 @@ struct Block<'a, W: WorkField> {
 }
 
 impl<W: WorkField> Block<'_, W> {
-    fn low(&self, column: usize) -> &[W] {
-        &self.rows.column(column)[self.first..][..self.length]
-    }
-
-    fn high(&self, column: usize) -> &[W] {
-        &self.rows.column(column)[self.half + self.first..][..self.length]
+    /// Of all columns.
+    fn halves<'b>(&'b self, room: &'b mut [[SecretVec<W>; 2]]) -> Vec<Halves<'b, W>> {
+        let starts = [self.first, self.half + self.first];
+        match self.rows {
+            Rows::Given(columns) => {
+                columns.iter().map(|column| starts.map(|start| &column[start..][..self.length])).collect()
+            }
+            Rows::Own(columns, _) => {
+                columns.iter().map(|column| starts.map(|start| &column.0[start..][..self.length])).collect()
+            }
+            Rows::Brought(columns, _) => {
+                let bring = |(bring, [low, high]): (&Bring<'_, W>, &'b mut [SecretVec<W>; 2])| {
+                    let halves = [&mut low.0[..self.length], &mut high.0[..self.length]];
+                    halves.into_iter().zip(starts).for_each(|(half, start)| bring(start, half));
+                    [&low.0[..self.length], &high.0[..self.length]]
+                };
+                columns.iter().zip(room).map(bring).collect()
+            }
+        }
     }
 
     fn sums(&self, room: &mut Room<W>) -> Vec<W> {
-        if let Some(weights) = &self.shape.weights {
-            weights.write(weights.level(self.half.ilog2()), self.first, &mut room.weights.0[..self.length]);
+        let Room { brought, differences, values, weights, product } = room;
+        let halves = self.halves(brought);
+        if let Some(all) = &self.shape.weights {
+            all.write(all.level(self.half.ilog2()), self.first, &mut weights.0[..self.length]);
         }
-        for (column, differences) in room.differences.iter_mut().enumerate() {
-            let pairs = self.low(column).iter().zip(self.high(column));
+        for ([low, high], differences) in halves.iter().zip(&mut *differences) {
+            let pairs = low.iter().zip(*high);
             differences.0.iter_mut().zip(pairs).for_each(|(difference, (low, high))| *difference = *high - low);
         }
-        self.shape.points.iter().map(|point| self.sum(room, *point)).collect()
-    }
-
-    fn sum(&self, room: &mut Room<W>, point: Point) -> W {
-        if let Point::At(number @ 2..) = point {
-            for (column, values) in room.values.iter_mut().enumerate() {
-                let pairs = self.low(column).iter().zip(&room.differences[column].0);
-                values.0.iter_mut().zip(pairs).for_each(|(value, (low, difference))| {
-                    *value = *low + difference.times_number(number);
-                });
-            }
-        }
-        let terms = self.shape.terms.iter().filter(|term| self.shape.counts(term, point));
-        let Room { differences, values, weights, product } = room;
-        let factor = |column: usize| match point {
-            Point::At(0) => self.low(column),
-            Point::At(1) => self.high(column),
-            Point::At(_) => &values[column][..self.length],
-            Point::Infinity => &differences[column][..self.length],
-        };
         let weights = self.shape.weights.as_ref().map(|_| &weights[..self.length]);
-        terms.map(|term| term.coefficient * sum_of_term(term, factor, weights, &mut product.0[..self.length])).sum()
+        let mut sum = |point: &Point| {
+            if let Point::At(number @ 2..) = point {
+                values_at(*number, &halves, differences, values);
+            }
+            let factor = |column: usize| match point {
+                Point::At(0) => halves[column][0],
+                Point::At(1) => halves[column][1],
+                Point::At(_) => &values[column][..self.length],
+                Point::Infinity => &differences[column][..self.length],
+            };
+            let terms = self.shape.terms.iter().filter(|term| self.shape.counts(term, *point));
+            let product = &mut product.0[..self.length];
+            terms.map(|term| term.coefficient * sum_of_term(term, factor, weights, product)).sum()
+        };
+        self.shape.points.iter().map(&mut sum).collect()
     }
+}
+
+/// Columns' values at a number above 1.
+fn values_at<W: WorkField>(
+    number: u32,
+    halves: &[Halves<'_, W>],
+    differences: &[SecretVec<W>],
+    values: &mut [SecretVec<W>],
+) {
+    for (([low, _], differences), values) in halves.iter().zip(differences).zip(values) {
+        values.0.copy_from_slice(&differences.0);
+        // By the number's bits below its first, in loops that have no branches.
+        for bit in (0..number.ilog2()).rev() {
+            let more: &[W] = if number >> bit & 1 == 1 { &differences.0 } else { &[] };
+            values.0.iter_mut().for_each(|value| *value = value.times_two());
+            add(&mut values.0, more);
+        }
+        add(&mut values.0, low);
+    }
+}
+
+/// `a[i] += b[i]`, as far as both reach.
+fn add<W: WorkField>(a: &mut [W], b: &[W]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
 /// Σ of the products of factors, and of weights if there are any. The last factor is multiplied only for the sum.

@@ -22,8 +22,8 @@ type Values<F> = [<F as SumcheckField>::Base; MOST_POINTS];
 pub(super) struct BaseRows<'a, F: SumcheckField>(Vec<&'a [F::Base]>);
 
 impl<'a, F: SumcheckField> BaseRows<'a, F> {
-    pub fn new(columns: &[&'a [F::Base]]) -> Self {
-        Self(columns.to_vec())
+    pub fn new(columns: Vec<&'a [F::Base]>) -> Self {
+        Self(columns)
     }
 
     fn rows(&self) -> usize {

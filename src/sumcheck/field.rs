@@ -19,6 +19,11 @@ pub trait SumcheckField: Element {
     /// The element in the field of the computation.
     fn to_work(self) -> Self::Work;
 
+    /// Writes elements of the field of the computation, as far as both slices reach.
+    fn to_work_all(elements: &[Self], to: &mut [Self::Work]) {
+        to.iter_mut().zip(elements).for_each(|(to, element)| *to = element.to_work());
+    }
+
     /// The element that one of the field of the computation is.
     fn from_work(element: Self::Work) -> Self;
 
@@ -64,13 +69,6 @@ pub trait WorkField: SumcheckField<Work = Self> {
     #[must_use]
     fn times_two(self) -> Self {
         self.double()
-    }
-
-    /// The product with the element of a number, by sums alone.
-    #[must_use]
-    fn times_number(self, number: u32) -> Self {
-        let bits = (0..32 - number.leading_zeros()).rev().map(|bit| number >> bit & 1);
-        bits.fold(Self::ZERO, |product, bit| product.times_two() + if bit == 1 { self } else { Self::ZERO })
     }
 
     /// The element that one of the tower is; none in a prime field.
@@ -203,6 +201,10 @@ impl SumcheckField for Tower {
         self.into()
     }
 
+    fn to_work_all(elements: &[Self], to: &mut [Ghash]) {
+        isomorphism::to_ghash().apply_all(Self::peel_slice(elements), Ghash::peel_slice_mut(to));
+    }
+
     fn from_work(element: Ghash) -> Self {
         element.into()
     }
@@ -258,10 +260,7 @@ mod tests {
             assert_eq!(F::from_work(element.to_work()), element);
             element = element.square() + F::from_number(3);
         }
-        for number in 0..8 {
-            let product = element.to_work() * F::Work::from_number(number.into());
-            assert_eq!(element.to_work().times_number(number), product);
-        }
+        assert_eq!(element.to_work().times_two(), element.to_work() * F::Work::from_number(2));
         assert_eq!(F::from_number(1), F::ONE);
         assert!(modulus.is_none_or(|bytes| F::read(bytes).is_none()));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::claim::PLACE;
-use super::columns::Columns;
+use super::columns::{Columns, HostColumn};
 use super::field::SumcheckField;
 use super::plan::Place;
 use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
@@ -35,13 +35,13 @@ pub(super) fn lying<F: SumcheckField>(
     abort: Abort<'_>,
 ) -> Result<Lying> {
     match columns {
-        Columns::Host(slices) => {
+        Columns::Host(columns) => {
             let missing = || Error::invalid(PLACE, "memory for columns of the host", "some", "none");
-            upload(stream, own.ok_or_else(missing)?.clone(), slices, abort)
+            upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
         }
-        Columns::HostBase(slices) => {
-            let vector = DeviceVector::<F::Base>::allocate(stream, slices.len() * rows as usize)?;
-            upload(stream, Lying::of(&vector, rows), slices, abort)
+        Columns::HostBase(columns) => {
+            let vector = DeviceVector::<F::Base>::allocate(stream, columns.len() * rows as usize)?;
+            upload(stream, Lying::of(&vector, rows), columns, abort)
         }
         Columns::Kept(vector) | Columns::KeptSliced(vector) => Ok(Lying::of(vector, rows)),
         Columns::KeptBase(vector) => Ok(Lying::of(vector, rows)),
@@ -49,10 +49,22 @@ pub(super) fn lying<F: SumcheckField>(
     }
 }
 
-fn upload<E: Element>(stream: &mut Stream, to: Lying, columns: &[&[E]], abort: Abort<'_>) -> Result<Lying> {
+/// Returns once all columns have been read.
+fn upload<E: Element>(
+    stream: &mut Stream,
+    to: Lying,
+    columns: &[HostColumn<'_, E>],
+    abort: Abort<'_>,
+) -> Result<Lying> {
     for (number, column) in columns.iter().enumerate() {
         let offset = number * to.stride as usize * size_of::<E>();
-        stream.upload_unless(&to.buffer, offset, as_bytes(column), abort)?;
+        match column {
+            HostColumn::Slice(elements) => stream.upload_unless(&to.buffer, offset, as_bytes(elements), abort)?,
+            HostColumn::Pinned(vector) => stream.send_unless(&to.buffer, offset, vector.buffer(), abort)?,
+        }
+    }
+    if columns.iter().any(|column| matches!(column, HostColumn::Pinned(_))) {
+        stream.wait(abort)?;
     }
     Ok(to)
 }

@@ -52,7 +52,7 @@ pub use batch::{Batch, BatchProof};
 #[cfg(feature = "plonky3")]
 pub use challenger::Challenger;
 pub use claim::{Claim, MOST_FACTORS, MOST_VARIABLES, Term};
-pub use columns::{Columns, sliced, unsliced};
+pub use columns::{Columns, HostColumn, sliced, unsliced};
 pub use field::{SumcheckField, WorkField};
 pub use message::Message;
 pub use plan::{Explanation, Options, Path, Place, TAIL};

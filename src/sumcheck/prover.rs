@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::claim::{Claim, PLACE};
-use super::columns::{Columns, Slices};
+use super::columns::{Columns, HostColumn, Slices};
 use super::cpu::Rows;
 use super::cpu_base::BaseRows;
 use super::field::SumcheckField;
@@ -16,6 +16,7 @@ use super::message::{Message, evaluate};
 use super::plan::{Explanation, Options, Path, Plan, check_path};
 use super::shape::Shape;
 use crate::backend::{Abort, Device, Traffic};
+use crate::field::Element;
 use crate::report::Call;
 use crate::{Accelerator, Error, Result};
 
@@ -137,9 +138,9 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             reasons,
         };
         let machine = match columns {
-            Slices::Own(columns) => Machine::Host(Rows::of(columns)),
-            Slices::Base(columns) if shape.is_product() => Machine::HostBase(BaseRows::new(columns)),
-            Slices::Base(columns) => Machine::Host(BaseRows::<F>::new(columns).lifted()),
+            Slices::Own(columns) => Machine::Host(Rows::of(&elements(columns))),
+            Slices::Base(columns) if shape.is_product() => Machine::HostBase(BaseRows::new(elements(columns))),
+            Slices::Base(columns) => Machine::Host(BaseRows::<F>::new(elements(columns)).lifted()),
         };
         Self::of(claim, shape, machine, u32::MAX, explanation)
     }
@@ -371,6 +372,11 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             Machine::HostBase(_) | Machine::Device(_) | Machine::Sliced(_) => Err(Error::lost("sumcheck")),
         }
     }
+}
+
+/// Columns as slices.
+fn elements<'a, E: Element>(columns: &[HostColumn<'a, E>]) -> Vec<&'a [E]> {
+    columns.iter().map(HostColumn::elements).collect()
 }
 
 /// The polynomial times scale·eq(w, X).

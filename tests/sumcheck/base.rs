@@ -11,7 +11,7 @@ use proofwarp::sumcheck::{
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices, rng};
-use crate::tools::{Case, Lying, transcript};
+use crate::tools::{Case, Lying, page_locked, transcript};
 
 const TAILS: [Option<u32>; 3] = [Some(0), Some(3), None];
 
@@ -63,6 +63,8 @@ where
                 let vector = DeviceVector::upload(&mut stream, &self.columns.concat()).expect("memory");
                 stream.wait(None).expect("upload");
                 self.proves(&accelerator, Columns::device_base(&vector), &options);
+                let pinned: Vec<_> = self.columns.iter().map(|column| page_locked(&accelerator, column)).collect();
+                self.proves(&accelerator, Columns::pinned_base(&pinned.iter().collect::<Vec<_>>()), &options);
                 let mut after = vec![F::Base::ZERO; vector.len()];
                 vector.download(&mut stream, &mut after).expect("download");
                 assert!(after == self.columns.concat(), "columns were changed");

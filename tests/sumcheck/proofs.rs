@@ -2,11 +2,11 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, SumcheckField, Term, unsliced};
-use proofwarp::{Accelerator, BackendKind};
+use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, SumcheckField, Term, prove_with, unsliced};
+use proofwarp::{Abort, Accelerator, BackendKind};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
-use crate::tools::{Case, EVERYWHERE, Lying};
+use crate::tools::{Case, EVERYWHERE, Lying, page_locked, transcript};
 
 /// All rounds on the device, or as it is by default.
 const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: None };
@@ -14,6 +14,9 @@ const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: N
 /// Two rounds a pass, all on the device or as by default.
 const PAIRS: [Options; 2] =
     [Options { rounds_a_pass: Some(2), ..ON_DEVICE }, Options { path: None, tail: Some(2), rounds_a_pass: Some(2) }];
+
+/// A hook that never aborts.
+const GO_ON: Abort<'static> = Some(&|| false);
 
 /// The proof of the CPU, which is that of the definition.
 fn checked<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
@@ -95,6 +98,30 @@ fn pairs_of_rounds_over_the_tower() {
 #[test]
 fn pairs_of_rounds_over_ghash() {
     pairs::<Ghash>(&[2, 3, 4]);
+}
+
+/// In page-locked memory, of the device's own driver or of another's.
+fn pinned<F: SumcheckField>() {
+    let case = Case::<F>::product(11, 3, 120);
+    let expected = checked(&case).to_bytes();
+    for owner in accelerators_with_devices() {
+        let vectors: Vec<_> = case.columns.iter().map(|column| page_locked(&owner, column)).collect();
+        let columns = || Columns::pinned(&vectors.iter().collect::<Vec<_>>());
+        for (accelerator, abort) in accelerators_and_cpu().iter().flat_map(|there| [(there, None), (there, GO_ON)]) {
+            let (proof, report) =
+                prove_with(accelerator, &case.claim, columns(), &mut transcript(), &ON_DEVICE, abort).expect("a proof");
+            assert!(report.fallbacks.is_empty(), "{report}");
+            assert!(proof.to_bytes() == expected, "{accelerator:?}, memory of {owner:?}");
+        }
+        assert!(vectors.iter().zip(&case.columns).all(|(vector, column)| vector[..] == column[..]));
+    }
+}
+
+#[test]
+fn columns_in_page_locked_memory() {
+    pinned::<Tower>();
+    pinned::<Ghash>();
+    pinned::<halo2curves::bn256::Fr>();
 }
 
 macro_rules! of_every_field {

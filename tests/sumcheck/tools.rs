@@ -1,7 +1,7 @@
 //! Claims, and what proofs are compared with.
 
 use proofwarp::Accelerator;
-use proofwarp::field::DeviceVector;
+use proofwarp::field::{DeviceVector, Element, HostVector};
 use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Proof, SumcheckField, Term, prove_with, verify};
 
 use crate::common::rng;
@@ -124,6 +124,14 @@ impl<F: SumcheckField> Case<F> {
         }
         assert_eq!(naive.columns.concat(), finals);
     }
+}
+
+/// A column in page-locked memory of the accelerator's device.
+pub fn page_locked<E: Element>(accelerator: &Accelerator, column: &[E]) -> HostVector<E> {
+    let stream = accelerator.devices()[0].stream().expect("stream");
+    let mut vector = HostVector::new(&stream, column.len()).expect("memory");
+    vector.copy_from_slice(column);
+    vector
 }
 
 /// Columns with some variables bound, and eq as a column of its own.

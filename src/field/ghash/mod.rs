@@ -48,7 +48,7 @@ impl Ghash {
     /// a·x.
     #[must_use]
     pub const fn times_x(self) -> Self {
-        Self((self.0 << 1) ^ ((self.0 >> 127) * 0x87))
+        Self((self.0 << 1) ^ (0u128.wrapping_sub(self.0 >> 127) & 0x87))
     }
 
     fn times(self, other: Self) -> Self {

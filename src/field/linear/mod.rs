@@ -1,15 +1,22 @@
 //! Linear maps of 128 bits over GF(2).
 
+mod blocks;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 use std::fmt;
+
+use blocks::Blocks;
 
 const BITS: usize = u128::BITS as usize;
 const BYTES: usize = BITS / 8;
 
-/// A map by the images of bits, with tables of the images of bytes.
+/// A map by the images of bits, with tables of the images of bytes, and its matrix in blocks.
 #[derive(Clone)]
 pub struct LinearMap {
     columns: [u128; BITS],
     tables: Box<[[u128; 256]]>,
+    blocks: Box<Blocks>,
 }
 
 impl fmt::Debug for LinearMap {
@@ -26,7 +33,7 @@ impl LinearMap {
             bits.fold(0, |sum, bit| sum ^ columns[8 * byte + bit])
         };
         let table = |byte: usize| std::array::from_fn(|value| image(byte, value));
-        Self { columns, tables: (0..BYTES).map(table).collect() }
+        Self { columns, tables: (0..BYTES).map(table).collect(), blocks: Box::new(Blocks::of(&columns)) }
     }
 
     /// The images of bits.
@@ -38,6 +45,14 @@ impl LinearMap {
     pub fn apply(&self, value: u128) -> u128 {
         let bytes = value.to_le_bytes();
         self.tables.iter().zip(bytes).fold(0, |sum, (table, byte)| sum ^ table[usize::from(byte)])
+    }
+
+    /// Writes the images of numbers, as far as both slices reach: by GFNI, where the processor has it, eight at a time.
+    pub fn apply_all(&self, values: &[u128], images: &mut [u128]) {
+        let length = values.len().min(images.len());
+        let done = self.blocks.apply(&values[..length], &mut images[..length]);
+        let rest = values.iter().zip(images).skip(done);
+        rest.for_each(|(value, image)| *image = self.apply(*value));
     }
 
     /// The map back; none where two numbers have the same image.
@@ -84,5 +99,30 @@ impl Span {
             sum ^= of;
         }
         (vector, sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bits without an order that a fault could follow.
+    fn bits(count: usize) -> Vec<u128> {
+        let step = |value: &u128| Some(value.wrapping_mul(0xda94_2042_e4dd_58b5).wrapping_add(value >> 61 | 1));
+        std::iter::successors(Some(0x0123_4567_89ab_cdef_u128 << 35), step).take(count).collect()
+    }
+
+    #[test]
+    fn many_at_once_are_as_one_by_one() {
+        let random = LinearMap::new(std::array::from_fn(|bit| bits(BITS)[bit]));
+        let same = LinearMap::new(std::array::from_fn(|bit| 1 << bit));
+        let single: Vec<u128> = (0..BITS).map(|bit| 1 << bit).collect();
+        for map in [random, same] {
+            for values in (0..40).map(bits).chain([single.clone(), vec![u128::MAX; 9]]) {
+                let mut images = vec![0; values.len()];
+                map.apply_all(&values, &mut images);
+                assert_eq!(images, values.iter().map(|value| map.apply(*value)).collect::<Vec<_>>());
+            }
+        }
     }
 }

@@ -1,0 +1,37 @@
+//! A map's matrix in blocks of 8 × 8 bits, for processors that multiply by such.
+
+/// Numbers that are mapped at a time.
+pub(super) const AT_ONCE: usize = 8;
+
+/// Block (i, j) takes byte j of a number to its part of byte i of the image. Eight blocks are together, those of a half of the image's
+/// bytes, a half of the number's and a rotation r: of byte i = 0 … 7 of the one half, and byte i + r modulo 8 of the other.
+#[derive(Clone)]
+pub(super) struct Blocks(pub [[[[u64; 8]; 8]; 2]; 2]);
+
+impl Blocks {
+    pub fn of(columns: &[u128; 128]) -> Self {
+        let half = |to: usize, from: usize| {
+            std::array::from_fn(|turn| std::array::from_fn(|i| block(columns, 8 * to + i, 8 * from + (i + turn) % 8)))
+        };
+        Self(std::array::from_fn(|to| std::array::from_fn(|from| half(to, from))))
+    }
+
+    /// Writes the images of as many numbers as there is an instruction for; how many. Both slices are of one length.
+    pub fn apply(&self, values: &[u128], images: &mut [u128]) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if super::x86::is_there() {
+            let (values, images) = (values.as_chunks().0, images.as_chunks_mut().0);
+            // SAFETY: the processor was asked just now.
+            unsafe { super::x86::apply(self, values, images) };
+            return values.len() * AT_ONCE;
+        }
+        let _ = (values, images);
+        0
+    }
+}
+
+/// A block as GF2P8AFFINEQB has it: byte 7 − b is the row of bit b.
+fn block(columns: &[u128; 128], to: usize, from: usize) -> u64 {
+    let bits = (0..64).filter(|bit| columns[8 * from + bit % 8] >> (8 * to + bit / 8) & 1 == 1);
+    bits.fold(0, |block, bit| block | 1 << (8 * (7 - bit / 8) + bit % 8))
+}

@@ -1,0 +1,87 @@
+//! Products by blocks of 8 × 8 bits (GFNI), in registers of 512 bits.
+
+use std::arch::x86_64::*;
+
+use super::blocks::{AT_ONCE, Blocks};
+
+/// Where the bytes of eight numbers go: word j of sixteen has byte j of each, in two registers.
+const TO_WORDS: [[u8; 64]; 2] = [to_words(0), to_words(1)];
+/// And back.
+const TO_NUMBERS: [[u8; 64]; 2] = [to_numbers(0), to_numbers(1)];
+
+const fn to_words(half: usize) -> [u8; 64] {
+    let (mut places, mut place) = ([0; 64], 0);
+    while place < 64 {
+        places[place] = (16 * (place % 8) + 8 * half + place / 8) as u8;
+        place += 1;
+    }
+    places
+}
+
+const fn to_numbers(half: usize) -> [u8; 64] {
+    let (mut places, mut place) = ([0; 64], 0);
+    while place < 64 {
+        places[place] = (8 * (place % 16) + 4 * half + place / 16) as u8;
+        place += 1;
+    }
+    places
+}
+
+/// Whether the processor has what [`apply`] needs.
+pub(super) fn is_there() -> bool {
+    is_x86_feature_detected!("gfni")
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load<T>(from: &[T]) -> __m512i {
+    assert!(size_of_val(from) >= 64);
+    // SAFETY: there are as many bytes, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(to: &mut [u128], value: __m512i) {
+    assert!(size_of_val(to) >= 64);
+    // SAFETY: as in `load`.
+    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) };
+}
+
+/// Maps eight numbers at a time: bytes that are alike come together in a word, for which there is one block.
+#[target_feature(enable = "gfni,avx512f,avx512bw,avx512vbmi")]
+pub(super) fn apply(Blocks([low, high]): &Blocks, values: &[[u128; AT_ONCE]], images: &mut [[u128; AT_ONCE]]) {
+    let (to_low, to_high) = (load(&TO_WORDS[0]), load(&TO_WORDS[1]));
+    let (to_first, to_last) = (load(&TO_NUMBERS[0]), load(&TO_NUMBERS[1]));
+    for (eight, to) in values.iter().zip(images) {
+        let given = (load(&eight[..AT_ONCE / 2]), load(&eight[AT_ONCE / 2..]));
+        let words = Words(
+            _mm512_permutex2var_epi8(given.0, to_low, given.1),
+            _mm512_permutex2var_epi8(given.0, to_high, given.1),
+        );
+        let image = (image(low, words), image(high, words));
+        let (first, last) = to.split_at_mut(AT_ONCE / 2);
+        store(first, _mm512_permutex2var_epi8(image.0, to_first, image.1));
+        store(last, _mm512_permutex2var_epi8(image.0, to_last, image.1));
+    }
+}
+
+/// Those of the low bytes, and of the high ones.
+#[derive(Clone, Copy)]
+struct Words(__m512i, __m512i);
+
+/// Half of the image's words.
+#[inline]
+#[target_feature(enable = "gfni,avx512f")]
+fn image([of_low, of_high]: &[[[u64; 8]; 8]; 2], Words(mut low, mut high): Words) -> __m512i {
+    let mut sum = _mm512_setzero_si512();
+    for (of_low, of_high) in of_low.iter().zip(of_high) {
+        sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8::<0>(low, load(of_low)));
+        sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8::<0>(high, load(of_high)));
+        (low, high) = (_mm512_alignr_epi64::<1>(low, low), _mm512_alignr_epi64::<1>(high, high));
+    }
+    sum
+}
