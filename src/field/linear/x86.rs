@@ -1,6 +1,9 @@
 //! Products by blocks of 8 × 8 bits (GFNI), in registers of 512 bits.
 
-use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    __m512i, _mm512_alignr_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_permutex2var_epi8,
+    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
+};
 
 use super::blocks::{AT_ONCE, Blocks};
 
