@@ -64,9 +64,12 @@ unsafe impl DenseField for BabyBear {
     }
 }
 
-/// The element of a number.
+/// The element of a number below 2^96, as sums of fewer than 2^32 products are.
 fn element(number: u128) -> BabyBear {
-    BabyBear::from((number % u128::from(p3_baby_bear::BabyBear::ORDER_U32)) as u64)
+    let p = u64::from(p3_baby_bear::BabyBear::ORDER_U32);
+    // Remainders of 64 bits by a constant are products; one of 128 bits is a long division.
+    let high = (number >> 32) as u64 % p;
+    BabyBear::from(high << 32 | number as u64 & 0xffff_ffff)
 }
 
 /// 1/R: the element whose limb is 1.
