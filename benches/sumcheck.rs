@@ -5,12 +5,14 @@
 
 mod common;
 
+use std::path::Path as File;
 use std::process::ExitCode;
 
 use common::{
-    Answer, Contestant, Failure, HOST, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median,
+    Answer, Contestant, Failure, HOST, How, Measurement, Outcome, RESIDENT, Request, Session, binius, cpu, inputs,
+    median,
 };
-use proofwarp::field::{DeviceVector, ghash::Ghash, tower::Tower};
+use proofwarp::field::{DeviceVector, Element, ghash::Ghash, tower::Tower};
 use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Path, SumcheckField, prove_with};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
@@ -41,11 +43,46 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Failure> {
     let mut session = Session::new("sumcheck")?;
     let contestants = contestants();
+    beside(&mut session)?;
     bench::<Tower>(&mut session, &contestants);
     bench::<Ghash>(&mut session, &contestants);
     bench::<blstrs::Scalar>(&mut session, &contestants);
     bench::<halo2curves::bn256::Fr>(&mut session, &contestants);
     session.finish()
+}
+
+/// What binius-gpu's own program measures on this machine, where it is given.
+fn beside(session: &mut Session) -> Result<(), Failure> {
+    let Some(program) = std::env::var_os("PROOFWARP_BINIUS_GPU").filter(|program| !program.is_empty()) else {
+        return Ok(());
+    };
+    for times in binius::run(File::new(&program))? {
+        let operation = format!("sumcheck_{}_d{}", Tower::NAME, times.degree);
+        for (place, milliseconds) in [(RESIDENT, times.resident), (HOST, times.host)] {
+            keep(session, &operation, ("binius-gpu", place), times.log_n, (milliseconds, "its own program's mean"));
+        }
+    }
+    Ok(())
+}
+
+/// Keeps a number that is not measured here.
+fn keep(
+    session: &mut Session,
+    operation: &str,
+    (implementation, place): (&str, &str),
+    log_n: u32,
+    (milliseconds, note): (f64, &str),
+) {
+    if session.wants_name(&format!("{operation} {implementation}, {place}")) {
+        session.record(Measurement {
+            operation: operation.to_owned(),
+            implementation: implementation.to_owned(),
+            place: place.to_owned(),
+            distribution: inputs::RANDOM.to_owned(),
+            log_n,
+            outcome: Outcome::Time { nanoseconds: (milliseconds * 1e6) as u64, samples: 1, note: note.to_owned() },
+        });
+    }
 }
 
 /// Each backend by each path, from both places; a path that is not there is absent, with the reason.
@@ -91,20 +128,7 @@ fn publish(session: &mut Session, field: &str, degree: usize, operation: &str, l
     for (_, _, implementation, times) in of_it {
         let number = [20, 24, 28].iter().position(|size| *size == log_n);
         let Some(milliseconds) = number.and_then(|number| times[number]) else { continue };
-        if session.wants_name(&format!("{operation} {implementation}, {RESIDENT}")) {
-            session.record(Measurement {
-                operation: operation.to_owned(),
-                implementation: (*implementation).to_owned(),
-                place: RESIDENT.to_owned(),
-                distribution: inputs::RANDOM.to_owned(),
-                log_n,
-                outcome: Outcome::Time {
-                    nanoseconds: (milliseconds * 1e6) as u64,
-                    samples: 1,
-                    note: "published".to_owned(),
-                },
-            });
-        }
+        keep(session, operation, (implementation, RESIDENT), log_n, (milliseconds, "published"));
     }
 }
 

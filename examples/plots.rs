@@ -4,6 +4,10 @@
 
 #![allow(clippy::duplicate_mod, reason = "files shared by examples and benches are shared by these too")]
 
+#[cfg(test)]
+#[path = "../benches/common/binius.rs"]
+#[allow(dead_code, reason = "a bench uses it, and has no harness for its tests")]
+mod binius;
 #[path = "groth16/exit.rs"]
 mod exit;
 #[path = "../benches/common/inputs.rs"]

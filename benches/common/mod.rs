@@ -14,6 +14,8 @@
 //!
 //! Arguments that are no options choose what is measured: `-- msm_bn254_g1` or `-- sppark`.
 
+#[allow(dead_code, reason = "only one bench has it beside it")]
+pub mod binius;
 #[path = "../../examples/groth16/exit.rs"]
 pub mod exit;
 #[allow(dead_code, reason = "each bench is a program of its own and uses what it needs")]

@@ -168,6 +168,7 @@ pub const VARIABLES: &[Variable] = &[
     bench("PROOFWARP_STOCK_GROTH16", Form::Programs, "built", "the example `groth16` on the stock crate"),
     bench("PROOFWARP_SUPRASEAL_GROTH16", Form::Programs, "none", "the example `groth16` with `cuda-supraseal`"),
     bench("PROOFWARP_HALO2_AXIOM_GPU", Form::Programs, "built", "the program of `benches/halo2-axiom-gpu`"),
+    bench("PROOFWARP_BINIUS_GPU", Form::Programs, "none", "`sumcheck_bench` of binius-gpu, which is not built here"),
     bench("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
     bench("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
     bench("PROOFWARP_TEST_CHILD", Form::Other("a test's own"), "unset", "set by tests that start themselves again"),
