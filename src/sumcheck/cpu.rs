@@ -34,10 +34,10 @@ impl<'a, W: WorkField> Rows<'a, W> {
     /// Columns of the host.
     pub fn of<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
-        there.map_or_else(|| Self::brought(columns), Self::Given)
+        there.map_or_else(|| Self::in_another_basis(columns), Self::Given)
     }
 
-    fn brought<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
+    fn in_another_basis<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
         let bring = |column: &&'a [F]| -> Bring<'a, W> {
             let column = *column;
             Box::new(|first, to| F::to_work_all(&column[first..][..to.len()], to))
@@ -56,7 +56,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
     pub fn first_row(&self, columns: usize) -> Vec<W> {
         let first = |number: usize| match self {
             Self::Given(columns) => columns[number][0],
-            Self::Brought(columns, _) => brought(&columns[number], 0, 1).0[0],
+            Self::Brought(columns, _) => part(&columns[number], 0, 1).0[0],
             Self::Own(columns, _) => columns[number].0[0],
         };
         (0..columns).map(first).collect()
@@ -72,7 +72,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
             }),
             Self::Brought(columns, _) => folded(columns, half, |bring, first, piece| {
                 bring(first, piece);
-                W::fold(piece, &brought(bring, half + first, piece.len()).0, challenge);
+                W::fold(piece, &part(bring, half + first, piece.len()).0, challenge);
             }),
             Self::Own(columns, rows) => {
                 *rows = half;
@@ -104,7 +104,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
 }
 
 /// Elements of a column from a row on.
-fn brought<W: WorkField>(bring: &Bring<'_, W>, first: usize, count: usize) -> SecretVec<W> {
+fn part<W: WorkField>(bring: &Bring<'_, W>, first: usize, count: usize) -> SecretVec<W> {
     let mut elements = SecretVec(vec![W::ZERO; count]);
     bring(first, &mut elements.0);
     elements
