@@ -1,5 +1,6 @@
 //! The columns of a claim, wherever they lie.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::claim::{Claim, PLACE};
@@ -11,12 +12,20 @@ use crate::kernels::name;
 use crate::{Error, Result};
 
 /// A column in the host's memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub enum HostColumn<'a, E: Element> {
     /// Anywhere, from where it goes to a device through page-locked memory.
     Slice(&'a [E]),
     /// In page-locked memory, which a device copies by itself.
     Pinned(&'a HostVector<E>),
+}
+
+impl<E: Element> fmt::Debug for HostColumn<'_, E> {
+    /// Without its elements, which may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if matches!(self, Self::Pinned(_)) { "Pinned" } else { "Slice" };
+        f.debug_struct(place).field("elements", &self.elements().len()).finish_non_exhaustive()
+    }
 }
 
 impl<'a, E: Element> HostColumn<'a, E> {
@@ -217,4 +226,15 @@ pub fn unsliced(words: &[u32], rows: usize) -> Result<Vec<Tower>> {
     let elements = bitslice::from_tiles(words, rows);
     let elements = elements.ok_or_else(|| Error::invalid(PLACE, "words of a column", expected(), words.len()))?;
     Ok(elements.into_iter().map(Tower).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_shown_without_their_elements() {
+        let shown = format!("{:?}", Columns::host(&[&[Tower(123_456_789), Tower(5)]]));
+        assert_eq!(shown, "Host([Slice { elements: 2, .. }])");
+    }
 }
