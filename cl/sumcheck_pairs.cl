@@ -1,5 +1,6 @@
-// Two rounds a pass over columns of a product, of a binary field: a pass binds the two variables of the pass before it, and evaluates the polynomial in
-// the next two, by which the host makes two messages. Columns are read half as often as by a round a pass.
+// Two rounds a pass over columns of a product, of a binary field: a pass binds the two variables of the pass before it, and
+// evaluates the polynomial in the next two, by which the host makes two messages. Columns are read half as often as by a round a
+// pass.
 //
 // Both variables take the points 0, ∞, 2, …, degree - 1, 1, and values lie by (degree + 1)·first + second. The last one, where
 // both are 1, is left out: it follows from the others.
