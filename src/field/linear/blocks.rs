@@ -15,19 +15,6 @@ impl Blocks {
         };
         Self(std::array::from_fn(|to| std::array::from_fn(|from| half(to, from))))
     }
-
-    /// Writes the images of as many numbers as there is an instruction for; how many. Both slices are of one length.
-    pub fn apply(&self, values: &[u128], images: &mut [u128]) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        if super::x86::is_there() {
-            let (values, images) = (values.as_chunks().0, images.as_chunks_mut().0);
-            // SAFETY: the processor was asked just now.
-            unsafe { super::x86::apply(self, values, images) };
-            return values.len() * AT_ONCE;
-        }
-        let _ = (values, images);
-        0
-    }
 }
 
 /// A block as GF2P8AFFINEQB has it: byte 7 − b is the row of bit b.

@@ -1,11 +1,13 @@
 //! Linear maps of 128 bits over GF(2).
 
+#[cfg(target_arch = "x86_64")]
 mod blocks;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use std::fmt;
 
+#[cfg(target_arch = "x86_64")]
 use blocks::Blocks;
 
 const BITS: usize = u128::BITS as usize;
@@ -16,6 +18,7 @@ const BYTES: usize = BITS / 8;
 pub struct LinearMap {
     columns: [u128; BITS],
     tables: Box<[[u128; 256]]>,
+    #[cfg(target_arch = "x86_64")]
     blocks: Box<Blocks>,
 }
 
@@ -33,7 +36,12 @@ impl LinearMap {
             bits.fold(0, |sum, bit| sum ^ columns[8 * byte + bit])
         };
         let table = |byte: usize| std::array::from_fn(|value| image(byte, value));
-        Self { columns, tables: (0..BYTES).map(table).collect(), blocks: Box::new(Blocks::of(&columns)) }
+        Self {
+            columns,
+            tables: (0..BYTES).map(table).collect(),
+            #[cfg(target_arch = "x86_64")]
+            blocks: Box::new(Blocks::of(&columns)),
+        }
     }
 
     /// The images of bits.
@@ -50,9 +58,26 @@ impl LinearMap {
     /// Writes the images of numbers, as far as both slices reach: by GFNI, where the processor has it, eight at a time.
     pub fn apply_all(&self, values: &[u128], images: &mut [u128]) {
         let length = values.len().min(images.len());
-        let done = self.blocks.apply(&values[..length], &mut images[..length]);
+        let done = self.apply_many(&values[..length], &mut images[..length]);
         let rest = values.iter().zip(images).skip(done);
         rest.for_each(|(value, image)| *image = self.apply(*value));
+    }
+
+    /// Writes as many images as there is an instruction for; how many. Both slices are of one length.
+    #[cfg(target_arch = "x86_64")]
+    fn apply_many(&self, values: &[u128], images: &mut [u128]) -> usize {
+        if !x86::is_there() {
+            return 0;
+        }
+        let (values, images) = (values.as_chunks().0, images.as_chunks_mut().0);
+        // SAFETY: the processor was asked just now.
+        unsafe { x86::apply(&self.blocks, values, images) };
+        values.len() * blocks::AT_ONCE
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn apply_many(&self, _: &[u128], _: &mut [u128]) -> usize {
+        0
     }
 
     /// The map back; none where two numbers have the same image.
