@@ -3,17 +3,18 @@
 /// Numbers that are mapped at a time.
 pub(super) const AT_ONCE: usize = 8;
 
-/// Block (i, j) takes byte j of a number to its part of byte i of the image. Eight blocks are together, those of a half of the image's
-/// bytes, a half of the number's and a rotation r: of byte i = 0 … 7 of the one half, and byte i + r modulo 8 of the other.
+/// Block (i, j) takes byte j of a number to its part of byte i of the image. By rotation, half of the image's bytes and half of the
+/// number's, eight blocks are together: of byte i = 0 … 7 of the one half, and byte i + rotation modulo 8 of the other.
 #[derive(Clone)]
-pub(super) struct Blocks(pub [[[[u64; 8]; 8]; 2]; 2]);
+pub(super) struct Blocks(pub [[[[u64; 8]; 2]; 2]; 8]);
 
 impl Blocks {
     pub fn of(columns: &[u128; 128]) -> Self {
-        let half = |to: usize, from: usize| {
-            std::array::from_fn(|turn| std::array::from_fn(|i| block(columns, 8 * to + i, 8 * from + (i + turn) % 8)))
+        let eight = |turn: usize, to: usize, from: usize| {
+            std::array::from_fn(|i| block(columns, 8 * to + i, 8 * from + (i + turn) % 8))
         };
-        Self(std::array::from_fn(|to| std::array::from_fn(|from| half(to, from))))
+        let turned = |turn| std::array::from_fn(|to| std::array::from_fn(|from| eight(turn, to, from)));
+        Self(std::array::from_fn(turned))
     }
 }
 

@@ -56,7 +56,7 @@ fn store(to: &mut [u128], value: __m512i) {
 
 /// Maps eight numbers at a time: bytes that are alike come together in a word, for which there is one block.
 #[target_feature(enable = "gfni,avx512f,avx512bw,avx512vbmi")]
-pub(super) fn apply(Blocks([low, high]): &Blocks, values: &[[u128; AT_ONCE]], images: &mut [[u128; AT_ONCE]]) {
+pub(super) fn apply(blocks: &Blocks, values: &[[u128; AT_ONCE]], images: &mut [[u128; AT_ONCE]]) {
     let (to_low, to_high) = (load(&TO_WORDS[0]), load(&TO_WORDS[1]));
     let (to_first, to_last) = (load(&TO_NUMBERS[0]), load(&TO_NUMBERS[1]));
     for (eight, to) in values.iter().zip(images) {
@@ -65,7 +65,7 @@ pub(super) fn apply(Blocks([low, high]): &Blocks, values: &[[u128; AT_ONCE]], im
             _mm512_permutex2var_epi8(given.0, to_low, given.1),
             _mm512_permutex2var_epi8(given.0, to_high, given.1),
         );
-        let image = (image(low, words), image(high, words));
+        let image = image(blocks, words);
         let (first, last) = to.split_at_mut(AT_ONCE / 2);
         store(first, _mm512_permutex2var_epi8(image.0, to_first, image.1));
         store(last, _mm512_permutex2var_epi8(image.0, to_last, image.1));
@@ -76,15 +76,25 @@ pub(super) fn apply(Blocks([low, high]): &Blocks, values: &[[u128; AT_ONCE]], im
 #[derive(Clone, Copy)]
 struct Words(__m512i, __m512i);
 
-/// Half of the image's words.
+/// The image's words.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
-fn image([of_low, of_high]: &[[[u64; 8]; 8]; 2], Words(mut low, mut high): Words) -> __m512i {
-    let mut sum = _mm512_setzero_si512();
-    for (of_low, of_high) in of_low.iter().zip(of_high) {
-        sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8::<0>(low, load(of_low)));
-        sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8::<0>(high, load(of_high)));
-        (low, high) = (_mm512_alignr_epi64::<1>(low, low), _mm512_alignr_epi64::<1>(high, high));
+fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
+    let mut sums = Words(_mm512_setzero_si512(), _mm512_setzero_si512());
+    for [low, high] in turns {
+        sums.0 = _mm512_xor_si512(sums.0, product(low, words));
+        sums.1 = _mm512_xor_si512(sums.1, product(high, words));
+        words = Words(_mm512_alignr_epi64::<1>(words.0, words.0), _mm512_alignr_epi64::<1>(words.1, words.1));
     }
-    sum
+    sums
+}
+
+/// What all words give by blocks of a rotation to half of the image's.
+#[inline]
+#[target_feature(enable = "gfni,avx512f")]
+fn product([low, high]: &[[u64; 8]; 2], words: Words) -> __m512i {
+    _mm512_xor_si512(
+        _mm512_gf2p8affine_epi64_epi8::<0>(words.0, load(low)),
+        _mm512_gf2p8affine_epi64_epi8::<0>(words.1, load(high)),
+    )
 }
