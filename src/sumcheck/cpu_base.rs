@@ -46,12 +46,9 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
 
     fn by_rows(&self, rows: usize, value: impl Fn(&[F::Base], usize) -> F::Work + Sync) -> Rows<'a, F::Work> {
         let column = |column: &&[F::Base]| {
-            let mut made = SecretVec(vec![F::Work::ZERO; rows]);
-            let parts = made.0.par_chunks_mut(ROWS).enumerate();
-            parts.for_each(|(number, part)| {
-                part.iter_mut().enumerate().for_each(|(row, to)| *to = value(column, number * ROWS + row));
-            });
-            made
+            SecretVec::written(rows, |first, piece| {
+                piece.iter_mut().enumerate().for_each(|(row, to)| *to = value(column, first + row));
+            })
         };
         Rows::Own(spread(|| self.0.iter().map(column).collect()), rows)
     }
