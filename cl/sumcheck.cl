@@ -181,6 +181,15 @@ DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, 
     }
 }
 
+// Values over the group's rows, for its first work-item to write.
+DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_POINTER F(t) *local_sums) {
+#pragma unroll
+    for (u32 point = 0; point < factors; point++) {
+        F(t) sum = sumcheck_group_sum(local_sums, F(sum_value)(sums[point]));
+        if (LOCAL_ID == 0) partials[GROUP_ID * factors + point] = sum;
+    }
+}
+
 // What is summed, and what is folded before.
 typedef struct {
     u32 pairs, folds;
@@ -213,11 +222,7 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
         }
         sumcheck_add_products(factors, sums, low, high);
     }
-#pragma unroll
-    for (u32 point = 0; point < factors; point++) {
-        F(t) sum = sumcheck_group_sum(local_sums, F(sum_value)(sums[point]));
-        if (LOCAL_ID == 0) work.partials[GROUP_ID * factors + point] = sum;
-    }
+    sumcheck_write_products(factors, sums, work.partials, local_sums);
 }
 
 #define PRODUCT_KERNEL(name, factors)                                                                                 \

@@ -1,54 +1,131 @@
-// Elements in another basis: the map's image of each four bits, 16 elements for each of the 32 places.
+// Elements in another basis: sums of the map's images of each five bits.
+//
+// Images lie in four planes, one for each word of an element, of 32 words, one in each bank of local memory. So what 32 work-items
+// look for costs one access, whichever images these are: 104 accesses an element, from 13 KB of local memory.
 
-#define CONVERT_TABLE (32 * 16)
+#define PLACE_BITS 5
+#define PLACES 26
+#define PLANE (1 << PLACE_BITS)
+#define IMAGES (PLACES * 4 * PLANE)
 
-// Any grid; `from` may be `to`.
-KERNEL(SUMCHECK_GROUP)
-void sumcheck_convert(u64 count, GLOBAL const F(t) *table, GLOBAL const F(t) *from, GLOBAL F(t) *to) {
-    LOCAL F(t) images[CONVERT_TABLE];
-    for (u32 i = LOCAL_ID; i < CONVERT_TABLE; i += SUMCHECK_GROUP) images[i] = table[i];
+DEVICE void sumcheck_take_images(LOCAL_POINTER u32 *images, GLOBAL const u32 *table) {
+    for (u32 i = LOCAL_ID; i < IMAGES; i += SUMCHECK_GROUP) images[i] = table[i];
     BARRIER();
-    for (u64 i = GLOBAL_ID; i < count; i += GLOBAL_SIZE) {
-        F(t) a = from[i], image = F(zero)();
-#pragma unroll
-        for (u32 place = 0; place < 32; place++) {
-            u32 bits = a.limb[place / 8] >> (4 * (place % 8)) & 15;
-            image = F(add)(image, images[16 * place + bits]);
-        }
-        to[i] = image;
-    }
 }
 
-// The same of the tower, where products cost less than tables: an element is w0 + w1·X5 + (w2 + w3·X5)·X6 with words of 32 bits, of
-// which the image is that of five bits at a time. x5, x6, x56: images of X5, X6 and X5·X6. Eight work-items, which read local memory
-// at once, have a copy of the table each, in banks of its own. Any grid; `from` may be `to`.
-#define WORD_BITS 5
-#define WORD_IMAGES (6 * 32 + 4)
-#define IMAGE_COPIES 8
+// The bits of a place, of which the last one has three.
+DEVICE u32 sumcheck_place(F(t) a, u32 place) {
+    u32 word = PLACE_BITS * place / 32, shift = PLACE_BITS * place % 32, bits = a.limb[word] >> shift;
+    if (shift + PLACE_BITS > 32 && word < 3) bits |= a.limb[word + 1] << (32 - shift);
+    return bits & (PLANE - 1);
+}
 
-DEVICE F(t) sumcheck_word_image(LOCAL_POINTER const F(t) *images, u32 word) {
+DEVICE F(t) sumcheck_image(LOCAL_POINTER const u32 *images, F(t) a) {
     F(t) image = F(zero)();
 #pragma unroll
-    for (u32 place = 0; place < 7; place++) {
-        u32 number = 32 * place + (word >> WORD_BITS * place & 31);
-        image = F(add)(image, images[IMAGE_COPIES * number]);
+    for (u32 place = 0; place < PLACES; place++) {
+        u32 bits = sumcheck_place(a, place);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) image.limb[i] ^= images[(4 * place + i) * PLANE + bits];
     }
     return image;
 }
 
+// Any grid; `from` may be `to`.
 KERNEL(SUMCHECK_GROUP)
-void sumcheck_convert_words(u64 count, F(t) x5, F(t) x6, F(t) x56, GLOBAL const F(t) *table, GLOBAL const F(t) *from,
-                            GLOBAL F(t) *to) {
-    LOCAL F(t) copies[IMAGE_COPIES * WORD_IMAGES];
-    for (u32 i = LOCAL_ID; i < IMAGE_COPIES * WORD_IMAGES; i += SUMCHECK_GROUP) copies[i] = table[i / IMAGE_COPIES];
-    BARRIER();
-    LOCAL_POINTER const F(t) *images = copies + LOCAL_ID % IMAGE_COPIES;
-    for (u64 i = GLOBAL_ID; i < count; i += GLOBAL_SIZE) {
-        F(t) a = from[i];
-        F(sum_t) sum = F(sum_zero)();
-        F(add_product)(&sum, x5, sumcheck_word_image(images, a.limb[1]));
-        F(add_product)(&sum, x6, sumcheck_word_image(images, a.limb[2]));
-        F(add_product)(&sum, x56, sumcheck_word_image(images, a.limb[3]));
-        to[i] = F(add)(sumcheck_word_image(images, a.limb[0]), F(sum_value)(sum));
+void sumcheck_convert(u64 count, GLOBAL const u32 *table, GLOBAL const F(t) *from, GLOBAL F(t) *to) {
+    LOCAL u32 images[IMAGES];
+    sumcheck_take_images(images, table);
+    for (u64 i = GLOBAL_ID; i < count; i += GLOBAL_SIZE) to[i] = sumcheck_image(images, from[i]);
+}
+
+// The first pass over columns in another basis: it brings them to this one, so that nothing that was just written is read.
+
+// Columns have two or four times `step` rows. `from` may be `to`, since a work-item has all rows that it reads.
+typedef struct {
+    u32 step;
+    u64 from_stride, to_stride;
+    GLOBAL const F(t) *from;
+    GLOBAL F(t) *to, *partials;
+} sumcheck_first_t;
+
+// A work-item's rows, so many of each column. Two at a time hide how long an access takes; all of them at
+// once would be too much code.
+DEVICE void sumcheck_bring(u32 factors, u32 rows, sumcheck_first_t work, u32 row, LOCAL_POINTER const u32 *images) {
+    u32 step = work.step;
+#pragma unroll 1
+    for (u32 k = 0; k < factors; k++) {
+        GLOBAL const F(t) *from = work.from + k * work.from_stride + row;
+        GLOBAL F(t) *to = work.to + k * work.to_stride + row;
+#pragma unroll 1
+        for (u32 i = 0; i < rows; i += 2) {
+            F(t) even = from[i * step], odd = from[(i + 1) * step];
+            to[i * step] = sumcheck_image(images, even);
+            to[(i + 1) * step] = sumcheck_image(images, odd);
+        }
     }
 }
+
+// As sumcheck_product, which does not fold.
+DEVICE void sumcheck_first_product(u32 factors, sumcheck_first_t work, LOCAL_POINTER const u32 *images,
+                                   LOCAL_POINTER F(t) *local_sums) {
+    F(sum_t) sums[MOST_FACTORS];
+    F(t) low[MOST_FACTORS], high[MOST_FACTORS];
+#pragma unroll
+    for (u32 point = 0; point < factors; point++) sums[point] = F(sum_zero)();
+    for (u32 row = GLOBAL_ID; row < work.step; row += GLOBAL_SIZE) {
+        sumcheck_bring(factors, 2, work, row, images);
+#pragma unroll
+        for (u32 k = 0; k < factors; k++) {
+            GLOBAL const F(t) *rows = work.to + k * work.to_stride + row;
+            low[k] = rows[0];
+            high[k] = rows[work.step];
+        }
+        sumcheck_add_products(factors, sums, low, high);
+    }
+    sumcheck_write_products(factors, sums, work.partials, local_sums);
+}
+
+// As sumcheck_pair, which does not fold.
+DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_POINTER const u32 *images,
+                                LOCAL_POINTER F(t) *local_sums) {
+    F(t) sums[PAIR_VALUES(MOST_FACTORS)], rows[4 * MOST_FACTORS];
+#pragma unroll
+    for (u32 number = 0; number < PAIR_VALUES(factors); number++) sums[number] = F(zero)();
+    for (u32 row = GLOBAL_ID; row < work.step; row += GLOBAL_SIZE) {
+        sumcheck_bring(factors, 4, work, row, images);
+#pragma unroll
+        for (u32 k = 0; k < factors; k++)
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) rows[4 * k + i] = work.to[k * work.to_stride + i * work.step + row];
+        sumcheck_add_four(factors, sums, rows);
+    }
+    sumcheck_write_pairs(factors, sums, work.partials, local_sums);
+}
+
+#define FIRST_KERNEL(name, groups, factors, values, pass_of)                                                                 \
+    KERNEL_BOUNDED(SUMCHECK_GROUP, groups)                                                                                   \
+    void name(u32 step, u64 from_stride, u64 to_stride, GLOBAL const u32 *table, GLOBAL const F(t) *from, GLOBAL F(t) *to,   \
+              GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {                   \
+        LOCAL u32 images[IMAGES];                                                                                            \
+        LOCAL F(t) sums[SUMCHECK_GROUP];                                                                                     \
+        sumcheck_first_t work = {step, from_stride, to_stride, from, to, partials};                                          \
+        sumcheck_take_images(images, table);                                                                                 \
+        pass_of(factors, work, images, sums);                                                                                \
+        sumcheck_totals_t all = {values, pass, partials, totals, ended, told};                                               \
+        sumcheck_end(GROUPS, all, sums);                                                                                     \
+    }
+
+// Groups that share a multiprocessor, which bounds the registers: as many as of kernels that do not bring columns.
+#ifdef HAS_CLMAD
+#define FIRST_OCCUPANCY(factors) (8 - (factors))
+#else
+#define FIRST_OCCUPANCY(factors) (7 - (factors))
+#endif
+
+FIRST_KERNEL(sumcheck_first_product_2, FIRST_OCCUPANCY(2), 2, 2, sumcheck_first_product)
+FIRST_KERNEL(sumcheck_first_product_3, FIRST_OCCUPANCY(3), 3, 3, sumcheck_first_product)
+FIRST_KERNEL(sumcheck_first_product_4, FIRST_OCCUPANCY(4), 4, 4, sumcheck_first_product)
+FIRST_KERNEL(sumcheck_first_pair_2, PAIR_OCCUPANCY(2), 2, PAIR_VALUES(2), sumcheck_first_pair)
+FIRST_KERNEL(sumcheck_first_pair_3, PAIR_OCCUPANCY(3), 3, PAIR_VALUES(3), sumcheck_first_pair)
+FIRST_KERNEL(sumcheck_first_pair_4, PAIR_OCCUPANCY(4), 4, PAIR_VALUES(4), sumcheck_first_pair)

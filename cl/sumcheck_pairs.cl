@@ -66,6 +66,15 @@ DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
     }
 }
 
+// Values over the group's rows, for its first work-item to write.
+DEVICE void sumcheck_write_pairs(u32 factors, const F(t) *sums, GLOBAL F(t) *partials, LOCAL_POINTER F(t) *local_sums) {
+#pragma unroll
+    for (u32 number = 0; number < PAIR_VALUES(factors); number++) {
+        F(t) sum = sumcheck_group_sum(local_sums, sums[number]);
+        if (LOCAL_ID == 0) partials[GROUP_ID * PAIR_VALUES(factors) + number] = sum;
+    }
+}
+
 // Sums over a quarter of 4·quads rows, of the product of all columns: partials[g·values + v] for group g. Where `folds` is set, `from`
 // has four times as many rows, which are folded to those of `to`; that may be `from`, since a work-item has all rows that it writes.
 DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) *local_sums) {
@@ -85,11 +94,7 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) 
         }
         sumcheck_add_four(factors, sums, rows);
     }
-#pragma unroll
-    for (u32 number = 0; number < PAIR_VALUES(factors); number++) {
-        F(t) sum = sumcheck_group_sum(local_sums, sums[number]);
-        if (LOCAL_ID == 0) work.partials[GROUP_ID * PAIR_VALUES(factors) + number] = sum;
-    }
+    sumcheck_write_pairs(factors, sums, work.partials, local_sums);
 }
 
 // Groups that share a multiprocessor, which bounds the registers (src/sumcheck/plan.rs): by carry-less multiply-add 128 with two

@@ -47,6 +47,7 @@ impl Program {
     }
 
     /// Its name.
+    #[cfg(feature = "cuda")]
     pub(crate) fn name(self) -> &'static str {
         &self.0.name
     }

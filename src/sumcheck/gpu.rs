@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::SumcheckField;
 use super::gpu_columns::{Lying, lying, unslice};
-use super::gpu_convert::{Elements, convert, convert_words, to_ghash};
+use super::gpu_convert::{Elements, convert, to_ghash};
 use super::gpu_memory::{LastRows, Sums, Tables};
 use super::pairs::{self, Pairs};
 use super::plan::{GROUP, Options, Path, Plan, is_binary, sliced_tail};
@@ -22,6 +22,9 @@ use crate::{BackendKind, Error, Result};
 
 /// `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
+/// Kernels by the number of columns, two to four, whose pass brings these from another basis: for one round, and for two.
+const FIRST_PRODUCTS: [&str; 3] = ["sumcheck_first_product_2", "sumcheck_first_product_3", "sumcheck_first_product_4"];
+const FIRST_PAIRS: [&str; 3] = ["sumcheck_first_pair_2", "sumcheck_first_pair_3", "sumcheck_first_pair_4"];
 
 /// Columns on a device between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
@@ -41,6 +44,8 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     last: LastRows<F::Work>,
     /// Of the change of basis, which the device keeps too, but not for certain.
     images: Option<Arc<Buffer>>,
+    /// Whether columns are still in another basis, from which the first pass brings them.
+    brings: bool,
     /// Where a pass is for two rounds.
     pairs: Option<Pairs<F::Work>>,
     /// The caller's memory, or what was the caller's.
@@ -77,8 +82,22 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let tables = if plan.fused { None } else { Some(Tables::new(&mut stream, shape)?) };
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
         let last = LastRows::new(&stream, shape.columns * last_rows, plan.rounds() > u32::from(plan.base_first))?;
-        let mut rounds =
-            Self { stream, program, plan, rows, now, to, base, sums, tables, last, images: None, pairs, columns };
+        let mut rounds = Self {
+            stream,
+            program,
+            plan,
+            rows,
+            now,
+            to,
+            base,
+            sums,
+            tables,
+            last,
+            images: None,
+            brings: false,
+            pairs,
+            columns,
+        };
         rounds.prepare(shape.columns)?;
         Ok(rounds)
     }
@@ -116,25 +135,23 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(())
     }
 
+    /// Changes the basis, or has the first pass do that, if there are kernels that do.
     fn convert(&mut self, columns: usize) -> Result<()> {
         if F::conversion().is_none() {
             return Ok(());
         }
+        self.images = Some(to_ghash(&mut self.stream)?);
+        self.brings = self.plan.fused;
+        if self.brings { Ok(()) } else { self.convert_now(columns) }
+    }
+
+    fn convert_now(&mut self, columns: usize) -> Result<()> {
         let count = columns as u64 * self.rows;
         let items = items(self.plan.groups_for(count));
-        let (now, to) = (self.now.buffer.clone(), self.to.buffer.clone());
-        let all = Elements { count, items, from: &now, to: &to };
+        let all = Elements { count, items, from: &self.now.buffer, to: &self.to.buffer };
+        let images = self.images.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
         // SAFETY: both buffers have all rows of the columns, the field is a binary one, and the table is kept here.
-        self.images = Some(unsafe {
-            if self.program.name().ends_with(name::CLMAD) {
-                // Products cost less than larger tables.
-                convert_words(&mut self.stream, self.program, all)?
-            } else {
-                let table = to_ghash(&mut self.stream)?;
-                convert(&mut self.stream, self.program, &table, all)?;
-                table
-            }
-        });
+        unsafe { convert(&mut self.stream, self.program, images, all)? };
         self.now = self.to.clone();
         Ok(())
     }
@@ -198,6 +215,13 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     /// Folds by two challenges and evaluates in one pass; how many groups did.
     fn pair(&mut self, shape: &Shape<F::Work>, challenges: Option<(F::Work, F::Work)>) -> Result<u32> {
+        if self.brings {
+            return self.first_pass(
+                FIRST_PAIRS,
+                shape.columns,
+                (self.rows / 4, self.plan.pair_groups_for(self.rows / 4)),
+            );
+        }
         let folds = challenges.is_some();
         let quads = if folds { self.rows / 16 } else { self.rows / 4 };
         let (first, second) = challenges.unwrap_or((F::Work::ZERO, F::Work::ZERO));
@@ -216,6 +240,21 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             self.now = self.to.clone();
             self.rows /= 4;
         }
+        Ok(groups)
+    }
+
+    /// The pass over columns that are still in another basis: over so many rows that are evaluated at once, by so many groups; how
+    /// many did.
+    fn first_pass(&mut self, kernels: [&str; 3], columns: usize, (step, groups): (u64, u32)) -> Result<u32> {
+        let images = self.images.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
+        let mut args = vec![Arg::U32(step as u32), Arg::U64(self.now.stride), Arg::U64(self.to.stride)];
+        args.extend([&**images, &*self.now.buffer, &*self.to.buffer].map(mem));
+        args.extend(self.sums.next_pass());
+        // SAFETY: the arguments are those of the kernel; columns have twice `step` rows, or four times where it is for two rounds, for
+        // which `to` has room, and there is a partial sum for each group and value.
+        unsafe { self.program.launch(&mut self.stream, kernels[columns - 2], items(groups), GROUP, &args)? };
+        self.now = self.to.clone();
+        self.brings = false;
         Ok(groups)
     }
 
@@ -253,6 +292,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     /// Folds and evaluates in one pass; how many groups did.
     fn product(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
+        if self.brings {
+            let half = self.rows / 2;
+            return self.first_pass(FIRST_PRODUCTS, shape.columns, (half, self.plan.groups_for(half)));
+        }
         let folds = challenge.is_some();
         let half = if folds { self.rows / 4 } else { self.rows / 2 };
         let r = challenge.unwrap_or(F::Work::ZERO);
@@ -338,6 +381,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         challenge: Option<F::Work>,
         abort: Abort<'_>,
     ) -> Result<Rows<'static, F::Work>> {
+        if self.brings {
+            self.brings = false;
+            self.convert_now(columns)?;
+        }
         let first = self.take_first();
         self.fold_unless_none(columns, first)?;
         match (self.out_of_base(columns, challenge)?, self.last.host.on_device(0)) {

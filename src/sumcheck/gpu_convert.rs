@@ -5,15 +5,13 @@ use std::sync::Arc;
 use super::plan::GROUP;
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
-use crate::field::ghash::Ghash;
 use crate::field::isomorphism;
 use crate::field::linear::LinearMap;
-use crate::field::tower::Tower;
 use crate::program::{Program, mem};
 
-/// Places of `sumcheck_convert`, and the bits of each; the same of a word, for `sumcheck_convert_words`.
-const PLACES: (u32, u32) = (32, 4);
-const PLACES_OF_A_WORD: (u32, u32) = (7, 5);
+/// `PLACES` and `PLACE_BITS` of `cl/sumcheck_convert.cl`.
+const PLACES: u32 = 26;
+const PLACE_BITS: u32 = 5;
 
 /// Elements, one after the other, and the work-items for them.
 #[derive(Clone, Copy)]
@@ -26,12 +24,12 @@ pub(super) struct Elements<'a> {
 
 /// The table for [`convert`] to GHASH's basis. It is to be kept until what is queued with it has run.
 pub(super) fn to_ghash(stream: &mut Stream) -> Result<Arc<Buffer>> {
-    table(stream, PLACES, "to GHASH", isomorphism::to_ghash())
+    table(stream, "to GHASH", isomorphism::to_ghash())
 }
 
 /// The same the other way.
 pub(super) fn to_tower(stream: &mut Stream) -> Result<Arc<Buffer>> {
-    table(stream, PLACES, "to the tower", isomorphism::to_tower())
+    table(stream, "to the tower", isomorphism::to_tower())
 }
 
 /// Queues a change of basis by a table.
@@ -44,29 +42,16 @@ pub(super) unsafe fn convert(stream: &mut Stream, program: Program, table: &Buff
     unsafe { program.launch(stream, "sumcheck_convert", all.items, GROUP, &args) }
 }
 
-/// Queues a change of basis out of the tower by a table for one of four words, and products; that table, which is to be kept until
-/// this has run.
-///
-/// # Safety
-/// As [`convert`].
-pub(super) unsafe fn convert_words(stream: &mut Stream, program: Program, all: Elements<'_>) -> Result<Arc<Buffer>> {
-    let table = table(stream, PLACES_OF_A_WORD, "word to GHASH", isomorphism::to_ghash())?;
-    let factors = [32, 64, 96].map(|place| Ghash::from(Tower(1 << place)));
-    let mut args = vec![Arg::U64(all.count)];
-    args.extend(factors.each_ref().map(|factor| Arg::Value(std::ptr::from_ref(factor).cast(), size_of::<Ghash>())));
-    args.extend([&*table, all.from, all.to].map(mem));
-    // SAFETY: the arguments are those of the kernel, and the caller says what buffers have.
-    unsafe { program.launch(stream, "sumcheck_convert_words", all.items, GROUP, &args)? };
-    Ok(table)
-}
-
-/// A map's images of all bits at places of so many each, kept on the device between proofs.
-fn table(stream: &mut Stream, (places, bits): (u32, u32), name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
+/// Images of what the bits of a place may be, kept on the device between proofs: their first words, their second words and so on,
+/// place by place.
+fn table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
     let device = stream.device().clone();
     device.table(format!("sumcheck {name}").into_bytes(), || {
-        let image = |place: u32, value: u128| map.apply(value << (bits * place)).to_le_bytes();
-        let of_place = |place: u32| (0..1 << bits).map(move |value| image(place, value));
-        let images: Vec<[u8; 16]> = (0..places).flat_map(of_place).collect();
+        let image = |place: u32, value: u128| map.apply(value << (PLACE_BITS * place)).to_le_bytes();
+        let word = |image: [u8; 16], word: usize| image.as_chunks::<4>().0[word];
+        let plane = |place, number| (0..1 << PLACE_BITS).map(move |value| word(image(place, value), number));
+        let planes = (0..PLACES).flat_map(|place| (0..4).map(move |number| (place, number)));
+        let images: Vec<[u8; 4]> = planes.flat_map(|(place, number)| plane(place, number)).collect();
         let buffer = stream.allocate(images.as_flattened().len())?;
         stream.upload(&buffer, images.as_flattened())?;
         stream.wait(None)?;
@@ -79,6 +64,8 @@ mod tests {
     use super::*;
     use crate::Accelerator;
     use crate::field::DeviceVector;
+    use crate::field::ghash::Ghash;
+    use crate::field::tower::Tower;
     use crate::kernels::{Family, name};
 
     #[test]
@@ -97,20 +84,14 @@ mod tests {
             let mut stream = device.stream().expect("stream");
             let from = DeviceVector::upload(&mut stream, &tower).expect("memory");
             let program = Program::of(Family::Sumcheck, name::GHASH).expect("there");
-            let results = [0, 1].map(|_| DeviceVector::<Ghash>::allocate(&stream, tower.len()).expect("memory"));
-            let all = |to| Elements { count: tower.len() as u64, items: 256, from: from.buffer(), to };
-            let by_places = to_ghash(&mut stream).expect("memory");
-            // SAFETY: all vectors are of the same length.
-            let by_words = unsafe {
-                convert(&mut stream, program, &by_places, all(results[0].buffer())).expect("launched");
-                convert_words(&mut stream, program, all(results[1].buffer())).expect("launched")
-            };
-            for result in &results {
-                let mut there = vec![Ghash(0); tower.len()];
-                result.download(&mut stream, &mut there).expect("download");
-                assert!(there == expected);
-            }
-            drop(by_words);
+            let there = DeviceVector::<Ghash>::allocate(&stream, tower.len()).expect("memory");
+            let all = Elements { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
+            let images = to_ghash(&mut stream).expect("memory");
+            // SAFETY: both vectors are of the same length.
+            unsafe { convert(&mut stream, program, &images, all).expect("launched") };
+            let mut result = vec![Ghash(0); tower.len()];
+            there.download(&mut stream, &mut result).expect("download");
+            assert!(result == expected);
             ran += 1;
         }
         println!("changes of basis on {ran} backends");
