@@ -16,9 +16,13 @@
 // Most factors of the products below.
 #define MOST_FACTORS 4
 
-DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, F(t) r) {
+#ifndef SUMCHECK_FIXED
+typedef F(t) sumcheck_challenge_t;
+
+DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, sumcheck_challenge_t r) {
     return F(add)(low, F(mul)(r, F(sub)(high, low)));
 }
+#endif
 
 // The sum of all work-items' values, for the first of them.
 DEVICE F(t) sumcheck_group_sum(LOCAL_POINTER F(t) *sums, F(t) value) {
@@ -84,7 +88,7 @@ void sumcheck_tell(u32 pass, GLOBAL u32 *told) {
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
 KERNEL(SUMCHECK_GROUP)
-void sumcheck_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from,
+void sumcheck_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,
                    GLOBAL F(t) *to) {
     for (u32 column = 0; column < columns; column++) {
         GLOBAL const F(t) *rows = from + column * from_stride;
@@ -194,7 +198,7 @@ DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(
 typedef struct {
     u32 pairs, folds;
     u64 from_stride, to_stride;
-    F(t) r;
+    sumcheck_challenge_t r;
     GLOBAL const F(t) *from;
     GLOBAL F(t) *to, *partials;
 } sumcheck_product_t;
@@ -227,8 +231,8 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
 
 #define PRODUCT_KERNEL(name, factors)                                                                                 \
     KERNEL(SUMCHECK_GROUP)                                                                                            \
-    void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, F(t) r, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
-              GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {            \
+    void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,  \
+              GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {            \
         LOCAL F(t) sums[SUMCHECK_GROUP];                                                                              \
         sumcheck_product_t work;                                                                                      \
         work.pairs = pairs;                                                                                           \

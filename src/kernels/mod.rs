@@ -24,7 +24,8 @@ use sources::{
     FIELD_EXTENSION, FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE,
     FIELD2, FIELD31, GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES,
     INVERT_GROUP, MSM, NTT, NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE,
-    SUMCHECK_CONVERT, SUMCHECK_PAIRS, SUMCHECK_PRIME, SUMCHECK_SLICED, VECTOR, WORDS_PTX,
+    SUMCHECK_CONVERT, SUMCHECK_LIMBS, SUMCHECK_PAIRS, SUMCHECK_PRIME, SUMCHECK_SLICED, SUMCHECK_WORDS, VECTOR,
+    WORDS_PTX,
 };
 
 /// The two languages that the portable source is compiled as.
@@ -305,6 +306,7 @@ impl Module {
             Family::Plonk => PLONK_FIELD,
             Family::Columns => &[FIELD_ENCODING],
             Family::Gemm => FIELD_LAZY,
+            Family::Sumcheck => SUMCHECK_LIMBS,
             _ if self.decodes() => &[FIELD_ENCODING],
             _ => &[],
         }
@@ -337,7 +339,13 @@ impl Module {
             }
             Family::Sumcheck => {
                 let base = self.extension.is_some().then_some(SUMCHECK_BASE);
-                [SUMCHECK_PRIME, SUMCHECK].into_iter().chain(base).for_each(|part| text.push_str(part));
+                let sums = self.field.is_words().then_some(SUMCHECK_WORDS);
+                [SUMCHECK_PRIME]
+                    .into_iter()
+                    .chain(sums)
+                    .chain([SUMCHECK])
+                    .chain(base)
+                    .for_each(|part| text.push_str(part));
             }
             Family::SumcheckSliced => SUMCHECK_SLICED.iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),

@@ -64,8 +64,10 @@ pub const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 pub const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
 /// Two rounds a pass, over a binary field.
 pub const SUMCHECK_PAIRS: &str = include_str!("../../cl/sumcheck_pairs.cl");
-/// Sums of products of a prime field; of a binary one, its arithmetic has them.
 pub const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
+/// Sums of products and folds of a prime field of many limbs, as part of it; of others; of a binary one, its arithmetic has them.
+pub const SUMCHECK_LIMBS: &[&str] = &[FIELD_LAZY[0], SHOUP[0], SHOUP[1], include_str!("../../cl/sumcheck_limbs.cl")];
+pub const SUMCHECK_WORDS: &str = include_str!("../../cl/sumcheck_words.cl");
 /// Columns over the field that is extended.
 pub const SUMCHECK_BASE: &str = include_str!("../../cl/sumcheck_base.cl");
 pub const FIELD_EXTENSION: &str = include_str!("../../cl/field_extension.cl");

@@ -8,17 +8,18 @@ use ff::Field;
 use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::SumcheckField;
+use super::gpu_challenge::Challenge;
 use super::gpu_columns::{Lying, lying, unslice};
 use super::gpu_convert::{Elements, convert, to_ghash};
 use super::gpu_memory::{LastRows, Sums, Tables};
 use super::pairs::{self, Pairs};
-use super::plan::{GROUP, Options, Path, Plan, is_binary, sliced_tail};
+use super::plan::{GROUP, Plan};
 use super::shape::Shape;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{DeviceVector, Element};
 use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
-use crate::{BackendKind, Error, Result};
+use crate::{Error, Result};
 
 /// `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
@@ -298,10 +299,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         }
         let folds = challenge.is_some();
         let half = if folds { self.rows / 4 } else { self.rows / 2 };
-        let r = challenge.unwrap_or(F::Work::ZERO);
+        let r = Challenge::new(self.program, challenge.unwrap_or(F::Work::ZERO));
         let mut args = [half as u32, u32::from(folds)].map(Arg::U32).to_vec();
         args.extend([self.now.stride, self.to.stride].map(Arg::U64));
-        args.push(value(&r));
+        args.push(r.arg());
         args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
         args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
@@ -361,9 +362,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// The kernel is one that folds, and behind `to` there is room for half of the rows, so many from one column to the next.
     unsafe fn fold_into(&mut self, kernel: &str, columns: usize, challenge: F::Work, to: (Arg, u64)) -> Result<()> {
         let half = self.rows / 2;
+        let challenge = Challenge::new(self.program, challenge);
         let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
         args.extend([self.now.stride, to.1].map(Arg::U64));
-        args.extend([value(&challenge), mem(&self.now.buffer), to.0]);
+        args.extend([challenge.arg(), mem(&self.now.buffer), to.0]);
         let items = items(self.plan.groups_for(half));
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows, and the caller says what `to` has.
         unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args) }
@@ -430,60 +432,4 @@ pub(super) fn value<W: Element>(element: &W) -> Arg {
 /// The kernel for the product of so many columns, two to four.
 fn product_kernel(columns: usize) -> &'static str {
     ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"][columns - 2]
-}
-
-/// The kernels of a path: of the one that is asked for, or the fastest that is there; and why that is not another.
-pub(super) fn kernels<F: SumcheckField>(
-    device: &Device,
-    variables: u32,
-    options: &Options,
-) -> Result<(Path, Program, Vec<String>)> {
-    let portable = Program::of(Family::Sumcheck, F::Work::NAME)?;
-    if options.path == Some(Path::Bitsliced) {
-        return match sliced_tail(options) {
-            tail if variables > tail => {
-                Ok((Path::Bitsliced, Program::of(Family::SumcheckSliced, name::TOWER)?, Vec::new()))
-            }
-            tail => Ok((Path::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")])),
-        };
-    }
-    let wanted = options.path != Some(Path::Portable) && is_binary::<F>();
-    match wanted.then(|| clmad::<F>(device)) {
-        None => Ok((Path::Portable, portable, Vec::new())),
-        Some(Ok(program)) => Ok((Path::Clmad, program, Vec::new())),
-        Some(Err(error)) if options.path.is_some() => Err(error),
-        Some(Err(error)) => Ok((Path::Portable, portable, vec![error.to_string()])),
-    }
-}
-
-/// # Errors
-/// The device has no carry-less multiply-add, kernels with it were not built in, or the driver refuses them.
-fn clmad<F: SumcheckField>(device: &Device) -> Result<Program> {
-    let info = device.info();
-    if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
-        return Err(no_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
-    }
-    let program = Program::of(Family::Sumcheck, &format!("{}_{}", F::Work::NAME, name::CLMAD))?;
-    if let Some(note) = missing(program) {
-        return Err(no_clmad(device, "kernels that were built in", note));
-    }
-    program.make_ready(device, "sumcheck_fold").map(|()| program)
-}
-
-fn no_clmad(device: &Device, expected: &str, actual: &str) -> Error {
-    let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
-    Error::Unavailable { backend: device.info().backend, reason }
-}
-
-/// Why a module was not built in.
-#[cfg(feature = "cuda")]
-fn missing(program: Program) -> Option<&'static str> {
-    use crate::backend::cuda;
-    (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
-#[cfg(not(feature = "cuda"))]
-fn missing(_: Program) -> Option<&'static str> {
-    Some("none without the feature cuda")
 }

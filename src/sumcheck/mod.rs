@@ -34,9 +34,11 @@ mod field;
 #[cfg(feature = "plonky3")]
 mod field_plonky3;
 mod gpu;
+mod gpu_challenge;
 mod gpu_columns;
 mod gpu_convert;
 mod gpu_memory;
+mod gpu_path;
 mod gpu_sliced;
 mod message;
 mod pairs;

@@ -9,8 +9,9 @@ use super::columns::{Columns, HostColumn, Slices};
 use super::cpu::Rows;
 use super::cpu_base::BaseRows;
 use super::field::SumcheckField;
-use super::gpu::{self, Rounds};
+use super::gpu::Rounds;
 use super::gpu_columns::place;
+use super::gpu_path::kernels;
 use super::gpu_sliced::SlicedRounds;
 use super::message::{Message, evaluate};
 use super::plan::{Explanation, Options, Path, Plan, check_path};
@@ -166,7 +167,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
-        let (path, program, reasons) = gpu::kernels::<F>(device, claim.variables(), options)?;
+        let (path, program, reasons) = kernels::<F>(device, claim.variables(), options)?;
         let plan = if path == Path::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
         let options = Options { path: Some(path), ..*options };
         let plan = plan(&shape, place(&columns), device.info().compute_units, &options);
