@@ -24,18 +24,41 @@ DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, sumcheck_challenge_t r) {
 }
 #endif
 
-// The sum of all work-items' values, for the first of them.
-DEVICE F(t) sumcheck_group_sum(LOCAL_POINTER F(t) *sums, F(t) value) {
-    sums[LOCAL_ID] = value;
-    BARRIER();
-    for (u32 width = SUMCHECK_GROUP / 2; width > 0; width >>= 1) {
-        if (LOCAL_ID < width) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + width]);
-        if (width > 32) BARRIER();
-        else WARP_BARRIER();
+// The sum of the values of each 32 work-items, for the first of them. `sums`: room for these 32.
+DEVICE F(t) sumcheck_sum_of_lanes(LOCAL_POINTER F(t) *sums, F(t) value) {
+    u32 lane = LOCAL_ID % 32;
+    sums[lane] = value;
+    WARP_BARRIER();
+    for (u32 width = 16; width > 0; width >>= 1) {
+        if (lane < width) sums[lane] = value = F(add)(value, sums[lane + width]);
+        WARP_BARRIER();
     }
-    value = sums[0];
-    BARRIER();
     return value;
+}
+
+// Values that a group adds up at once: each 32 work-items add up one.
+#define SUMS_AT_ONCE (SUMCHECK_GROUP / 32)
+#define ROOM_FOR_SUMS(count) (SUMCHECK_GROUP * ((count) < SUMS_AT_ONCE ? (count) : SUMS_AT_ONCE))
+
+// Of so many values that each work-item has, the sums over the group. `sums`: ROOM_FOR_SUMS.
+DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, LOCAL_POINTER F(t) *sums) {
+    u32 lane = LOCAL_ID % 32, mine = LOCAL_ID / 32;
+#pragma unroll
+    for (u32 first = 0; first < count; first += SUMS_AT_ONCE) {
+        u32 at_once = count - first < SUMS_AT_ONCE ? count - first : SUMS_AT_ONCE;
+#pragma unroll
+        for (u32 i = 0; i < at_once; i++) sums[i * SUMCHECK_GROUP + LOCAL_ID] = values[first + i];
+        BARRIER();
+        LOCAL_POINTER F(t) *of_mine = sums + (mine < at_once ? mine : 0) * SUMCHECK_GROUP;
+        F(t) sum = of_mine[lane];
+#pragma unroll
+        for (u32 i = 32; i < SUMCHECK_GROUP; i += 32) sum = F(add)(sum, of_mine[lane + i]);
+        // All have read what they write over.
+        BARRIER();
+        sum = sumcheck_sum_of_lanes(sums + 32 * mine, sum);
+        if (lane == 0 && mine < at_once) to[first + mine] = sum;
+        BARRIER();
+    }
 }
 
 // Where sums over all groups go.
@@ -54,16 +77,11 @@ DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER
         u32 point = first + LOCAL_ID / 32;
         F(t) sum = F(zero)();
         if (point < all.points)
-#pragma unroll 4
+#pragma unroll 8
             for (u32 group = lane; group < groups; group += 32)
                 sum = F(add)(sum, all.partials[group * all.points + point]);
-        sums[LOCAL_ID] = sum;
-        WARP_BARRIER();
-        for (u32 width = 16; width > 0; width >>= 1) {
-            if (lane < width) sums[LOCAL_ID] = F(add)(sums[LOCAL_ID], sums[LOCAL_ID + width]);
-            WARP_BARRIER();
-        }
-        if (lane == 0 && point < all.points) all.totals[point] = sums[LOCAL_ID];
+        sum = sumcheck_sum_of_lanes(sums + LOCAL_ID / 32 * 32, sum);
+        if (lane == 0 && point < all.points) all.totals[point] = sum;
     }
 }
 
@@ -156,8 +174,7 @@ void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u
             value = F(mul)(value, sumcheck_weight(weights + low_at, weights + high_at, low_log, row));
         sum = F(add)(sum, value);
     }
-    sum = sumcheck_group_sum(sums, sum);
-    if (LOCAL_ID == 0) partials[GROUP_ID] = sum;
+    sumcheck_write_sums(1, &sum, partials + GROUP_ID, sums);
     sumcheck_end(GROUPS / points, all, sums);
 }
 
@@ -185,13 +202,12 @@ DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, 
     }
 }
 
-// Values over the group's rows, for its first work-item to write.
+// Values over the group's rows.
 DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_POINTER F(t) *local_sums) {
+    F(t) values[MOST_FACTORS];
 #pragma unroll
-    for (u32 point = 0; point < factors; point++) {
-        F(t) sum = sumcheck_group_sum(local_sums, F(sum_value)(sums[point]));
-        if (LOCAL_ID == 0) partials[GROUP_ID * factors + point] = sum;
-    }
+    for (u32 point = 0; point < factors; point++) values[point] = F(sum_value)(sums[point]);
+    sumcheck_write_sums(factors, values, partials + GROUP_ID * factors, local_sums);
 }
 
 // What is summed, and what is folded before.
@@ -233,7 +249,7 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
     KERNEL(SUMCHECK_GROUP)                                                                                            \
     void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,  \
               GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {            \
-        LOCAL F(t) sums[SUMCHECK_GROUP];                                                                              \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(factors)];                                                                      \
         sumcheck_product_t work;                                                                                      \
         work.pairs = pairs;                                                                                           \
         work.folds = folds;                                                                                           \

@@ -100,7 +100,7 @@ DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_POINTE
             for (u32 i = 0; i < 4; i++) rows[4 * k + i] = work.to[k * work.to_stride + i * work.step + row];
         sumcheck_add_four(factors, sums, rows);
     }
-    sumcheck_write_pairs(factors, sums, work.partials, local_sums);
+    sumcheck_write_sums(PAIR_VALUES(factors), sums, work.partials + GROUP_ID * PAIR_VALUES(factors), local_sums);
 }
 
 #define FIRST_KERNEL(name, groups, factors, values, pass_of)                                                                 \
@@ -108,7 +108,7 @@ DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_POINTE
     void name(u32 step, u64 from_stride, u64 to_stride, GLOBAL const u32 *table, GLOBAL const F(t) *from, GLOBAL F(t) *to,   \
               GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {                   \
         LOCAL u32 images[IMAGES];                                                                                            \
-        LOCAL F(t) sums[SUMCHECK_GROUP];                                                                                     \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(values)];                                                                              \
         sumcheck_first_t work = {step, from_stride, to_stride, from, to, partials};                                          \
         sumcheck_take_images(images, table);                                                                                 \
         pass_of(factors, work, images, sums);                                                                                \

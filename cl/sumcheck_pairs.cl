@@ -66,15 +66,6 @@ DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
     }
 }
 
-// Values over the group's rows, for its first work-item to write.
-DEVICE void sumcheck_write_pairs(u32 factors, const F(t) *sums, GLOBAL F(t) *partials, LOCAL_POINTER F(t) *local_sums) {
-#pragma unroll
-    for (u32 number = 0; number < PAIR_VALUES(factors); number++) {
-        F(t) sum = sumcheck_group_sum(local_sums, sums[number]);
-        if (LOCAL_ID == 0) partials[GROUP_ID * PAIR_VALUES(factors) + number] = sum;
-    }
-}
-
 // Sums over a quarter of 4·quads rows, of the product of all columns: partials[g·values + v] for group g. Where `folds` is set, `from`
 // has four times as many rows, which are folded to those of `to`; that may be `from`, since a work-item has all rows that it writes.
 DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) *local_sums) {
@@ -94,7 +85,7 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) 
         }
         sumcheck_add_four(factors, sums, rows);
     }
-    sumcheck_write_pairs(factors, sums, work.partials, local_sums);
+    sumcheck_write_sums(PAIR_VALUES(factors), sums, work.partials + GROUP_ID * PAIR_VALUES(factors), local_sums);
 }
 
 // Groups that share a multiprocessor, which bounds the registers (src/sumcheck/plan.rs): by carry-less multiply-add 128 with two
@@ -110,7 +101,7 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) 
     void name(u32 quads, u32 folds, u64 from_stride, u64 to_stride, F(t) first, F(t) second, F(t) both,                     \
               GLOBAL const F(t) *from, GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals,               \
               GLOBAL u32 *ended, GLOBAL u32 *told) {                                                                        \
-        LOCAL F(t) sums[SUMCHECK_GROUP];                                                                                    \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(PAIR_VALUES(factors))];                                                               \
         sumcheck_challenges_t r = {first, second, both};                                                                    \
         sumcheck_pair_t work = {quads, folds, from_stride, to_stride, r, from, to, partials};                               \
         sumcheck_pair(factors, work, sums);                                                                                 \
