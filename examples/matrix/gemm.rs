@@ -24,9 +24,10 @@ pub fn measure<F: DenseField>(
     let (a, b, small) = (elements::<F>(size * size, 1), elements::<F>(size * size, 2), bytes(size * size, 3));
     let mut outcomes = Vec::new();
     for way in ways(accelerator, compare)? {
-        outcomes.extend(product::<F, F>(&way, (&a, &b), size, runs)?);
-        outcomes.extend(product::<i8, F>(&way, (&small, &b), size, runs)?);
+        outcomes.extend(product::<F, F, F>(&way, (&a, &b), size, runs)?);
+        outcomes.extend(product::<i8, F, F>(&way, (&small, &b), size, runs)?);
         if way.2.is_none() {
+            outcomes.extend(product::<i8, i8, F>(&way, (&small, &small), size, runs)?);
             outcomes.push(vector(&way, (&a, &b[..size]), size, runs)?);
         }
     }
@@ -46,29 +47,34 @@ fn ways(accelerator: &Accelerator, compare: bool) -> Result<Vec<Way>, Failure> {
     Ok(ways)
 }
 
-/// Nothing where the method that is asked for is not there: that is printed.
-fn product<A: Times<F, Product = F>, F: DenseField>(
+/// Checked over F. Nothing where the method that is asked for is not there: that is printed.
+fn product<A, B, F>(
     (name, accelerator, method): &Way,
-    (a, b): (&[A], &[F]),
+    (a, b): (&[A], &[B]),
     size: usize,
     runs: u32,
-) -> Result<Option<Outcome>, Failure> {
+) -> Result<Option<Outcome>, Failure>
+where
+    A: Times<B, Product: Times<F, Product = F>> + Times<F, Product = F>,
+    B: Times<F, Product = F>,
+    F: DenseField,
+{
     let (a, b) = (Dense::upload(accelerator, a, size, size)?, Dense::upload(accelerator, b, size, size)?);
     let options = Options { method: *method, bytes: None };
     let explanation = match a.explain(&b, &options) {
         Ok(explanation) => explanation,
         Err(error) => {
-            println!("left out: {name}, {} times {}: {error}", A::NAME, <F as Entry>::NAME);
+            println!("left out: {name}, {} times {}: {error}", A::NAME, B::NAME);
             return Ok(None);
         }
     };
     println!("{name}: {explanation}");
     let (c, first, median) = timed(runs, || Ok(a.multiply(&b, &options, None)?))?;
-    let verdict = c.check_product::<F, _, _>(&a, &b, rounds::<F>(), &mut ChaCha8Rng::seed_from_u64(9))?;
+    let verdict = c.check_product::<F, A, B>(&a, &b, rounds::<F>(), &mut ChaCha8Rng::seed_from_u64(9))?;
     if let Some(row) = verdict.wrong_row {
         return Err(format!("{name}: row {row} of the product is wrong").into());
     }
-    let way = format!("{name}: {} · {} by {}", A::NAME, <F as Entry>::NAME, explanation.method);
+    let way = format!("{name}: {} · {} by {}", A::NAME, B::NAME, explanation.method);
     Ok(Some(outcome(way, c.report(), (first, median), format!("Freivalds, 2^-{}", verdict.error_bits))))
 }
 

@@ -40,7 +40,7 @@ pub struct Options {
     pub tail: Option<u32>,
     /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for products of two to four columns of
     /// a binary field. They read columns half as often; one more round may run on the host then. By default it is two on the path
-    /// [`Path::Clmad`], for four columns from 2^25 rows on, and else one.
+    /// [`Path::Clmad`], for four columns from 2^25 rows of GHASH's field on, and else one.
     pub rounds_a_pass: Option<u32>,
 }
 
@@ -57,7 +57,7 @@ const MOST_GROUPS: u32 = 4096;
 /// Groups for each compute unit: enough to hide that memory is far.
 const GROUPS_A_UNIT: u32 = 8;
 /// Variables from which on passes for two rounds take less time with four columns, whose work-items have so many registers that few
-/// run at once (benches/notes/sumcheck.md). With fewer columns they always do.
+/// run at once (benches/notes/sumcheck.md). With fewer columns they always do, and never where the first pass changes the basis too.
 const FOUR_COLUMNS_PAY_FROM: u32 = 25;
 /// Most factors of a product whose rounds have a kernel of their own, and the fewest.
 const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
@@ -106,7 +106,7 @@ impl Plan {
     pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let rows = 1u64 << shape.variables;
         let fused = has_kernel(shape);
-        let pairs = takes_pairs(shape, options);
+        let pairs = takes_pairs::<F>(shape, options);
         let tail = options.tail.unwrap_or(TAIL);
         let is_base = matches!(place, Place::HostBase | Place::KeptBase);
         let base_first = is_base && fused && shape.variables > tail;
@@ -197,8 +197,8 @@ impl<F: SumcheckField> Claim<F> {
 }
 
 /// Whether passes are for two rounds.
-fn takes_pairs<W: WorkField>(shape: &Shape<W>, options: &Options) -> bool {
-    let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM;
+fn takes_pairs<F: SumcheckField>(shape: &Shape<F::Work>, options: &Options) -> bool {
+    let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM && F::conversion().is_none();
     let chosen = options.path == Some(Path::Clmad) && pays;
     options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
 }
