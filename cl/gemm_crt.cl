@@ -99,3 +99,23 @@ void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, 
     }
 }
 
+// Bytes that lie column by column, each its own residue, row by row: of a group 32 rows and 128 k, as many words. k is padded to whole
+// groups. A row of local memory has one word more, so that what 32 work-items write lies in banks of its own.
+#define TURN_ROWS 32
+#define TURN_WORDS 32
+
+KERNEL(CRT_GROUP)
+void crt_turn_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL u32 *out) {
+    LOCAL u32 words[TURN_ROWS * (TURN_WORDS + 1)];
+    LOCAL_POINTER u8 *bytes = (LOCAL_POINTER u8 *)words;
+    gemm_view_t view = GEMM_TAKE(a);
+    u32 across = quads / TURN_WORDS, lane = LOCAL_ID % 32, first = LOCAL_ID / 32;
+    u32 row = GROUP_ID / across * TURN_ROWS, quad = GROUP_ID % across * TURN_WORDS;
+    _Pragma("unroll 8") for (u32 i = first; i < 4 * TURN_WORDS; i += CRT_GROUP / 32) {
+        bool inside = row + lane < rows && 4 * quad + i < inner;
+        bytes[4 * (TURN_WORDS + 1) * lane + i] = inside ? a[gemm_at(view, row + lane, 4 * quad + i)] : 0;
+    }
+    BARRIER();
+    for (u32 i = first; i < TURN_ROWS; i += CRT_GROUP / 32)
+        out[(u64)(row + i) * quads + quad + lane] = words[(TURN_WORDS + 1) * i + lane];
+}

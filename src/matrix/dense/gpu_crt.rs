@@ -7,6 +7,7 @@ use super::crt::{Basis, Constants, Operand, Prime};
 use super::entry::Kind;
 use super::lying::{Lying, in_turn};
 use super::plan::{Pieces, Plan, Problem, TENSOR_TILE};
+use super::view::View;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
@@ -15,6 +16,8 @@ use crate::{BackendKind, Error, Result};
 /// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/int8_residues.cuh`.
 const GROUP: u32 = 128;
 const TENSOR_GROUP: u32 = 256;
+/// Rows and k of a group of `crt_turn_bytes`.
+const TURNED_AT_ONCE: (usize, usize) = (32, 128);
 /// Products of bytes a second of an H200's mma.sync.
 const RATE: f64 = 500e12;
 /// Local memory of a group's stages: `cuda/gemm_int8.cu` has four of 32 k, `cuda/gemm_int8_wgmma.cu` four of 128.
@@ -64,6 +67,8 @@ struct Work<'a> {
     program: Program,
     tensor: Tensor,
     basis: Basis,
+    /// Whether factors are bytes, which are their own residues.
+    bytes: bool,
     pieces: Pieces,
     operands: [Operand; 2],
     /// The table of moduli, and what residues count, on the device.
@@ -91,7 +96,8 @@ pub(super) fn residues(
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
     let tables = tables(stream, (field, &problem.prime), basis, raw)?;
     let (program, tensor) = (Program::of(Family::Gemm, field)?, Tensor::new(&device)?);
-    let work = Work { program, tensor, basis, pieces, operands, tables, abort };
+    let is_bytes = plan.basis.is_none();
+    let work = Work { program, tensor, basis, bytes: is_bytes, pieces, operands, tables, abort };
     work.all(stream, [a, b, c])
 }
 
@@ -116,23 +122,58 @@ impl Work<'_> {
     fn all(&self, stream: &mut Stream, [a, b, c]: [Lying<'_>; 3]) -> Result<()> {
         let Pieces { rows, columns, depth, .. } = self.pieces;
         let products = self.basis.products();
-        let [of_a, of_b] = [rows, columns].map(|side| stream.scratch(products * side * depth));
-        let (of_a, of_b, of_c) = (of_a?, of_b?, stream.scratch(products * rows * columns)?);
+        let room = |side: usize| stream.scratch(products * side * depth);
+        let (own_a, own_b) = (room(rows)?, room(columns)?);
+        let of_c = stream.scratch(if c.kind == Kind::Word { 0 } else { products * rows * columns })?;
         for column in (0..b.view.columns).step_by(columns) {
             let range = column..(column + columns).min(b.view.columns);
             let b = Lying { view: b.view.block(0..b.view.rows, range.clone())?.transposed(), ..b };
-            self.take(stream, b, self.operands[1], columns, &of_b)?;
+            let of_b = self.taken(stream, b, (self.operands[1], columns), &own_b)?;
             for row in (0..a.view.rows).step_by(rows) {
                 let down = row..(row + rows).min(a.view.rows);
-                self.take(stream, a.rows(down.clone())?, self.operands[0], rows, &of_a)?;
+                let of_a = self.taken(stream, a.rows(down.clone())?, (self.operands[0], rows), &own_a)?;
                 let c = Lying { view: c.view.block(down, range.clone())?, ..c };
-                self.multiply(stream, [&of_a, &of_b, &of_c], c)?;
+                self.multiply(stream, [of_a, of_b, &of_c], c)?;
                 if c.kind != Kind::Word {
                     self.join(stream, &of_c, c)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Where residues of a factor's rows are, so many with padding: in its own memory, if it lies as the tensor cores read it.
+    fn taken<'b>(
+        &self,
+        stream: &mut Stream,
+        a: Lying<'b>,
+        (operand, padded): (Operand, usize),
+        own: &'b Buffer,
+    ) -> Result<&'b Buffer> {
+        let depth = self.pieces.depth;
+        let View { rows, columns, first, row_step, column_step } = a.view;
+        if self.bytes && (rows, columns, first, row_step, column_step) == (padded, depth, 0, depth, 1) {
+            return Ok(a.buffer);
+        }
+        if self.bytes && row_step == 1 {
+            self.turn(stream, a, padded, own)
+        } else {
+            self.take(stream, a, operand, padded, own)
+        }?;
+        Ok(own)
+    }
+
+    /// Bytes that lie column by column, so many rows with padding.
+    fn turn(&self, stream: &mut Stream, a: Lying<'_>, padded: usize, to: &Buffer) -> Result<()> {
+        let quads = self.pieces.depth / 4;
+        let numbers = [a.view.rows, a.view.columns, quads].map(|number| Arg::U32(number as u32));
+        let args = [&numbers[..], &a.args(), &[mem(to)]].concat();
+        let groups = padded / TURNED_AT_ONCE.0 * (self.pieces.depth / TURNED_AT_ONCE.1);
+        let items = groups as u64 * u64::from(GROUP);
+        // SAFETY: the arguments are those of the kernel; the view lies in its buffer, and there is a byte for each padded row and k.
+        in_turn(stream, Duration::ZERO, self.abort, |stream| unsafe {
+            self.program.launch(stream, "crt_turn_bytes", items, GROUP, &args)
+        })
     }
 
     /// Residues of a factor's rows, so many with padding.
@@ -210,7 +251,6 @@ mod tests {
     use super::*;
     use crate::Accelerator;
     use crate::field::{as_bytes, as_bytes_mut};
-    use crate::matrix::dense::view::View;
 
     const SIZES: [usize; 3] = [5, 7, 6];
 
@@ -269,7 +309,7 @@ mod tests {
         let tables = tables(&mut stream, (F::NAME, &prime), basis, raw).expect("tables");
         // The tensor cores are not asked.
         let tensor = Tensor { program, local_bytes: 0, groups: 1 };
-        let work = Work { program, tensor, basis, pieces, operands, tables, abort: None };
+        let work = Work { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
         let lying = |buffer, view| Lying { buffer, view, kind: Kind::Field };
         let room = || device.stream().expect("stream").allocate(basis.products() * 8 * 32).expect("buffer");
@@ -358,9 +398,37 @@ mod tests {
         let [of_a, of_b] = [&a, &b].map(|bytes| upload(&mut stream, bytes));
         let of_c = stream.allocate(3 * pieces.rows * pieces.columns).expect("buffer");
         let c = Lying { buffer: &of_c, view: View::row_major(1, 1), kind: Kind::Field };
-        let work = Work { program, tensor, basis, pieces, operands, tables, abort: None };
+        let work = Work { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         work.multiply(&mut stream, [&of_a, &of_b, &of_c], c).expect("products");
         assert!(words_of(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
+    }
+
+    /// Bytes that lie as they are read stay where they are; those that lie column by column are turned, and padded with zeros.
+    #[test]
+    fn bytes_as_they_are_and_turned() {
+        let accelerator = Accelerator::automatic().expect("settings are right");
+        let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
+        let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
+        let prime = Prime::new(program.modulus(), program.one());
+        let mut stream = device.stream().expect("stream");
+        let tables = tables(&mut stream, (name::BN254_FR, &prime), THEMSELVES, 0).expect("tables");
+        let operands = [Operand { kind: Kind::Byte, bits: None }; 2];
+        let tensor = Tensor { program, local_bytes: 0, groups: 1 };
+        let pieces = Pieces { rows: 64, columns: 64, depth: 256, bytes: 0 };
+        let work = Work { program, tensor, basis: THEMSELVES, bytes: true, pieces, operands, tables, abort: None };
+        let bytes: Vec<u8> = (0..64 * 256u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
+        let (there, own) = (upload(&mut stream, &bytes), stream.allocate(64 * 256).expect("buffer"));
+        let lying = |view| Lying { buffer: &there, view, kind: Kind::Byte };
+        let side = (operands[0], 64);
+        let taken = work.taken(&mut stream, lying(View::row_major(64, 256)), side, &own).expect("bytes");
+        assert!(std::ptr::eq(taken, &raw const there));
+        for (rows, inner) in [(64, 256), (45, 200), (1, 3)] {
+            let view = View::row_major(inner, rows).transposed();
+            work.taken(&mut stream, lying(view), side, &own).expect("bytes");
+            let inside = |row: usize, k: usize| if row < rows && k < inner { bytes[k * rows + row] } else { 0 };
+            let expected: Vec<u8> = (0..64).flat_map(|row| (0..256).map(move |k| inside(row, k))).collect();
+            assert!(words_of(&mut stream, &own) == expected, "{rows}, {inner}");
+        }
     }
 
     #[test]
