@@ -16,23 +16,31 @@ REGISTERS = {
     ("sumcheck_ghash_clmad", "sumcheck_product_4"): 128,
     ("sumcheck_ghash_clmad", "sumcheck_pair_2"): 128,
     ("sumcheck_ghash_clmad", "sumcheck_pair_3"): 168,
+    ("sumcheck_ghash_clmad", "sumcheck_first_product_2"): 80,
+    ("sumcheck_ghash_clmad", "sumcheck_first_product_3"): 96,
+    ("sumcheck_ghash_clmad", "sumcheck_first_product_4"): 128,
+    ("sumcheck_ghash_clmad", "sumcheck_first_pair_2"): 128,
+    ("sumcheck_ghash_clmad", "sumcheck_first_pair_3"): 168,
     ("sumcheck_ghash", "sumcheck_product_2"): 96,
     ("sumcheck_ghash", "sumcheck_product_3"): 128,
     ("sumcheck_ghash", "sumcheck_product_4"): 168,
     ("sumcheck_sliced_tower", "sumcheck_sliced"): 128,
-    ("sumcheck_bn254_fr", "sumcheck_product_2"): 96,
-    ("sumcheck_bn254_fr", "sumcheck_product_3"): 128,
-    ("sumcheck_bn254_fr", "sumcheck_product_4"): 168,
+    ("sumcheck_bn254_fr", "sumcheck_product_2"): 128,
+    ("sumcheck_bn254_fr", "sumcheck_product_3"): 168,
+    ("sumcheck_bn254_fr", "sumcheck_product_4"): 255,
     ("gemm_bn254_fr", "gemm_lazy"): 96,
     ("gemm_bn254_fr", "gemv_lazy"): 72,
     ("gemm_bn254_fr", "crt_residues"): 64,
     ("gemm_bn254_fr", "crt_join"): 128,
 }
-# Bytes in memory that are known: a word that is stored before the loop over rows, and loaded behind it.
+# Bytes in memory that are known: words that are stored before the loop over rows, and loaded behind it.
 MEMORY = {
     ("sumcheck_baby_bear", "sumcheck_product_3"): 8,
     ("sumcheck_baby_bear4", "sumcheck_product_2"): 8,
     ("sumcheck_ghash", "sumcheck_pair_4"): 16,
+    ("sumcheck_ghash", "sumcheck_first_pair_4"): 16,
+    ("sumcheck_ghash", "sumcheck_first_product_3"): 8,
+    ("sumcheck_ghash_clmad", "sumcheck_first_pair_4"): 8,
 }
 # Instructions by module, kernel and the pattern of their names: how many there are at least, and at most.
 INSTRUCTIONS = [

@@ -4,6 +4,7 @@ use std::ptr;
 
 use super::field::WorkField;
 use crate::backend::Arg;
+use crate::field::tower::Tower;
 use crate::field::{Element, as_bytes};
 use crate::program::Program;
 
@@ -20,7 +21,7 @@ impl<W: WorkField> Challenge<W> {
     /// For a program of the field.
     pub fn new(program: Program, element: W) -> Self {
         let modulus = program.modulus();
-        let is_fixed = W::of_tower(Default::default()).is_none() && modulus.len() > WORDS;
+        let is_fixed = W::of_tower(Tower::default()).is_none() && modulus.len() > WORDS;
         Self { element, fixed: is_fixed.then(|| fixed(&element, modulus)) }
     }
 
