@@ -245,23 +245,23 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER
     sumcheck_write_products(factors, sums, work.partials, local_sums);
 }
 
-#define PRODUCT_KERNEL(name, factors)                                                                                 \
-    KERNEL(SUMCHECK_GROUP)                                                                                            \
-    void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,  \
-              GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {            \
-        LOCAL F(t) sums[ROOM_FOR_SUMS(factors)];                                                                      \
-        sumcheck_product_t work;                                                                                      \
-        work.pairs = pairs;                                                                                           \
-        work.folds = folds;                                                                                           \
-        work.from_stride = from_stride;                                                                               \
-        work.to_stride = to_stride;                                                                                   \
-        work.r = r;                                                                                                   \
-        work.from = from;                                                                                             \
-        work.to = to;                                                                                                 \
-        work.partials = partials;                                                                                     \
-        sumcheck_product(factors, work, sums);                                                                        \
-        sumcheck_totals_t all = {factors, pass, partials, totals, ended, told};                                       \
-        sumcheck_end(GROUPS, all, sums);                                                                              \
+#define PRODUCT_KERNEL(name, factors)                                                                                       \
+    KERNEL(SUMCHECK_GROUP)                                                                                                  \
+    void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,        \
+              GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) { \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(factors)];                                                                            \
+        sumcheck_product_t work;                                                                                            \
+        work.pairs = pairs;                                                                                                 \
+        work.folds = folds;                                                                                                 \
+        work.from_stride = from_stride;                                                                                     \
+        work.to_stride = to_stride;                                                                                         \
+        work.r = r;                                                                                                         \
+        work.from = from;                                                                                                   \
+        work.to = to;                                                                                                       \
+        work.partials = partials;                                                                                           \
+        sumcheck_product(factors, work, sums);                                                                              \
+        sumcheck_totals_t all = {factors, pass, partials, totals, ended, told};                                             \
+        sumcheck_end(GROUPS, all, sums);                                                                                    \
     }
 
 PRODUCT_KERNEL(sumcheck_product_2, 2)

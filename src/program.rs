@@ -36,6 +36,16 @@ impl Program {
         &self.0.field.modulus
     }
 
+    /// −1/p mod 2^32 for that modulus.
+    pub(crate) fn inv32(self) -> u32 {
+        self.0.field.inv32()
+    }
+
+    /// Whether that is a prime field of more than two limbs.
+    pub(crate) fn is_of_limbs(self) -> bool {
+        !self.0.field.binary && !self.0.field.is_words()
+    }
+
     /// What 1 is in the memory of that field's elements, as limbs.
     pub(crate) fn one(self) -> &'static [u32] {
         &self.0.field.one

@@ -1,6 +1,5 @@
 //! Rounds on a device: one pass over the columns a round, and its values back to the host, which answers with a challenge.
 
-use std::ptr;
 use std::sync::Arc;
 
 use ff::Field;
@@ -8,7 +7,7 @@ use ff::Field;
 use super::columns::Columns;
 use super::cpu::Rows;
 use super::field::SumcheckField;
-use super::gpu_challenge::Challenge;
+use super::gpu_challenge::{Challenge, value};
 use super::gpu_columns::{Lying, lying, unslice};
 use super::gpu_convert::{Elements, convert, to_ghash};
 use super::gpu_memory::{LastRows, Sums, Tables};
@@ -23,7 +22,10 @@ use crate::{Error, Result};
 
 /// `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
-/// Kernels by the number of columns, two to four, whose pass brings these from another basis: for one round, and for two.
+/// Kernels by the number of columns, two to four, for one round and for two.
+const PRODUCTS: [&str; 3] = ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"];
+const PAIRS: [&str; 3] = ["sumcheck_pair_2", "sumcheck_pair_3", "sumcheck_pair_4"];
+/// The same, of those whose pass brings the columns from another basis.
 const FIRST_PRODUCTS: [&str; 3] = ["sumcheck_first_product_2", "sumcheck_first_product_3", "sumcheck_first_product_4"];
 const FIRST_PAIRS: [&str; 3] = ["sumcheck_first_pair_2", "sumcheck_first_pair_3", "sumcheck_first_pair_4"];
 
@@ -154,6 +156,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         // SAFETY: both buffers have all rows of the columns, the field is a binary one, and the table is kept here.
         unsafe { convert(&mut self.stream, self.program, images, all)? };
         self.now = self.to.clone();
+        self.brings = false;
         Ok(())
     }
 
@@ -217,11 +220,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// Folds by two challenges and evaluates in one pass; how many groups did.
     fn pair(&mut self, shape: &Shape<F::Work>, challenges: Option<(F::Work, F::Work)>) -> Result<u32> {
         if self.brings {
-            return self.first_pass(
-                FIRST_PAIRS,
-                shape.columns,
-                (self.rows / 4, self.plan.pair_groups_for(self.rows / 4)),
-            );
+            let quads = self.rows / 4;
+            return self.first_pass(FIRST_PAIRS, shape.columns, (quads, self.plan.pair_groups_for(quads)));
         }
         let folds = challenges.is_some();
         let quads = if folds { self.rows / 16 } else { self.rows / 4 };
@@ -233,7 +233,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
         args.extend(self.sums.next_pass());
         let groups = self.plan.pair_groups_for(quads);
-        let kernel = ["sumcheck_pair_2", "sumcheck_pair_3", "sumcheck_pair_4"][shape.columns - 2];
+        let kernel = PAIRS[shape.columns - 2];
         // SAFETY: the arguments are those of the kernel; columns have 4·quads rows, or four times as many to be folded, for which
         // `to` has room, and there is a partial sum for each group and value.
         unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
@@ -277,7 +277,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend(self.sums.next_pass());
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger
         // than those that there is a partial sum of for each group and point.
-        unsafe { program.launch(&mut self.stream, product_kernel(shape.columns), items(groups), GROUP, &args)? };
+        unsafe { program.launch(&mut self.stream, PRODUCTS[shape.columns - 2], items(groups), GROUP, &args)? };
         let values: Vec<F::Base> = self.sums.values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
         Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())
     }
@@ -306,7 +306,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
         args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
-        let kernel = product_kernel(shape.columns);
+        let kernel = PRODUCTS[shape.columns - 2];
         // SAFETY: the arguments are those of the kernel; columns have 2·half rows, or twice as many to be folded, for
         // which `to` has room, and there is a partial sum for each group and point.
         unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
@@ -384,7 +384,6 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         abort: Abort<'_>,
     ) -> Result<Rows<'static, F::Work>> {
         if self.brings {
-            self.brings = false;
             self.convert_now(columns)?;
         }
         let first = self.take_first();
@@ -422,14 +421,4 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
 pub(super) fn items(groups: u32) -> u64 {
     u64::from(groups) * u64::from(GROUP)
-}
-
-/// An element as argument.
-pub(super) fn value<W: Element>(element: &W) -> Arg {
-    Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
-}
-
-/// The kernel for the product of so many columns, two to four.
-fn product_kernel(columns: usize) -> &'static str {
-    ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"][columns - 2]
 }

@@ -1,15 +1,11 @@
-//! A round's challenge as kernels take it.
+//! A round's challenge, and any element, as kernels take them.
 
 use std::ptr;
 
 use super::field::WorkField;
 use crate::backend::Arg;
-use crate::field::tower::Tower;
 use crate::field::{Element, as_bytes};
 use crate::program::Program;
-
-/// Most limbs of a field whose kernels take the element itself, `FieldDescription::is_words`.
-const WORDS: usize = 2;
 
 /// The element; or in a prime field of many limbs, a fixed factor: the element as a number, and ⌊element·R/p⌋ (`cl/shoup.cl`).
 pub(super) struct Challenge<W> {
@@ -20,25 +16,28 @@ pub(super) struct Challenge<W> {
 impl<W: WorkField> Challenge<W> {
     /// For a program of the field.
     pub fn new(program: Program, element: W) -> Self {
-        let modulus = program.modulus();
-        let is_fixed = W::of_tower(Tower::default()).is_none() && modulus.len() > WORDS;
-        Self { element, fixed: is_fixed.then(|| fixed(&element, modulus)) }
+        Self { element, fixed: program.is_of_limbs().then(|| fixed(program, &element)) }
     }
 
     /// The argument, which reads this one.
     pub fn arg(&self) -> Arg {
         match &self.fixed {
             Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
-            None => Arg::Value(ptr::from_ref(&self.element).cast(), size_of::<W>()),
+            None => value(&self.element),
         }
     }
 }
 
+/// An element as argument, which reads it.
+pub(super) fn value<W: Element>(element: &W) -> Arg {
+    Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
+}
+
 /// One Montgomery reduction gives the number b; its digits are the quotient, since b·R = quotient·p + (b·R mod p).
-fn fixed<W: Element>(element: &W, modulus: &[u32]) -> Vec<u32> {
+fn fixed<W: Element>(program: Program, element: &W) -> Vec<u32> {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
     let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let inverse = negative_inverse(modulus[0]);
+    let (modulus, inverse) = (program.modulus(), program.inv32());
     let quotient: Vec<u32> = modulus.iter().map(|_| reduce_by_a_word(&mut number, modulus, inverse)).collect();
     [number, quotient].concat()
 }
@@ -54,12 +53,6 @@ fn reduce_by_a_word(number: &mut [u32], modulus: &[u32], inverse: u32) -> u32 {
     }
     number[modulus.len() - 1] = carry as u32;
     digit
-}
-
-/// -1/a modulo 2^32, for odd a: each step doubles the bits that are right, of which there are three at first.
-fn negative_inverse(a: u32) -> u32 {
-    let step = |x: u32, _| x.wrapping_mul(2u32.wrapping_sub(a.wrapping_mul(x)));
-    (0..4).fold(a, step).wrapping_neg()
 }
 
 #[cfg(test)]
@@ -78,7 +71,7 @@ mod tests {
         for element in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(12345).invert().expect("not zero")] {
             let number = BigUint::from_bytes_le(element.to_repr().as_ref());
             let quotient = (&number << 256) / &modulus;
-            let words = fixed(&element, program.modulus());
+            let words = fixed(program, &element);
             assert_eq!([&words[..8], &words[8..]].map(BigUint::from_slice), [number, quotient]);
         }
     }

@@ -47,13 +47,14 @@ pub(super) unsafe fn convert(stream: &mut Stream, program: Program, table: &Buff
 fn table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
     let device = stream.device().clone();
     device.table(format!("sumcheck {name}").into_bytes(), || {
-        let image = |place: u32, value: u128| map.apply(value << (PLACE_BITS * place)).to_le_bytes();
-        let word = |image: [u8; 16], word: usize| image.as_chunks::<4>().0[word];
-        let plane = |place, number| (0..1 << PLACE_BITS).map(move |value| word(image(place, value), number));
-        let planes = (0..PLACES).flat_map(|place| (0..4).map(move |number| (place, number)));
-        let images: Vec<[u8; 4]> = planes.flat_map(|(place, number)| plane(place, number)).collect();
-        let buffer = stream.allocate(images.as_flattened().len())?;
-        stream.upload(&buffer, images.as_flattened())?;
+        let word =
+            |place: u32, number: u32, value: u128| (map.apply(value << (PLACE_BITS * place)) >> (32 * number)) as u32;
+        let mut images = Vec::new();
+        for (place, number) in (0..PLACES).flat_map(|place| (0..4).map(move |number| (place, number))) {
+            images.extend((0..1 << PLACE_BITS).map(|value| word(place, number, value)));
+        }
+        let buffer = stream.allocate(size_of_val(&images[..]))?;
+        stream.upload(&buffer, bytemuck::cast_slice(&images))?;
         stream.wait(None)?;
         Ok(buffer)
     })
