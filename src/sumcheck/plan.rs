@@ -122,7 +122,7 @@ impl Plan {
         // The second round of a pass is there anyway.
         let on_device = shape.variables.saturating_sub(tail);
         let tail = if pairs && !on_device.is_multiple_of(2) { tail + 1 } else { tail };
-        let groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let groups = units.saturating_mul(GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
         let pair_groups = pair_groups(shape, units);
         let sums = u64::from(groups + 1) * shape.points.len() as u64;
         let pair_sums = u64::from(pair_groups + 1) * pairs::values(shape.degree) as u64;
@@ -148,7 +148,7 @@ impl Plan {
     /// For bit-sliced columns: of whole tiles, and one more for each group.
     pub fn sliced<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let work_rows = if place == Place::Consumed { 0 } else { 1 << shape.variables };
-        let groups = (units * SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
         let elements = work_rows * shape.columns as u64 + u64::from(groups) * bitslice::TILE as u64;
         Self {
             variables: shape.variables,
@@ -205,7 +205,7 @@ fn takes_pairs<F: SumcheckField>(shape: &Shape<F::Work>, options: &Options) -> b
 
 /// Most groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of `cl/sumcheck_pairs.cl`.
 fn pair_groups<W: WorkField>(shape: &Shape<W>, units: u32) -> u32 {
-    (units * (6 - shape.columns.min(4) as u32)).clamp(1, MOST_GROUPS)
+    units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MOST_GROUPS)
 }
 
 /// Whether there is a kernel that takes two rounds of the claim in a pass.
