@@ -1,4 +1,5 @@
 //! What a transcript has to take in before a claim: which columns it is about.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::marker::PhantomData;
 

@@ -1,6 +1,7 @@
 //! Frames: what a transcript takes in at once, with a tag and a count ahead of it.
 //!
 //! Tag and count are elements, so any transcript can tell frames apart, also one that takes in neither labels nor lengths.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::field::SumcheckField;
 use super::transcript::Transcript;

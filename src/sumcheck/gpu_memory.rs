@@ -1,16 +1,17 @@
 //! Memory of rounds on a device beside the columns: for what passes find, for the last rows, and for what terms are.
+#![deny(clippy::arithmetic_side_effects)]
 
-use super::claim::PLACE;
 use super::field::WorkField;
 use super::gpu_columns::elements;
 use super::message::Point;
 use super::pairs;
 use super::plan::{GROUP, Plan};
 use super::shape::Shape;
+use super::sizes::{bytes, product};
+use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
 use crate::program::{Program, mem};
-use crate::{Error, Result};
 
 /// `POINT_INFINITY` of the kernels.
 const INFINITY: u32 = u32::MAX;
@@ -134,18 +135,6 @@ impl Tables {
             weights: table(as_bytes(&weights))?,
         })
     }
-}
-
-/// # Errors
-/// The product is more than memory has addresses.
-fn product(a: usize, b: usize) -> Result<usize> {
-    a.checked_mul(b)
-        .ok_or_else(|| Error::invalid(PLACE, "bytes", format!("at most {}", usize::MAX), format!("{a}·{b}")))
-}
-
-/// Returns the bytes of `count` elements.
-fn bytes<E>(count: usize) -> Result<usize> {
-    product(count, size_of::<E>())
 }
 
 /// Numbers of points, then of each term: how many factors, and their columns.

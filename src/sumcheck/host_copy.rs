@@ -1,4 +1,5 @@
 //! Copies of columns that lie on a device, for the host to say whether the device computed what it should have.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::PLACE;
 use super::columns::{Columns, HostColumn, Slices, unsliced};

@@ -60,6 +60,7 @@ mod proof;
 mod prove;
 mod prover;
 mod shape;
+mod sizes;
 mod transcript;
 mod verify;
 

@@ -1,4 +1,5 @@
 //! A proof, and its bytes.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::{Claim, PLACE};
 use super::field::SumcheckField;
