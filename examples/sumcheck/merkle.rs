@@ -19,7 +19,9 @@ type Node = [u8; 32];
 pub fn root<F: SumcheckField, O: Over<F>>(columns: &[Vec<O::Entry>]) -> Node {
     let leaf = |part: &[O::Entry]| {
         let mut bytes = vec![0];
-        part.iter().for_each(|entry| O::lift(*entry).write(&mut bytes));
+        for entry in part {
+            O::lift(*entry).write(&mut bytes);
+        }
         Sha256::digest(&bytes).into()
     };
     let parts: Vec<&[O::Entry]> = columns.iter().flat_map(|column| column.chunks(LEAF)).collect();

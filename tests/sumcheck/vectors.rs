@@ -8,7 +8,7 @@ use proofwarp::sumcheck::{
 use proofwarp::{Accelerator, BackendKind};
 use serde_json::Value;
 
-use crate::tools::{Case, Recorder};
+use crate::tools::{Case, Recorder, unbound};
 
 /// Claims of the vectors. All their elements are challenges of a transcript that has seen nothing.
 struct Vectors<F> {
@@ -144,4 +144,7 @@ fn all_that_is_said() {
     ];
     assert_eq!(transcript.observed, said.map(|(label, elements)| (label.to_owned(), elements)));
     assert_eq!(transcript.challenges.len(), 3);
+    let mut transcript = Recorder::new(b"test", true);
+    drop(prove(&cpu(), &case.claim, Columns::host(&case.slices()), unbound(&mut transcript), None).expect("a proof"));
+    assert_eq!(transcript.observed[0], ("unbound".to_owned(), framed(0, &[])));
 }
