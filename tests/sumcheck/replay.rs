@@ -206,6 +206,20 @@ fn a_prover_of_single_messages() {
     }
 }
 
+/// On the host it is the claim that is false, with eq too.
+#[test]
+fn a_prover_of_single_messages_of_a_false_claim() {
+    let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
+    for case in cases() {
+        let claim = case.claim.clone().sum(Ghash(99));
+        let mut prover = Prover::new(&cpu, &claim, Columns::host(&case.slices())).expect("a prover");
+        while prover.message().expect("a message").is_some() {
+            prover.fold(Ghash(77)).expect("in order");
+        }
+        assert_eq!(prover.finish().expect_err("a false claim").to_string(), FALSE_CLAIM);
+    }
+}
+
 fn batch_on(accelerator: &Accelerator, cases: &[Case<Ghash>], goes_back: bool) -> Result<BatchProof<Ghash>> {
     let batch = Batch::new(cases.iter().map(|case| case.claim.clone()).collect());
     let slices: Vec<_> = cases.iter().map(Case::slices).collect();
