@@ -84,6 +84,7 @@ pub mod program;
 pub mod report;
 pub mod settings;
 mod side_by_side;
+mod sizes;
 pub mod sumcheck;
 pub mod waiting;
 

@@ -15,8 +15,7 @@ const SENT_BYTES: usize = 512 << 20;
 const PARTS: usize = 8;
 
 impl Stream {
-    /// Queues a copy of all of a host buffer to the start of a buffer, without staging. `from` must stay as it is
-    /// until the copy has been waited for.
+    /// Queues a copy of all of a host buffer to the start of a buffer, without staging. Writing to `from` waits for the copy.
     ///
     /// # Errors
     /// The host buffer is larger, or the driver failed.
@@ -36,6 +35,8 @@ impl Stream {
         abort: Abort<'_>,
     ) -> Result<()> {
         self.check_range("send", to, offset, from.bytes())?;
+        from.uses.read(&self.core)?;
+        to.uses.write(&self.core)?;
         for start in (0..from.bytes()).step_by(SENT_BYTES) {
             check_abort(abort)?;
             if start > 0 && abort.is_some() {
@@ -43,7 +44,8 @@ impl Stream {
             }
             let (part, bytes) = (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes() - start));
             let driver = &*self.core.shared.driver;
-            // SAFETY: the range was checked, and the host buffer stays until the copies have been waited for.
+            // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is written or
+            // freed.
             unsafe { driver.copy_in(self.core.handle, to.memory, offset + start, part, bytes)? };
             self.traffic.bytes_up += bytes as u64;
         }
@@ -64,6 +66,9 @@ impl Stream {
         abort: Abort<'_>,
     ) -> Result<()> {
         self.check_range("upload", to, 0, from.len())?;
+        kept.uses.synchronize();
+        kept.uses.write(&self.core)?;
+        to.uses.write(&self.core)?;
         let start = Instant::now();
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
         let queue = |number: usize, part: Pinned| {

@@ -34,6 +34,7 @@ mod shared;
 mod specialised;
 mod staging;
 mod stream;
+mod uses;
 mod wait;
 
 pub(crate) use abort::check_abort;

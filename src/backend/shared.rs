@@ -124,14 +124,18 @@ impl Shared {
     /// Counts so many bytes more as allocated, if the cap lets it.
     pub(super) fn count(&self, bytes: usize) -> Result<()> {
         let requested = bytes as u64;
-        let before = self.allocated.fetch_add(requested, Ordering::SeqCst);
-        if let Some(limit) = self.limit.filter(|limit| before + requested > *limit) {
-            self.uncount(bytes);
-            let (device, available) = (self.driver.info().name.clone(), limit.saturating_sub(before));
-            return Err(Error::OutOfMemory { device, requested, available });
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let more = |before: u64| before.checked_add(requested).filter(|after| *after <= limit);
+        match self.allocated.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more) {
+            Ok(before) => {
+                self.peak.fetch_max(before.saturating_add(requested), Ordering::Relaxed);
+                Ok(())
+            }
+            Err(before) => {
+                let (device, available) = (self.driver.info().name.clone(), limit.saturating_sub(before));
+                Err(Error::OutOfMemory { device, requested, available })
+            }
         }
-        self.peak.fetch_max(before + requested, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Counts so many bytes as allocated no more.

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use super::core::{Contents, StreamCore};
 use super::staging::SLOT_BYTES;
 use super::{
-    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, Mark, MemoryHandle,
-    check_abort, lock,
+    Abort, Arg, BackendKind, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, Mark,
+    MemoryHandle, check_abort, lock,
 };
+use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
 
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
@@ -147,12 +148,22 @@ impl Stream {
     }
 
     fn allocate_for(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
-        let capacity = bytes.max(1).next_multiple_of(GRANULE);
+        let capacity = self.capacity(bytes)?;
         let found = match self.core.take(capacity, contents)? {
             Some(found) => found,
             None => self.device.allocate(&self.core, capacity, contents)?,
         };
         Ok(Buffer::new(found, bytes, contents, self.core.clone()))
+    }
+
+    /// Rounds a size up to whole granules; sizes that no slice has count as too large for the device.
+    fn capacity(&self, bytes: usize) -> Result<usize> {
+        let rounded = bytes.max(1).checked_next_multiple_of(GRANULE).filter(|capacity| *capacity <= MAX_BYTES);
+        rounded.ok_or_else(|| Error::OutOfMemory {
+            device: self.device.info().name.clone(),
+            requested: bytes as u64,
+            available: self.device.memory(),
+        })
     }
 
     /// Copies host memory to the start of a buffer through the staging ring. Returns once `from` has
@@ -170,6 +181,7 @@ impl Stream {
     /// The range is not inside the buffer, or the driver failed.
     pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
+        to.uses.write(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.stage_up((to.memory, offset), from, to.is_secret()) }
     }
@@ -214,6 +226,7 @@ impl Stream {
     /// As [`Self::download`].
     pub fn download_at(&mut self, to: &mut [u8], from: &Buffer, offset: usize) -> Result<()> {
         self.check_range("download", from, offset, to.len())?;
+        from.uses.read(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.stage_down(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
     }
@@ -224,6 +237,7 @@ impl Stream {
     /// [`Error::Aborted`], or as [`Self::download`].
     pub(crate) fn download_unless(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
+        from.uses.read(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
     }
@@ -274,19 +288,22 @@ impl Stream {
     /// # Errors
     /// The driver failed.
     pub fn host_buffer(&self, bytes: usize) -> Result<HostBuffer> {
-        let pinned = self.core.take_pinned(bytes.max(1).next_multiple_of(GRANULE))?;
+        let pinned = self.core.take_pinned(self.capacity(bytes)?)?;
         Ok(HostBuffer::new(pinned, bytes, self.core.clone()))
     }
 
-    /// Queues a copy of a buffer's start to page-locked host memory, as much as that holds. It is there
-    /// after [`Self::wait`].
+    /// Queues a copy of a buffer's start to page-locked host memory, as much as that holds. Reading the host memory waits
+    /// for the copy; after [`Self::wait`] it is there.
     ///
     /// # Errors
     /// The host buffer is larger, or the driver failed.
-    pub fn fetch(&mut self, to: &HostBuffer, from: &Buffer) -> Result<()> {
+    pub fn fetch(&mut self, to: &mut HostBuffer, from: &Buffer) -> Result<()> {
         self.check_range("fetch", from, 0, to.bytes())?;
+        from.uses.read(&self.core)?;
+        to.uses.write(&self.core)?;
         self.traffic.bytes_down += to.bytes() as u64;
-        // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
+        // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses or frees
+        // the memory.
         unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
@@ -302,6 +319,8 @@ impl Stream {
     pub fn copy(&mut self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
         self.check_range("copy to", to.0, to.1, bytes)?;
         self.check_range("copy from", from.0, from.1, bytes)?;
+        from.0.uses.read(&self.core)?;
+        to.0.uses.write(&self.core)?;
         // SAFETY: both ranges were checked.
         unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
     }
@@ -309,8 +328,10 @@ impl Stream {
     /// Queues setting a whole buffer to zero.
     ///
     /// # Errors
-    /// The driver failed.
+    /// The buffer is of another device, or the driver failed.
     pub fn zero(&mut self, buffer: &Buffer) -> Result<()> {
+        self.check_range("zero", buffer, 0, buffer.bytes())?;
+        buffer.uses.write(&self.core)?;
         // SAFETY: capacity is a multiple of the granule, so the rounded length is inside.
         unsafe { self.core.shared.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
     }
@@ -405,17 +426,36 @@ impl Stream {
     pub fn mark(&self) -> Result<Mark> {
         // SAFETY: the handle is live.
         let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
-        Ok(Mark { event, core: self.core.clone() })
+        Ok(Mark { event, number: self.core.next_event(), core: self.core.clone() })
     }
 
     /// Lets what is queued from now on wait for a mark of another stream, of the same device or of one that shares memory
     /// with it.
     ///
     /// # Errors
-    /// The driver failed.
+    /// The mark is of another driver's stream, or the driver failed.
     pub fn wait_for(&mut self, mark: &Mark) -> Result<()> {
-        // SAFETY: both handles are live and of one driver.
-        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event) }
+        self.check_reach("mark", &mark.core)?;
+        // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
+        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event)? };
+        self.core.note_awaited(&mark.core, mark.number);
+        Ok(())
+    }
+
+    /// Orders the next command, which reads a buffer, behind other streams' writes to it.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub(crate) fn will_read(&self, buffer: &Buffer) -> Result<()> {
+        buffer.uses.read(&self.core)
+    }
+
+    /// Orders the next command, which writes a buffer, behind other streams' commands on it.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub(crate) fn will_write(&self, buffer: &Buffer) -> Result<()> {
+        buffer.uses.write(&self.core)
     }
 
     /// Starts a span that counts as [`Traffic::kernels`].
@@ -472,6 +512,17 @@ impl Stream {
         }
     }
 
+    /// Checks that events of `other` mean something to this stream's driver.
+    fn check_reach(&self, what: &str, other: &StreamCore) -> Result<()> {
+        let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
+        if Arc::ptr_eq(&self.core.shared, &other.shared)
+            || (own.backend == others.backend && own.backend == BackendKind::Cuda)
+        {
+            return Ok(());
+        }
+        Err(Error::invalid("wait_for", what, format!("one of {}", own.name), format!("one of {}", others.name)))
+    }
+
     fn drop_start(&mut self) {
         if let Some(event) = self.started.take() {
             // SAFETY: the event is live and not used again.
@@ -489,6 +540,7 @@ impl Drop for Stream {
             unsafe { self.free_events([start, end]) };
         }
         self.core.synchronize();
+        self.core.pass(self.core.next_event());
         self.wipe_staging();
         self.device.put_back(self.core.clone());
     }

@@ -70,7 +70,7 @@ pub(super) fn scale_periodically<F: NttField>(
     values: &DeviceVector<F>,
     factors: &[F],
 ) -> Result<()> {
-    values.check_on(stream)?;
+    values.write_on(stream)?;
     let buffer = stream.allocate(size_of_val(factors))?;
     stream.upload(&buffer, as_bytes(factors))?;
     pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))

@@ -70,7 +70,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let work = match plan.work_rows {
             0 => None,
             work_rows => {
-                Some((DeviceVector::<F::Work>::allocate(&stream, shape.columns * work_rows as usize)?, work_rows))
+                Some((DeviceVector::<F::Work>::unwritten(&stream, shape.columns * work_rows as usize)?, work_rows))
             }
         };
         let own = work.map(|(vector, stride)| Lying { buffer: vector.buffer().clone(), stride });
@@ -414,7 +414,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             let from = (&*self.now.buffer, column * self.now.stride as usize * size_of::<F::Work>());
             self.stream.copy((packed, column * bytes), from, bytes)?;
         }
-        self.stream.fetch(&self.last.host, packed)?;
+        self.stream.fetch(&mut self.last.host, packed)?;
         self.stream.wait(abort)
     }
 }

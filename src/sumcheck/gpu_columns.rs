@@ -9,6 +9,7 @@ use super::plan::Place;
 use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
 use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::program::{Program, mem};
+use crate::sizes::product;
 use crate::{Error, Result};
 
 /// `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
@@ -40,12 +41,15 @@ pub(super) fn lying<F: SumcheckField>(
             upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
         }
         Columns::HostBase(columns) => {
-            let vector = DeviceVector::<F::Base>::allocate(stream, columns.len() * rows as usize)?;
+            let vector = DeviceVector::<F::Base>::unwritten(
+                stream,
+                product(PLACE, "elements of the columns", &[columns.len(), rows as usize])?,
+            )?;
             upload(stream, Lying::of(&vector, rows), columns, abort)
         }
-        Columns::Kept(vector) | Columns::KeptSliced(vector) => Ok(Lying::of(vector, rows)),
-        Columns::KeptBase(vector) => Ok(Lying::of(vector, rows)),
-        Columns::Consumed(vector) => Ok(Lying::of(vector, rows)),
+        Columns::Kept(vector) | Columns::KeptSliced(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::Consumed(vector) => vector.write_on(stream).map(|()| Lying::of(vector, rows)),
     }
 }
 

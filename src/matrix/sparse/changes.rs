@@ -99,7 +99,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// Queues row pointers with changes made, and a copy of them to the host.
     fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, HostBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
-        let (row_pointers, on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
+        let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
         let numbers = [changes.count, changes.rows].map(Arg::U32);
         let known = [&changes.places, &changes.marks].map(mem);
         let pointers = [self.row_pointers(), &row_pointers].map(mem);
@@ -107,7 +107,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let items = u64::from(self.rows()) + 1;
         // SAFETY: the arguments are those of the kernel, and there are as many pointers in both.
         unsafe { program::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
-        stream.fetch(&on_host, &row_pointers)?;
+        stream.fetch(&mut on_host, &row_pointers)?;
         Ok((row_pointers, on_host))
     }
 }

@@ -81,7 +81,7 @@ impl<C: ProofCurve> Engine<C> {
             "coset",
             columns,
             |stream| {
-                let sums = DeviceVector::allocate(stream, constraints.own.len() * self.n())?;
+                let sums = DeviceVector::unwritten(stream, constraints.own.len() * self.n())?;
                 stream.zero(sums.buffer())?;
                 for group in 0..constraints.sum.program().groups().len() {
                     self.make_room(stream);

@@ -117,7 +117,7 @@ pub(super) fn check_place<F: NttField>(
     place: Place,
     n: usize,
 ) -> Result<()> {
-    vector.check_on(stream)?;
+    vector.read_on(stream)?;
     inside(step, vector.len(), place, n)
 }
 

@@ -13,10 +13,11 @@ use rayon::prelude::*;
 
 use super::columns::{Place, Rows, check_place, equal};
 use super::launch::{launch, vector};
+use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::program::mem;
-use crate::{Error, Result};
+use crate::sizes::product;
 
 const STEP: &str = "permute";
 /// As in `cl/plonk_permute.cl`.
@@ -78,7 +79,7 @@ pub fn enqueue<F: NttField>(
     equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
     check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
     check_place(stream, STEP, tables.0, tables.1, rows.n())?;
-    let columns = vector(stream, 2 * inputs.1.count, rows.n())?;
+    let columns = vector(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
     let scratch = Scratch::new(stream, rows, inputs.1.count)?;
     let job = Job { rows, inputs, tables, scratch: &scratch };
     job.count(stream)?;
@@ -105,11 +106,7 @@ impl Scratch {
     fn new(stream: &mut Stream, rows: Rows, lookups: usize) -> Result<Self> {
         let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
         let tiles = rows.usable.div_ceil(TILE as usize);
-        let words = |count: usize| {
-            let bytes = count.checked_mul(4 * lookups);
-            let too_many = || Error::invalid(STEP, "number of lookups", "fewer than memory has", lookups);
-            stream.scratch(bytes.ok_or_else(too_many)?)
-        };
+        let words = |count: usize| stream.scratch(product(STEP, "bytes for the lookups", &[count, 4, lookups])?);
         let scratch = Self {
             slots: words(1 << slots_log)?,
             slots_log,

@@ -85,7 +85,7 @@ impl<F: NttField> Cosets<F> {
     /// There are not q parts, they overlap, are not there or of another device, or the device failed.
     pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
         let n = check_length(STEP, self.n())?;
-        parts.check_on(stream)?;
+        parts.write_on(stream)?;
         equal(STEP, "number of parts", self.q, place.count)?;
         apart(STEP, parts.len(), place, self.n())?;
         let kernel = KERNELS.iter().find(|(most, _)| self.q <= *most).map_or("", |(_, kernel)| kernel);
