@@ -1,4 +1,5 @@
 //! Checked arithmetic on lengths: each product of lengths that a caller chooses is computed here.
+#![warn(clippy::arithmetic_side_effects)]
 
 use crate::{Error, Result};
 
@@ -11,7 +12,10 @@ pub(crate) const MAX_BYTES: usize = isize::MAX.unsigned_abs();
 /// [`Error::Invalid`] if they exceed [`MAX_BYTES`].
 pub(crate) fn byte_len<T>(place: &'static str, len: usize) -> Result<usize> {
     let bytes = len.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= MAX_BYTES);
-    bytes.ok_or_else(|| Error::invalid(place, "length", format!("at most {}", MAX_BYTES / size_of::<T>().max(1)), len))
+    bytes.ok_or_else(|| {
+        let most = MAX_BYTES.checked_div(size_of::<T>()).unwrap_or(MAX_BYTES);
+        Error::invalid(place, "length", format!("at most {most}"), len)
+    })
 }
 
 /// Returns the product of `factors`, which `place` names `what`.

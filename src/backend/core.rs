@@ -1,4 +1,5 @@
 //! A stream's queue and its staging ring, which outlive the stream's holders; how it takes memory and gives it back.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,7 +77,7 @@ impl StreamCore {
     /// Returns the number of the next event, from 1 on. The holder of the stream alone queues commands, and none while it
     /// records an event.
     pub(super) fn next_event(&self) -> u64 {
-        self.events.fetch_add(1, Ordering::AcqRel) + 1
+        self.events.fetch_add(1, Ordering::AcqRel).saturating_add(1)
     }
 
     /// Count of events recorded so far: a command queued now has run once a later event has passed.
@@ -133,7 +134,7 @@ impl StreamCore {
     /// Page-locked memory of at least `bytes`: an idle block of up to twice the size, or a new one.
     pub(super) fn take_pinned(&self, bytes: usize) -> Result<Pinned> {
         let mut idle = lock(&self.pinned);
-        let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= 2 * bytes;
+        let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= bytes.saturating_mul(2);
         match idle.iter().position(fits) {
             Some(at) => Ok(idle.swap_remove(at)),
             None => self.shared.driver.pinned_allocate(bytes),

@@ -1,4 +1,5 @@
 //! A device with its memory cap, its idle streams and its kernels.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -100,8 +101,8 @@ impl Device {
     /// # Errors
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
-        let pooled = lock(&self.shared.pool).bytes() + lock(&self.tables).idle_bytes();
-        Ok(self.shared.within_limit(self.driver_free()? + pooled, pooled))
+        let pooled = lock(&self.shared.pool).bytes().saturating_add(lock(&self.tables).idle_bytes());
+        Ok(self.shared.within_limit(self.driver_free()?.saturating_add(pooled), pooled))
     }
 
     /// The most bytes that buffers, the pool and tables have taken together, since the process began.
@@ -128,7 +129,7 @@ impl Device {
         let free_and_ours = match *answer {
             Some((when, free_and_ours)) if when.elapsed() < FRESH => free_and_ours,
             _ => {
-                let fresh = self.shared.driver.free_memory()? + allocated();
+                let fresh = self.shared.driver.free_memory()?.saturating_add(allocated());
                 *answer = Some((Instant::now(), fresh));
                 fresh
             }

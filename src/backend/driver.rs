@@ -92,7 +92,8 @@ impl fmt::Debug for KernelSource<'_> {
 ///
 /// # Safety
 /// An implementation must keep each handle valid until the matching `*_free`, run the commands of one
-/// stream in order, and write to host memory only what a copy names. Callers of the unsafe methods
+/// stream in order, and write to host memory only what a copy names. After a failed `stream_synchronize` or
+/// `event_synchronize` no command of the stream runs any more. Callers of the unsafe methods
 /// pass live handles of this driver and ranges inside their allocations, and keep host memory of an
 /// asynchronous copy alive and otherwise untouched until the stream has passed it.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {

@@ -1,4 +1,5 @@
 //! Page-locked host memory that goes back to its stream's pool.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -54,7 +55,7 @@ impl HostBuffer {
         let whole = self.pinned;
         Ok((0..bytes).step_by(PART_BYTES).map(move |start| Pinned {
             pointer: whole.pointer.wrapping_add(start),
-            bytes: PART_BYTES.min(bytes - start),
+            bytes: PART_BYTES.min(bytes.saturating_sub(start)),
             ..whole
         }))
     }
@@ -62,7 +63,7 @@ impl HostBuffer {
     /// The memory as a kernel's argument, from a byte on, where kernels may write to it.
     pub(crate) fn on_device(&self, offset: usize) -> Option<Arg> {
         let inside = self.home.shared.driver.reaches_host() && offset < self.bytes;
-        inside.then(|| Arg::Memory(MemoryHandle(self.pinned.pointer as usize + offset)))
+        inside.then(|| Arg::Memory(MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset))))
     }
 
     /// The first word, which a kernel may write meanwhile.

@@ -1,4 +1,5 @@
 //! Uploads through page-locked host memory that the caller keeps.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::time::Instant;
 
@@ -42,12 +43,13 @@ impl Stream {
             if start > 0 && abort.is_some() {
                 self.wait(abort)?;
             }
-            let (part, bytes) = (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes() - start));
+            let (part, bytes) =
+                (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes().saturating_sub(start)));
             let driver = &*self.core.shared.driver;
             // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is written or
             // freed.
-            unsafe { driver.copy_in(self.core.handle, to.memory, offset + start, part, bytes)? };
-            self.traffic.bytes_up += bytes as u64;
+            unsafe { driver.copy_in(self.core.handle, to.memory, offset.saturating_add(start), part, bytes)? };
+            self.traffic.count_up(bytes);
         }
         Ok(())
     }
@@ -74,7 +76,7 @@ impl Stream {
         let queue = |number: usize, part: Pinned| {
             check_abort(abort)?;
             // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
-            unsafe { driver.copy_in(stream, to.memory, number * PART_BYTES, part.pointer, part.bytes) }
+            unsafe { driver.copy_in(stream, to.memory, number.saturating_mul(PART_BYTES), part.pointer, part.bytes) }
         };
         let copies = Copies::new();
         let result = in_place_scope(|scope| {
@@ -89,8 +91,8 @@ impl Stream {
                 Ok(())
             })
         });
-        self.traffic.bytes_up += from.len() as u64;
-        self.traffic.upload += start.elapsed();
+        self.traffic.count_up(from.len());
+        self.traffic.time_upload(start);
         copies.rest().fold(result, Result::and)
     }
 }

@@ -34,6 +34,7 @@ mod shared;
 mod specialised;
 mod staging;
 mod stream;
+mod traffic;
 mod uses;
 mod wait;
 
@@ -54,5 +55,6 @@ pub(crate) use lock::lock;
 pub use mark::Mark;
 pub(crate) use peers::PeerMemory;
 pub(crate) use pool::usable;
-pub use stream::{Launch, Stream, Traffic};
+pub use stream::{Launch, Stream};
+pub use traffic::Traffic;
 pub(crate) use wait::UPLOAD_PIECE;

@@ -1,4 +1,5 @@
 //! A device's driver and memory: what streams and their buffers need to the last.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -67,7 +68,7 @@ impl Shared {
 
     /// What the cap leaves of so many bytes that are free and so many that are in pools.
     pub(super) fn within_limit(&self, free: u64, pooled: u64) -> u64 {
-        self.limit.map_or(free, |limit| (limit + pooled).saturating_sub(self.allocated()).min(free))
+        self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated()).min(free))
     }
 
     /// A block of the driver's within the cap.

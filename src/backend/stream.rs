@@ -1,71 +1,20 @@
 //! A stream: an in-order queue in the sole use of its holder.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::core::{Contents, StreamCore};
 use super::staging::SLOT_BYTES;
 use super::{
     Abort, Arg, BackendKind, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, Mark,
-    MemoryHandle, check_abort, lock,
+    MemoryHandle, Traffic, check_abort, lock,
 };
 use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
 
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
 const GRANULE: usize = 4096;
-
-/// Bytes moved and time spent by a stream since it was taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Traffic {
-    /// Bytes copied to the device.
-    pub bytes_up: u64,
-    /// Bytes copied from the device.
-    pub bytes_down: u64,
-    /// Host time spent on uploads.
-    pub upload: Duration,
-    /// Device time of kernels between marks.
-    pub kernels: Duration,
-    /// Host time spent on downloads.
-    pub download: Duration,
-    /// Host time spent on making kernels ready at their first use: compiling or loading their modules, and first launches where
-    /// the driver compiles a kernel for their shape ([`Driver::specialises`](super::Driver::specialises)). No kernels' time.
-    pub compile: Duration,
-    /// Kernels launched.
-    pub launches: u32,
-}
-
-impl Traffic {
-    /// What was moved and run after an earlier look at the same stream.
-    #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            bytes_up: self.bytes_up - before.bytes_up,
-            bytes_down: self.bytes_down - before.bytes_down,
-            upload: self.upload.saturating_sub(before.upload),
-            kernels: self.kernels.saturating_sub(before.kernels),
-            download: self.download.saturating_sub(before.download),
-            compile: self.compile.saturating_sub(before.compile),
-            launches: self.launches - before.launches,
-        }
-    }
-}
-
-impl std::ops::Add for Traffic {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            bytes_up: self.bytes_up + other.bytes_up,
-            bytes_down: self.bytes_down + other.bytes_down,
-            upload: self.upload + other.upload,
-            kernels: self.kernels + other.kernels,
-            download: self.download + other.download,
-            compile: self.compile + other.compile,
-            launches: self.launches + other.launches,
-        }
-    }
-}
 
 /// One launch: which kernel, how many work-groups of which size.
 #[derive(Debug, Clone, Copy)]
@@ -195,12 +144,12 @@ impl Stream {
         lock(&self.core.ring).send(driver, from, secret, &|slot, offset| {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
-                driver.copy_in(stream, to.0, to.1 + offset, slot.pointer, slot.bytes)?;
+                driver.copy_in(stream, to.0, to.1.saturating_add(offset), slot.pointer, slot.bytes)?;
                 driver.event_record(stream)
             }
         })?;
-        self.traffic.bytes_up += from.len() as u64;
-        self.traffic.upload += start.elapsed();
+        self.traffic.count_up(from.len());
+        self.traffic.time_upload(start);
         Ok(())
     }
 
@@ -256,11 +205,12 @@ impl Stream {
         let start = Instant::now();
         self.secrets |= secret;
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
-        let bytes_down = &mut self.traffic.bytes_down;
+        let traffic = &mut self.traffic;
         let parts = |(to, offset): (&'a mut [u8], usize)| {
-            to.chunks_mut(SLOT_BYTES).enumerate().map(move |(number, part)| (part, offset + number * SLOT_BYTES))
+            let offsets = (offset..=usize::MAX).step_by(SLOT_BYTES);
+            to.chunks_mut(SLOT_BYTES).zip(offsets)
         };
-        let parts = pieces.flat_map(parts).inspect(|(part, _)| *bytes_down += part.len() as u64);
+        let parts = pieces.flat_map(parts).inspect(|(part, _)| traffic.count_down(part.len()));
         lock(&self.core.ring).receive(driver, parts, secret, &|slot, offset| {
             check_abort(abort)?;
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
@@ -269,7 +219,7 @@ impl Stream {
                 driver.event_record(stream)
             }
         })?;
-        self.traffic.download += start.elapsed();
+        self.traffic.time_download(start);
         Ok(())
     }
 
@@ -301,7 +251,7 @@ impl Stream {
         self.check_range("fetch", from, 0, to.bytes())?;
         from.uses.read(&self.core)?;
         to.uses.write(&self.core)?;
-        self.traffic.bytes_down += to.bytes() as u64;
+        self.traffic.count_down(to.bytes());
         // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses or frees
         // the memory.
         unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
@@ -309,7 +259,7 @@ impl Stream {
 
     /// Notes that a kernel writes so many bytes to the host's memory.
     pub(crate) fn note_written(&mut self, bytes: usize) {
-        self.traffic.bytes_down += bytes as u64;
+        self.traffic.count_down(bytes);
     }
 
     /// Queues a copy between buffers.
@@ -350,7 +300,7 @@ impl Stream {
         }
         self.device.burn_fuse(launch.kernel)?;
         let kernel = self.kernel(launch)?;
-        self.traffic.launches += 1;
+        self.traffic.launches = self.traffic.launches.saturating_add(1);
         let Launch { groups, group_size, .. } = launch;
         let shape = LaunchShape { groups, group_size, beside: self.beside };
         let device = self.device.clone();
@@ -367,7 +317,7 @@ impl Stream {
                 let start = Instant::now();
                 let queued = queue(stream);
                 stream.core.synchronize();
-                stream.traffic.compile += start.elapsed();
+                stream.traffic.time_compilation(start);
                 queued
             })
         })
@@ -381,7 +331,7 @@ impl Stream {
         self.between_spans(|stream| {
             let start = Instant::now();
             let made = stream.device.kernel(source, kernel);
-            stream.traffic.compile += start.elapsed();
+            stream.traffic.time_compilation(start);
             made
         })
     }

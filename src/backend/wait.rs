@@ -1,4 +1,5 @@
 //! Waiting for what a stream has queued, and long uploads, unless the caller aborts.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ impl Stream {
         self.check_range("upload", to, offset, from.len())?;
         for (number, piece) in from.chunks(UPLOAD_PIECE).enumerate() {
             check_abort(abort)?;
-            self.upload_at(to, offset + number * UPLOAD_PIECE, piece)?;
+            self.upload_at(to, offset.saturating_add(number.saturating_mul(UPLOAD_PIECE)), piece)?;
         }
         Ok(())
     }
@@ -89,7 +90,8 @@ impl Stream {
                 self.free_events([start, end]);
                 seconds
             };
-            self.traffic.kernels += Duration::from_secs_f64(seconds.unwrap_or(0.0).max(0.0));
+            let time = Duration::try_from_secs_f64(seconds.unwrap_or(0.0).max(0.0)).unwrap_or_default();
+            self.traffic.kernels = self.traffic.kernels.saturating_add(time);
         }
         result
     }

@@ -1,4 +1,5 @@
 //! Field elements that stay on a device.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::marker::PhantomData;
 use std::sync::Arc;

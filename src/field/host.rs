@@ -1,4 +1,5 @@
 //! Field elements in host memory that is cleared.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -85,7 +86,9 @@ impl<F: Element> SecretVec<F> {
         pieces.for_each(|(number, piece)| {
             piece.fill(MaybeUninit::new(F::ZERO));
             // SAFETY: all of the piece was written just now.
-            write(number * PIECE, unsafe { std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast(), piece.len()) });
+            write(number.saturating_mul(PIECE), unsafe {
+                std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast(), piece.len())
+            });
         });
         // SAFETY: so many elements were written just now.
         unsafe { values.set_len(length) };
