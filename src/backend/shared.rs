@@ -111,7 +111,11 @@ impl Shared {
 
     /// A handle of memory that the caller has taken.
     pub(super) fn handle(&self, place: &Place) -> Result<MemoryHandle> {
-        if place.is_whole() { Ok(place.block) } else { self.driver.memory_part(place.block, place.offset, place.bytes) }
+        if place.is_whole() {
+            return Ok(place.block);
+        }
+        // SAFETY: the block is live, and the pool gives each part to one owner.
+        unsafe { self.driver.memory_part(place.block, place.offset, place.bytes) }
     }
 
     /// Queues zeros over what is free and has to be cleared.
