@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::core::{Contents, StreamCore};
 use super::staging::SLOT_BYTES;
 use super::{
-    Abort, Arg, BackendKind, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, Mark,
-    MemoryHandle, Traffic, check_abort, lock,
+    Abort, BackendKind, Buffer, Device, Driver, EventHandle, HostBuffer, Mark, MemoryHandle, StreamHandle, Traffic,
+    check_abort, lock,
 };
 use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
@@ -16,33 +16,20 @@ use crate::{Error, Result};
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
 const GRANULE: usize = 4096;
 
-/// One launch: which kernel, how many work-groups of which size.
-#[derive(Debug, Clone, Copy)]
-pub struct Launch<'a> {
-    /// The program.
-    pub source: KernelSource<'a>,
-    /// The kernel in it.
-    pub kernel: &'a str,
-    /// Work-groups.
-    pub groups: u32,
-    /// Work-items of a group.
-    pub group_size: u32,
-}
-
 /// An in-order queue of a device, in the sole use of its holder.
 #[derive(Debug)]
 pub struct Stream {
-    device: Arc<Device>,
+    pub(super) device: Arc<Device>,
     pub(super) core: Arc<StreamCore>,
     pub(super) traffic: Traffic,
-    started: Option<EventHandle>,
+    pub(super) started: Option<EventHandle>,
     /// Spans of kernels whose times are read at the next wait.
     pub(super) spans: Vec<(EventHandle, EventHandle)>,
     /// Buffers of other streams that what is queued here uses.
     pub(super) kept: Vec<Arc<Buffer>>,
     secrets: bool,
     /// Kernels of other streams are to run at the same time.
-    beside: bool,
+    pub(super) beside: bool,
 }
 
 impl Device {
@@ -145,7 +132,7 @@ impl Stream {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
                 driver.copy_in(stream, to.0, to.1.saturating_add(offset), slot.pointer, slot.bytes)?;
-                driver.event_record(stream)
+                record_or_wait(driver, stream)
             }
         })?;
         self.traffic.count_up(from.len());
@@ -216,7 +203,7 @@ impl Stream {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
                 driver.copy_out(stream, slot.pointer, from, offset, slot.bytes)?;
-                driver.event_record(stream)
+                record_or_wait(driver, stream)
             }
         })?;
         self.traffic.time_download(start);
@@ -284,89 +271,6 @@ impl Stream {
         buffer.uses.write(&self.core)?;
         // SAFETY: capacity is a multiple of the granule, so the rounded length is inside.
         unsafe { self.core.shared.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
-    }
-
-    /// Queues a kernel. Nothing is launched for zero groups.
-    ///
-    /// # Safety
-    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside
-    /// the buffers for these arguments.
-    ///
-    /// # Errors
-    /// The module does not compile or has no such kernel, or the driver failed.
-    pub unsafe fn launch(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
-        if launch.groups == 0 {
-            return Ok(());
-        }
-        self.device.burn_fuse(launch.kernel)?;
-        let kernel = self.kernel(launch)?;
-        self.traffic.launches = self.traffic.launches.saturating_add(1);
-        let Launch { groups, group_size, .. } = launch;
-        let shape = LaunchShape { groups, group_size, beside: self.beside };
-        let device = self.device.clone();
-        let driver = &device.shared.driver;
-        // SAFETY: handles are live; the rest is the caller's promise.
-        let queue = |stream: &Self| unsafe { driver.launch(stream.core.handle, kernel, shape, args) };
-        if !driver.specialises() || device.specialised.has(kernel, shape) {
-            return queue(self);
-        }
-        self.between_spans(|stream| {
-            device.specialised.first(kernel, shape, || {
-                // What was queued before takes time of its own.
-                stream.core.synchronize();
-                let start = Instant::now();
-                let queued = queue(stream);
-                stream.core.synchronize();
-                stream.traffic.time_compilation(start);
-                queued
-            })
-        })
-    }
-
-    /// The kernel, made ready if this is its first use.
-    fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
-        if let Some(ready) = self.device.ready_kernel(source, kernel) {
-            return Ok(ready);
-        }
-        self.between_spans(|stream| {
-            let start = Instant::now();
-            let made = stream.device.kernel(source, kernel);
-            stream.traffic.time_compilation(start);
-            made
-        })
-    }
-
-    /// Does what counts as no kernels' time: an open span does not go on meanwhile.
-    fn between_spans<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let open = self.started.is_some();
-        self.mark_end()?;
-        let made = work(self);
-        if open {
-            self.mark_start()?;
-        }
-        made
-    }
-
-    /// Like [`Self::launch`], for a kernel whose groups wait for each other: after the device's last such kernel,
-    /// since groups of two would keep each other from starting.
-    ///
-    /// # Safety
-    /// As [`Self::launch`].
-    ///
-    /// # Errors
-    /// As [`Self::launch`].
-    pub unsafe fn launch_in_turn(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
-        let device = self.device.clone();
-        let mut turn = lock(&device.turn);
-        // The stream's own are in order anyway.
-        if let Some(last) = turn.take().filter(|last| !Arc::ptr_eq(&last.core, &self.core)) {
-            self.wait_for(&last)?;
-        }
-        // SAFETY: passed on from the caller.
-        let launched = unsafe { self.launch(launch, args) };
-        // After a failure too: the last such kernel may still run.
-        *turn = Some(self.mark()?);
-        launched
     }
 
     /// Marks the point that the stream has been filled to.
@@ -479,6 +383,15 @@ impl Stream {
             unsafe { self.core.shared.driver.event_free(event) };
         }
     }
+}
+
+/// Records an event behind a copy. If that fails, waits for the copy, whose slot would count as idle.
+///
+/// # Safety
+/// The stream is a live one of the driver's.
+unsafe fn record_or_wait(driver: &dyn Driver, stream: StreamHandle) -> Result<EventHandle> {
+    // SAFETY: passed on from the caller.
+    unsafe { driver.event_record(stream).inspect_err(|_| drop(driver.stream_synchronize(stream))) }
 }
 
 impl Drop for Stream {
