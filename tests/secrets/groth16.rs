@@ -103,7 +103,7 @@ pub fn evaluated(accelerator: &Accelerator) {
 
 /// At several steps, and not gone on with.
 pub fn aborted(accelerator: &Accelerator) {
-    for questions in [1, 4, 9, 16] {
+    for questions in [1, 9, 40, 160] {
         with_batch(accelerator, false, |batch| run(accelerator, batch, Some(&abort_after(questions))));
     }
 }

@@ -13,7 +13,7 @@ use proofwarp::matrix::dense::{Dense, Method, Options};
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy, Threshold};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::msm::{Form, Msm, Scalars};
-use proofwarp::ntt::{Direction, NttDomain};
+use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain};
 use proofwarp::sumcheck::{Claim, Columns, HashTranscript, prove};
 use proofwarp::{Accelerator, BackendKind, Error};
 
@@ -114,6 +114,13 @@ fn transform(accelerator: &Accelerator, abort: Abort<'_>) -> proofwarp::Result<(
 
 fn ntt(accelerator: &Accelerator) {
     transform(accelerator, None).expect("a transform");
+    drop(extended(accelerator));
+}
+
+/// Values on a coset of four times as many elements.
+fn extended(accelerator: &Accelerator) -> Secrets<Fr> {
+    let domain = ExtendedDomain::new(accelerator, COUNT.ilog2(), 2).expect("a domain");
+    Secrets(domain.forward(&Secrets::<Fr>::new()).expect("values").0)
 }
 
 fn aborted_ntt(accelerator: &Accelerator) {
@@ -140,6 +147,7 @@ fn transformed() -> Vec<[u32; 8]> {
     let domain = NttDomain::new(&host, COUNT.ilog2()).expect("a domain");
     domain.forward(&mut values).expect("a transform");
     all.extend(forms(&values));
+    all.extend(forms(&extended(&host)));
     all
 }
 
@@ -229,11 +237,18 @@ fn of_dynamic() -> Vec<[u32; 8]> {
     [inputs::<Fr>(), forms(&results)].concat()
 }
 
+/// More than rounds on the host have.
+const VARIABLES: u32 = 12;
+
 fn sumcheck(accelerator: &Accelerator) {
     let secrets = Secrets::<Fr>::new();
-    let columns: Vec<&[Fr]> = secrets.chunks(COUNT / 2).collect();
+    let mut long = [1, 2].map(|seed| Secrets(public::<Fr>(1 << VARIABLES, seed)));
+    for (column, secrets) in long.iter_mut().zip(secrets.chunks(COUNT / 2)) {
+        column[..COUNT / 2].copy_from_slice(secrets);
+    }
+    let columns = long.each_ref().map(|column| &column[..]);
     let sum = columns[0].iter().zip(columns[1]).map(|(a, b)| *a * b).sum();
-    let claim = Claim::product(8, &[0, 1]).sum(sum);
+    let claim = Claim::product(VARIABLES, &[0, 1]).sum(sum);
     let prove = |abort| {
         prove(accelerator, &claim, Columns::host(&columns), &mut HashTranscript::new(b"secrets"), abort).map(drop)
     };
