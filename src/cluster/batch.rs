@@ -267,7 +267,7 @@ fn decode(report: &[u8]) -> Result<Results> {
         results.push((head[0], result.to_vec()));
         rest = next;
     }
-    Ok(results)
+    if rest.is_empty() { Ok(results) } else { Err(failed()) }
 }
 
 /// Numbers of eight bytes each.
@@ -287,6 +287,8 @@ mod tests {
         assert!(decode(&encode(&Err(Error::Aborted))).is_err() && decode(&[]).is_err());
         let cut = &encode(&Ok(vec![(1, vec![5; 9])]))[..20];
         assert!(decode(cut).is_err());
+        let longer = [encode(&Ok(vec![(1, vec![5; 9])])), vec![0; 15]].concat();
+        assert!(decode(&longer).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
-use crate::field::{DeviceVector, NttField};
+use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::report::Call;
@@ -209,9 +209,9 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     fn forward_on_cpu(&self, coefficients: &[F]) -> Result<Vec<F>> {
-        let mut cosets = vec![coefficients.to_vec(); self.cosets()];
+        let mut cosets: Vec<_> = (0..self.cosets()).map(|_| SecretVec(coefficients.to_vec())).collect();
         let transforms: Vec<_> = (0..self.cosets()).map(|coset| self.transform(coset)).collect();
-        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(|coset| &mut coset[..]).collect();
         cpu::transform_many(&mut slices, &transforms, None)?;
         let order = 1usize << self.whole.log_n();
         Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())

@@ -1,6 +1,6 @@
 //! Changes of a matrix on a device: their places, what they add, and the matrix with them made.
 
-use super::csr::LIMIT;
+use super::csr::{LIMIT, check_limit};
 use super::device::CsrOnDevice;
 use super::explain::Explanation;
 use super::options::Options;
@@ -45,6 +45,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// # Errors
     /// The device has too little memory, or failed, or the hook aborted.
     pub(in crate::matrix) fn find(&self, changes: &ChangesOnHost<'_, F>, abort: Abort<'_>) -> Result<Changes> {
+        check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
         let (count, rows) = (changes.columns.len() as u32, changes.rows.len() as u32);
         let words = [changes.rows, changes.starts, changes.columns].concat();

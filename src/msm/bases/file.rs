@@ -138,19 +138,24 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
     }
 
     fn name(&self, number: usize) -> String {
-        (self.name)(&self.file.path, self.query, number, self.start + number * C::AFFINE_BYTES)
+        (self.name)(
+            &self.file.path,
+            self.query,
+            number,
+            self.start.saturating_add(number.saturating_mul(C::AFFINE_BYTES)),
+        )
     }
 
     fn part(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
-        let start = self.start + range.start * C::AFFINE_BYTES;
+        let start = self.start.saturating_add(range.start.saturating_mul(C::AFFINE_BYTES));
         Some(Box::new(Self { start, count: range.len(), ..self.clone() }))
     }
 
     fn pick(&self, numbers: &[usize]) -> Result<Vec<C>> {
         self.file.read(|bytes| {
             let bytes = self.bytes::<C>(bytes)?;
-            let encoding = |number: &usize| &bytes[number * C::AFFINE_BYTES..][..C::AFFINE_BYTES];
-            let points = numbers.par_iter().map(|number| decoded(encoding(number), self.expected));
+            let encoding = |number: &usize| bytes.chunks_exact(C::AFFINE_BYTES).nth(*number);
+            let points = numbers.par_iter().map(|number| decoded(encoding(number)?, self.expected));
             points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
         })
     }

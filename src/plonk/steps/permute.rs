@@ -137,6 +137,11 @@ fn at<F: NttField>((vector, place): Columns<'_, F>) -> [Arg; 3] {
     [mem(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
 }
 
+/// A random number for the hash of values, so that nobody can make values collide; the result does not depend on it.
+fn seed() -> u64 {
+    RandomState::new().hash_one(STEP)
+}
+
 impl<F: NttField> Job<'_, F> {
     fn usable(&self) -> u32 {
         self.rows.usable as u32
@@ -151,8 +156,7 @@ impl<F: NttField> Job<'_, F> {
     /// The hash table of S, and how often A has each of its values.
     fn count(&self, stream: &mut Stream) -> Result<()> {
         let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
-        // Random for each process, so that nobody can make values collide; the result does not depend on it.
-        let seed = Arg::U64(RandomState::new().hash_one(STEP));
+        let seed = Arg::U64(seed());
         let (blocks, groups) = self.groups(self.usable(), GROUP);
         let slots = [mem(slots), Arg::U32(*slots_log)];
         let args = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.tables), &slots].concat();
@@ -240,4 +244,15 @@ fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>)
     };
     let missing = input.par_iter().enumerate().filter(|(_, value)| is_missing(value)).map(|(row, _)| row).collect();
     (counts.into_iter().map(AtomicU32::into_inner).collect(), missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_differ() {
+        let seeds: std::collections::HashSet<u64> = (0..100).map(|_| seed()).collect();
+        assert_eq!(seeds.len(), 100);
+    }
 }
