@@ -94,7 +94,7 @@ pub fn these_or_the_host(devices: &[Arc<Device>]) -> Options {
     Options { accelerator: Some(accelerator.on_devices(devices.to_vec())), ..Options::default() }
 }
 
-fn fresh_driver(like: &Device) -> Box<dyn Driver> {
+pub fn fresh_driver(like: &Device) -> Box<dyn Driver> {
     let ordinal = like.info().ordinal;
     match like.info().backend {
         #[cfg(feature = "opencl")]
