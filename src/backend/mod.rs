@@ -25,6 +25,7 @@ mod lock;
 mod mark;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod own_process;
 mod pace;
 mod past_cache;
 mod peers;
