@@ -6,7 +6,7 @@
 use std::io;
 use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
@@ -67,6 +67,20 @@ fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> 
         thread.map(|_| sender).inspect_err(|error| log::warn!("{what}: {number} threads for {count}: {error}")).ok()
     };
     (0..count).map_while(start).collect()
+}
+
+/// Whether the system starts `count` threads at the same time. They have ended when this returns.
+pub(crate) fn can_start(count: usize) -> bool {
+    let (ends, end) = channel::<()>();
+    let end = Arc::new(Mutex::new(end));
+    let start = |_| {
+        let end = end.clone();
+        thread::Builder::new().spawn(move || lock(&end).recv().is_err()).ok()
+    };
+    let threads: Vec<_> = (0..count).map_while(start).collect();
+    drop(ends);
+    let ended = threads.into_iter().filter_map(|thread| thread.join().ok()).count();
+    ended == count
 }
 
 fn hand_over(threads: Vec<Sender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -> io::Result<()> {

@@ -43,8 +43,7 @@ fn pools_do_with_what_they_get() {
     let folder = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir();
     let folder = folder.expect("a folder");
     std::fs::copy(std::env::current_exe().expect("this program"), folder.path().join("program")).expect("a copy");
-    for (limit, expected) in [(1, "no result: "), (2, "right"), (3, "right"), (4, "right"), (6, "right"), (64, "right")]
-    {
+    for (limit, expected) in [(1, "no result: "), (3, "right"), (4, "right"), (6, "right"), (64, "right")] {
         let output = limited(limit, folder.path());
         let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
         assert!(output.status.success() && !err.contains("panicked"), "{limit} threads: {out}{err}");

@@ -44,9 +44,9 @@ fn compare(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) ->
     let mut session = Session::new(what, options)?;
     work(&mut session)?;
     let comparison = session.finish();
-    let numbers = || Ok(serde_json::to_string_pretty(&comparison)?);
     let printed = print::print(&comparison);
-    let json = json.as_mut().map_or(Ok(()), |json| json.write(numbers()));
+    let numbers = serde_json::to_string_pretty(&comparison).map_err(Into::into);
+    let json = json.as_mut().map_or(Ok(()), |json| json.write(numbers));
     let html = html.as_mut().map_or(Ok(()), |html| html.write(html::page(&comparison)));
     outputs::all([printed, json, html])
 }
