@@ -26,6 +26,7 @@ mod lock;
 mod mark;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod own_process;
 mod pace;
 mod past_cache;
 mod peers;

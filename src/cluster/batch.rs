@@ -135,7 +135,11 @@ impl<'a> Root<'a> {
         let (orders, to_do) = channel::<Vec<usize>>();
         let (done, results) = channel();
         thread::scope(|scope| {
-            scope.spawn(move || own_share(&to_do, &done, make));
+            let own = thread::Builder::new().spawn_scoped(scope, move || own_share(&to_do, &done, make));
+            if let Err(error) = own {
+                self.stopped = true;
+                self.failure = Some(Error::device("host", "thread", error));
+            }
             self.serve(orders, &results);
         });
         self.made.push(self.found);

@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 
 use crate::{BackendKind, Error, Result};
 use table::{
-    BACKEND, CACHE_DIR, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT, VARIABLES, VERIFY, Variable,
+    BACKEND, CACHE_DIR, COPY_PARAMETERS, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT, VARIABLES,
+    VERIFY, Variable,
 };
 
 /// What the environment asks of the engine.
@@ -37,6 +38,8 @@ pub struct Settings {
     pub memory_limit: Option<u64>,
     /// Most bytes of the proving keys that are kept between calls.
     pub key_cache: Option<u64>,
+    /// Whether parameter files are copied to memory instead of mapped.
+    pub copy_parameters: bool,
     /// Whether every proof is verified before it is returned; `None`: as each adapter does without being told.
     pub verify: Option<bool>,
     /// The file that gets a line for every operation.
@@ -70,6 +73,7 @@ impl Settings {
             opencl_cpu: parsed(&OPENCL_CPU, get(&OPENCL_CPU), switch)?.unwrap_or(false),
             memory_limit: parsed(&MEMORY_LIMIT, get(&MEMORY_LIMIT), bytes)?,
             key_cache: parsed(&KEY_CACHE, get(&KEY_CACHE), bytes)?,
+            copy_parameters: parsed(&COPY_PARAMETERS, get(&COPY_PARAMETERS), switch)?.unwrap_or(false),
             verify: parsed(&VERIFY, get(&VERIFY), switch)?,
             report: path(get(&REPORT)),
             cache_dir: path(get(&CACHE_DIR)),

@@ -89,6 +89,12 @@ pub(super) const KEY_CACHE: Variable = engine(
     "half of the devices' memory; 4G without devices",
     "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
+pub(super) const COPY_PARAMETERS: Variable = engine(
+    "PROOFWARP_COPY_PARAMETERS",
+    Form::Switch,
+    "off",
+    "parameter files are copied to memory instead of mapped, for files that another program may write to or shorten",
+);
 pub(super) const VERIFY: Variable = engine(
     "PROOFWARP_VERIFY",
     Form::Switch,
@@ -114,6 +120,7 @@ pub const VARIABLES: &[Variable] = &[
     OPENCL_CPU,
     MEMORY_LIMIT,
     KEY_CACHE,
+    COPY_PARAMETERS,
     VERIFY,
     REPORT,
     CACHE_DIR,

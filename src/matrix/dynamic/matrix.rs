@@ -1,5 +1,6 @@
 //! A matrix that changes: appends, versions, merges.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -201,7 +202,9 @@ impl<F: NttField> Shared<F> {
         }
         let shared = self.clone();
         let merge = move || {
-            let outcome = shared.merge();
+            // A panic must not keep later changes from being merged.
+            let outcome = catch_unwind(AssertUnwindSafe(|| shared.merge()));
+            let outcome = outcome.unwrap_or_else(|panic| Err(Error::panicked("dynamic csr", &*panic)));
             shared.started.store(false, Ordering::Release);
             if let Err(error) = outcome {
                 shared.failed(&error);
