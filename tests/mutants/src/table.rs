@@ -1,0 +1,45 @@
+//! The table of mutants: tabs between columns, a line each.
+
+use std::collections::HashMap;
+
+use crate::Result;
+use crate::candidates::Candidate;
+use crate::draw::Drawn;
+
+const HEAD: &str = "id\tmodule\tfile\tline\tfunction\tkind\toccurrence\tbefore\tafter";
+
+pub fn written(sample: &[Drawn]) -> String {
+    let mut text = format!("{HEAD}\n");
+    for Drawn { number, module, candidate: one } in sample {
+        let place = format!("{number}\t{module}\t{}\t{}\t{}", one.file, one.line, one.function);
+        text += &format!("{place}\t{}\t{}\t{}\t{}\n", one.kind, one.occurrence, one.before, one.after);
+    }
+    text
+}
+
+/// What finds a site again once lines have moved: all columns but the line.
+fn key(one: &Candidate) -> String {
+    format!("{}\t{}\t{}\t{}\t{}\t{}", one.file, one.function, one.kind, one.occurrence, one.before, one.after)
+}
+
+/// Returns the candidates with those numbers, and the numbers whose site is no longer there.
+///
+/// # Errors
+/// A line of the table has too few columns.
+pub fn find(table: &str, numbers: &[u32], all: Vec<Candidate>) -> Result<(Vec<(u32, Candidate)>, Vec<u32>)> {
+    let mut by_key: HashMap<String, Candidate> = all.into_iter().map(|one| (key(&one), one)).collect();
+    let (mut found, mut gone) = (Vec::new(), Vec::new());
+    for line in table.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [number, _, file, _, rest @ ..] = &columns[..] else { return Err(format!("sites: {line}").into()) };
+        let number = number.parse()?;
+        if !numbers.contains(&number) {
+            continue;
+        }
+        match by_key.remove(&format!("{file}\t{}", rest.join("\t"))) {
+            Some(one) => found.push((number, one)),
+            None => gone.push(number),
+        }
+    }
+    Ok((found, gone))
+}
