@@ -281,9 +281,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 )
             };
             let droppable = match inner {
-                Expr::MethodCall(_) | Expr::Call(_) | Expr::Assign(_) => end.is_some(),
                 Expr::Binary(binary) => end.is_some() && assigns(binary),
-                Expr::Unsafe(_) => end.is_some(),
+                Expr::MethodCall(_) | Expr::Call(_) | Expr::Assign(_) | Expr::Unsafe(_) => end.is_some(),
                 _ => false,
             };
             let range = statement.span().byte_range();

@@ -9,14 +9,13 @@ use crate::modules::Module;
 
 /// The number of the issue that asked for mutants, written down before anything was drawn.
 const SEED: u64 = 53;
-/// Mutants drawn for each of the sample: those that do not compile are passed over.
-const DRAWN: f64 = 1.5;
+/// Mutants drawn for two of the sample: those that do not compile are passed over.
+const DRAWN: usize = 3;
 
 /// A mutant of the table.
 pub struct Drawn {
     pub number: u32,
     pub module: &'static str,
-    /// One of the first that the module's count asks for; otherwise it takes the place of one that does not compile.
     pub candidate: Candidate,
 }
 
@@ -24,7 +23,9 @@ pub struct Drawn {
 fn of_module(count: usize, candidates: &[Candidate], random: &mut ChaCha8Rng) -> Vec<Candidate> {
     let mut kinds: Vec<Vec<Candidate>> =
         KINDS.iter().map(|kind| candidates.iter().filter(|one| one.kind == *kind).cloned().collect()).collect();
-    kinds.iter_mut().for_each(|kind| kind.shuffle(random));
+    for kind in &mut kinds {
+        kind.shuffle(random);
+    }
     let mut taken = Vec::new();
     while taken.len() < count && kinds.iter().any(|kind| !kind.is_empty()) {
         taken.extend(kinds.iter_mut().filter_map(Vec::pop));
@@ -38,10 +39,10 @@ pub fn draw(modules: &[(&'static Module, Vec<Candidate>)]) -> Vec<Drawn> {
     let mut sample = Vec::new();
     for (module, candidates) in modules {
         println!("{}: {} candidates", module.name, candidates.len());
-        let count = (module.count as f64 * DRAWN).ceil() as usize;
-        for candidate in of_module(count, candidates, &mut random) {
-            sample.push(Drawn { number: sample.len() as u32 + 1, module: module.name, candidate });
-        }
+        let count = (module.count * DRAWN).div_ceil(2);
+        let drawn = of_module(count, candidates, &mut random);
+        sample.extend(drawn.into_iter().map(|candidate| (module.name, candidate)));
     }
-    sample
+    let numbered = (1..).zip(sample);
+    numbered.map(|(number, (module, candidate))| Drawn { number, module, candidate }).collect()
 }

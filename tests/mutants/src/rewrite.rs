@@ -23,7 +23,7 @@ fn range(source: &str, (start, end): (usize, usize), mutants: &[&(u32, Candidate
         text += &source[at..one.range.0];
         for piece in &one.pieces {
             match piece {
-                Piece::Text(words) => text += &words.replace("@", &format!("crate::mutant::on({number})")),
+                Piece::Text(words) => text += &words.replace('@', &format!("crate::mutant::on({number})")),
                 Piece::Source(from, to) => {
                     let own: Vec<_> =
                         inside.iter().copied().filter(|(_, one)| *from <= one.range.0 && one.range.1 <= *to).collect();
@@ -42,7 +42,9 @@ fn range(source: &str, (start, end): (usize, usize), mutants: &[&(u32, Candidate
 /// A file cannot be read or written.
 pub fn files(root: &Path, to: &Path, mutants: &[(u32, Candidate)]) -> Result<()> {
     let mut by_file: BTreeMap<&str, Vec<&(u32, Candidate)>> = BTreeMap::new();
-    mutants.iter().for_each(|one| by_file.entry(&one.1.file).or_default().push(one));
+    for one in mutants {
+        by_file.entry(&one.1.file).or_default().push(one);
+    }
     for (file, mut mutants) in by_file {
         mutants.sort_by_key(|(number, one)| (one.range.0, Reverse(one.range.1), one.kind != "condition", *number));
         let source = fs::read_to_string(root.join(file))?;

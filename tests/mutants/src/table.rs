@@ -11,11 +11,16 @@ const HEAD: &str = "id\tmodule\tfile\tline\tfunction\tkind\toccurrence\tbefore\t
 pub fn written(sample: &[Drawn]) -> String {
     let mut text = format!("{HEAD}\n");
     for Drawn { number, module, candidate: one } in sample {
-        let place = format!("{number}\t{module}\t{}\t{}\t{}", one.file, one.line, one.function);
-        text += &format!("{place}\t{}\t{}\t{}\t{}\n", one.kind, one.occurrence, one.before, one.after);
+        let (line, occurrence) = (one.line.to_string(), one.occurrence.to_string());
+        let place = [&number.to_string(), *module, &one.file, &line, &one.function].join("\t");
+        let change = [one.kind, &occurrence, &one.before, &one.after].join("\t");
+        text += &[&place, "\t", &change, "\n"].concat();
     }
     text
 }
+
+/// Candidates with their mutants' numbers.
+pub type Numbered = Vec<(u32, Candidate)>;
 
 /// What finds a site again once lines have moved: all columns but the line.
 fn key(one: &Candidate) -> String {
@@ -26,7 +31,7 @@ fn key(one: &Candidate) -> String {
 ///
 /// # Errors
 /// A line of the table has too few columns.
-pub fn find(table: &str, numbers: &[u32], all: Vec<Candidate>) -> Result<(Vec<(u32, Candidate)>, Vec<u32>)> {
+pub fn find(table: &str, numbers: &[u32], all: Vec<Candidate>) -> Result<(Numbered, Vec<u32>)> {
     let mut by_key: HashMap<String, Candidate> = all.into_iter().map(|one| (key(&one), one)).collect();
     let (mut found, mut gone) = (Vec::new(), Vec::new());
     for line in table.lines().skip(1) {
