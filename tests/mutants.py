@@ -55,7 +55,7 @@ POCL_GAVE_UP = "pocl_release_dlhandle_cache: Assertion"
 SLOWER, PATIENCE = 8, 40
 # Memory of a process: a fault may ask for all that there is.
 MEMORY = 16 << 30
-AT_ONCE = 3
+AT_ONCE = 4
 
 Test = collections.namedtuple("Test", "program name executable folder seconds reached")
 

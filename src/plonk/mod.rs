@@ -33,6 +33,9 @@ mod sums;
 mod terms;
 mod witness;
 
+#[cfg(test)]
+mod tests;
+
 pub use circuit::{Circuit, Lookup};
 pub use column::{Column, View};
 pub use curve::ProofCurve;

@@ -11,5 +11,6 @@ mod faults;
 mod proofs;
 mod random;
 mod sliced;
+mod states;
 mod tools;
 mod verifier;
