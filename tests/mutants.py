@@ -44,8 +44,10 @@ AS_TESTED = {"PROOFWARP_OPENCL_CPU": "1", "PROOFWARP_CUDA_ARCHS": "90", "CARGO_I
              "CARGO_PROFILE_DEV_DEBUG": "line-tables-only", "CARGO_PROFILE_TEST_DEBUG": "line-tables-only",
              "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "line-tables-only"}
 # A few faults of each module, and the programs that notice them.
-SAMPLE = []
-SAMPLE_PROGRAMS = ["backend", "bad_input"]
+SAMPLE = [2, 8, 19, 57, 91, 102, 119, 162, 187, 192, 206, 240, 246, 252]
+SAMPLE_PROGRAMS = ["backend"]
+# Tests of times, which other work on the machine makes fail.
+UNSTEADY = {"text_kernels::specialisation_is_no_kernels_time"}
 # Kernels that PoCL takes longer to optimise than they run, as tests/programs.py has them.
 QUICK = {"sumcheck", "plonk", "matrix_dense"}
 AS_THEY_ARE = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
@@ -55,7 +57,7 @@ POCL_GAVE_UP = "pocl_release_dlhandle_cache: Assertion"
 SLOWER, PATIENCE = 8, 40
 # Memory of a process: a fault may ask for all that there is.
 MEMORY = 16 << 30
-AT_ONCE = 4
+AT_ONCE = 2
 
 Test = collections.namedtuple("Test", "program name executable folder seconds reached")
 
@@ -224,7 +226,7 @@ def tests_of(programs):
         stamp = f"{executable} {Path(executable).stat().st_mtime_ns}"
         listed = lambda *more: set(re.findall(r"^(.+): test$", subprocess.run(
             [executable, "--list", *more], cwd=folder, capture_output=True, text=True, check=True).stdout, re.M))
-        todo += [(program, executable, str(folder), name, f"{stamp} {name}") for name in sorted(listed() - listed("--ignored"))]
+        todo += [(program, executable, str(folder), name, f"{stamp} {name}") for name in sorted(listed() - listed("--ignored") - UNSTEADY)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         missing = [one for one in todo if one[4] not in kept]
         for number, (one, said) in enumerate(zip(missing, pool.map(lambda one: measure(*one[:4]), missing))):

@@ -9,7 +9,8 @@ use group::prime::PrimeCurveAffine;
 
 use super::proof::Partial;
 use super::spread::{Query, Share};
-use super::{Circuit, Proof};
+use super::{Circuit, Densities, Proof};
+use crate::Accelerator;
 use crate::matrix::Csr;
 
 /// Proofs are equal if all three parts are.
@@ -75,4 +76,22 @@ fn variables_are_inputs_first() {
         assert_eq!(circuit.query_lengths(), [2, in_b[0], in_b[1]]);
     }
     circuit(3).expect_err("there are two");
+}
+
+/// A circuit's part of a device are the numbers of its chosen variables, four bytes each, unless all are chosen.
+#[test]
+fn a_circuit_counts_its_bytes() {
+    let accelerator = Accelerator::automatic().expect("settings are right");
+    if accelerator.devices().is_empty() {
+        return println!("no device: left out");
+    }
+    let circuit = |b_aux: &[bool]| {
+        let densities = Densities { a_aux: &[true, false, true], b_inputs: &[true], b_aux };
+        let circuit = Circuit::<Scalar>::new(2, densities).expect("a circuit");
+        circuit.upload(&accelerator, None).expect("memory");
+        circuit.bytes()
+    };
+    let devices = accelerator.devices().len() as u64;
+    assert_eq!(circuit(&[false, true, false]), devices * 4 * (3 + 2));
+    assert_eq!(circuit(&[true; 3]), devices * 4 * 3);
 }

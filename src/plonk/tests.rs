@@ -5,7 +5,10 @@ use halo2curves::bn256::Fr;
 use super::circuit::Circuit;
 use super::layout::{Layout, Name};
 use super::memory::Memory;
+use super::steps::{Place, rows::uniform_on_cpu};
+use crate::Accelerator;
 use crate::expression::Expression;
+use crate::field::DeviceVector;
 
 /// Of 2^20 rows, with as many columns in the permutation as there are; all of them fixed but for an advice column.
 fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
@@ -57,5 +60,28 @@ fn rows_are_bounded_on_both_sides() {
     for log_n in [0, 2, 64, u32::MAX] {
         let error = rows(log_n).expect_err("too few, or too many");
         assert!(error.contains("rows"), "2^{log_n}: {error}");
+    }
+}
+
+/// Columns of a vector, from the first to the last.
+#[test]
+fn a_place_has_all_its_columns() {
+    let accelerator = Accelerator::automatic().expect("settings are right");
+    let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
+    let stream = device.stream().expect("a stream");
+    let vector = DeviceVector::<Fr>::allocate(&stream, 64).expect("memory");
+    let starts = |place: Place| place.columns(&vector).iter().map(|column| column.first).collect::<Vec<_>>();
+    assert_eq!(starts(Place::packed(8, 3)), [0, 8, 16]);
+    assert_eq!(starts(Place { first: 5, stride: 20, count: 2 }), [5, 25]);
+    assert!(starts(Place::packed(8, 0)).is_empty());
+}
+
+/// 64 bytes are an element, and no others are.
+#[test]
+fn random_bytes_are_whole_elements() {
+    assert_eq!(uniform_on_cpu::<Fr>(&[1; 128]).expect("two").len(), 2);
+    assert_eq!(uniform_on_cpu::<Fr>(&[]).expect("none").len(), 0);
+    for length in [1, 63, 65, 127] {
+        uniform_on_cpu::<Fr>(&vec![1; length]).expect_err("a part of one");
     }
 }
