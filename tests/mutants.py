@@ -36,7 +36,7 @@ SITES, REFUSED = ROOT / "tests/mutants/sites.tsv", ROOT / "tests/mutants/refused
 ARGUED = ROOT / "tests/mutants/argued.tsv"
 FOLDER = ROOT / "target/mutants"
 TREE, BUILD, TOOL, TIMES = FOLDER / "tree", FOLDER / "build", FOLDER / "tool", FOLDER / "tests.json"
-COUNTS = {"secrets": 20, "sumcheck": 40, "plonk": 35, "groth16": 25, "matrix": 30, "backend": 30}
+COUNTS = {"secrets": 20, "sumcheck": 40, "plonk": 35, "groth16": 25, "matrix": 30, "backend": 30, "named": 22}
 PROGRAMS = ["sumcheck", "plonk", "groth16", "groth16_batch", "matrix", "matrix_dense", "matrix_dynamic", "backend", "retry",
             "bad_input", "one_answer", "known_answers", "columns", "halo2", "cleared"]
 # As ./test sets them, so that what it has compiled serves here.
