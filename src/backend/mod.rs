@@ -40,6 +40,9 @@ mod traffic;
 mod uses;
 mod wait;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use abort::check_abort;
 pub use abort::{Abort, guarded};
 pub use aim::Aim;

@@ -33,6 +33,9 @@ mod sums;
 mod terms;
 mod witness;
 
+#[cfg(test)]
+mod tests;
+
 pub use circuit::{Circuit, Lookup, SamePoint};
 pub use column::{Column, View};
 pub use curve::ProofCurve;

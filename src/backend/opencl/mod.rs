@@ -7,6 +7,8 @@ mod cache;
 mod program;
 mod raw;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
