@@ -23,11 +23,21 @@ pub enum Call {
     Launch,
     Event,
     Allocation,
+    /// Whether a mark has been passed: asked as often as time allows.
+    Look,
 }
 
 /// All of them, by their numbers.
-pub const CALLS: [Call; 7] =
-    [Call::CopyIn, Call::CopyOut, Call::CopyBetween, Call::Zero, Call::Launch, Call::Event, Call::Allocation];
+pub const CALLS: [Call; 8] = [
+    Call::CopyIn,
+    Call::CopyOut,
+    Call::CopyBetween,
+    Call::Zero,
+    Call::Launch,
+    Call::Event,
+    Call::Allocation,
+    Call::Look,
+];
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +62,8 @@ pub enum Fault {
     Zero,
     /// A mark, or a wait for one, fails.
     Event,
+    /// A look at a mark fails.
+    Look,
     /// An allocation fails by an error of the driver.
     Allocation,
     /// From a call on, there is no more memory than a few pages.
@@ -60,7 +72,7 @@ pub enum Fault {
     Lost,
 }
 
-pub const FAULTS: [Fault; 13] = [
+pub const FAULTS: [Fault; 14] = [
     Fault::BitIn,
     Fault::BitOut,
     Fault::BitBetween,
@@ -71,6 +83,7 @@ pub const FAULTS: [Fault; 13] = [
     Fault::CopyBetween,
     Fault::Zero,
     Fault::Event,
+    Fault::Look,
     Fault::Allocation,
     Fault::Memory,
     Fault::Lost,
@@ -82,7 +95,7 @@ impl Fault {
         matches!(self, Self::BitIn | Self::BitOut | Self::BitBetween | Self::BitOfKernel)
     }
 
-    /// Which calls it strikes; `None`: any.
+    /// Which calls it strikes; `None`: any but a look.
     pub fn call(self) -> Option<Call> {
         match self {
             Self::BitIn | Self::CopyIn => Some(Call::CopyIn),
@@ -91,6 +104,7 @@ impl Fault {
             Self::BitOfKernel | Self::Launch => Some(Call::Launch),
             Self::Zero => Some(Call::Zero),
             Self::Event => Some(Call::Event),
+            Self::Look => Some(Call::Look),
             Self::Allocation | Self::Memory => Some(Call::Allocation),
             Self::Lost => None,
         }
@@ -122,7 +136,8 @@ pub struct Counts([u64; CALLS.len()]);
 impl Counts {
     /// Those that a fault could strike.
     pub fn of(&self, fault: Fault) -> u64 {
-        fault.call().map_or_else(|| self.0.iter().sum(), |call| self.0[call as usize])
+        let all_but_looks = || self.0[..Call::Look as usize].iter().sum();
+        fault.call().map_or_else(all_but_looks, |call| self.0[call as usize])
     }
 }
 
@@ -186,7 +201,7 @@ impl Faults {
         state.counts.0[call as usize] += 1;
         let is_due = |planned: &Planned| match planned.fault.call() {
             Some(other) => other == call && planned.at == number,
-            None => planned.at == total,
+            None => call != Call::Look && planned.at == total,
         };
         let due = state.planned.iter().position(is_due)?;
         let planned = state.planned.swap_remove(due);
@@ -239,8 +254,8 @@ impl Faulty {
     ///
     /// # Safety
     /// As that of `wait`.
-    unsafe fn check_wait(&self, name: &str, wait: impl FnOnce() -> Result<()>) -> Result<()> {
-        match self.check(Call::Event, name) {
+    unsafe fn check_wait(&self, call: Call, name: &str, wait: impl FnOnce() -> Result<()>) -> Result<()> {
+        match self.check(call, name) {
             Ok(_) => wait(),
             Err(error) => {
                 let _ = wait();
@@ -409,7 +424,7 @@ unsafe impl Driver for Faulty {
 
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
         // SAFETY: passed on from the caller.
-        unsafe { self.check_wait("a wait for a stream", || self.inner.stream_synchronize(stream)) }
+        unsafe { self.check_wait(Call::Event, "a wait for a stream", || self.inner.stream_synchronize(stream)) }
     }
 
     unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
@@ -427,18 +442,18 @@ unsafe impl Driver for Faulty {
     }
 
     unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
-        // SAFETY: passed on from the caller.
-        unsafe {
-            self.check_wait("a look at a mark", || {
-                if self.faults.is_lost() { self.inner.event_synchronize(event) } else { Ok(()) }
-            })?;
-            self.inner.event_passed(event)
+        if let Err(error) = self.check(Call::Look, "a look at a mark") {
+            // SAFETY: passed on from the caller.
+            let _ = unsafe { self.inner.event_synchronize(event) };
+            return Err(error);
         }
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.event_passed(event) }
     }
 
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
         // SAFETY: passed on from the caller.
-        unsafe { self.check_wait("a wait for a mark", || self.inner.event_synchronize(event)) }
+        unsafe { self.check_wait(Call::Event, "a wait for a mark", || self.inner.event_synchronize(event)) }
     }
 
     unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {

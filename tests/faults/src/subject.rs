@@ -73,6 +73,11 @@ pub trait Subject {
     /// Whether it checks a proof before it hands it out: only then is a silent fault noticed.
     fn is_checked(&self) -> bool;
 
+    /// Whether it brings inputs to the device as a caller does, whose inputs are not what they should be where that goes wrong.
+    fn uploads(&self) -> bool {
+        false
+    }
+
     /// Proves by an accelerator that may fall back to the host, or not: whether an independent verifier accepts the proof.
     ///
     /// # Errors

@@ -99,8 +99,11 @@ impl<F: SumcheckField> Subject for Case<F> {
         true
     }
 
+    fn uploads(&self) -> bool {
+        self.lying != Lying::Host
+    }
+
     fn prove(&self, accelerator: &Accelerator, questions: &Questions) -> Result<bool, Refusal> {
-        // An upload by the caller has no check of its own: what goes wrong with it is an error, or comes before the faults.
         let vector = if self.lying == Lying::Host { None } else { Some(self.upload(accelerator)?) };
         let columns = match (&vector, self.lying) {
             (Some(vector), Lying::Kept) => Columns::device(vector),

@@ -85,6 +85,7 @@ struct Supervised<'a> {
 struct Running {
     child: Child,
     lines: Receiver<Line>,
+    _folder: tempfile::TempDir,
 }
 
 impl Running {
@@ -142,9 +143,12 @@ impl<'a> Supervised<'a> {
         let mut command = Command::new(current_exe()?);
         let group = self.group.to_string();
         command.args(["--worker", "--group", &group, "--seed", &self.seed.to_string()]);
+        // bellperson's lock files are in it: other processes' are no business of this one.
+        let folder = tempfile::tempdir()?;
+        command.env("TMPDIR", folder.path());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
-        Ok(Running { child, lines: lines_of(out) })
+        Ok(Running { child, lines: lines_of(out), _folder: folder })
     }
 
     /// Follows a worker until it ends, hangs, or has done enough.

@@ -157,7 +157,9 @@ fn outcome(bench: &Bench, drawn: &Drawn) -> ((Outcome, String), Vec<Planned>) {
         Ok(Ok(true)) => (Outcome::Valid, String::new()),
         Ok(Ok(false)) if has_silent && !is_checked => (Outcome::Unchecked, String::new()),
         Ok(Ok(false)) => (Outcome::Invalid, String::new()),
-        Ok(Err(Refusal::Engine(error @ Error::Invalid { .. }))) => (Outcome::Blames, error.to_string()),
+        Ok(Err(Refusal::Engine(error @ Error::Invalid { .. }))) if !bench.subjects[drawn.subject].uploads() => {
+            (Outcome::Blames, error.to_string())
+        }
         Ok(Err(Refusal::Engine(error @ Error::Aborted))) if !questions.has_stopped() => {
             (Outcome::FalseAbort, error.to_string())
         }
