@@ -10,8 +10,8 @@
 # regular expression, which cases.
 set -euo pipefail
 
-# Of these, racecheck was never run before: they come first.
-first='^(curves::msm::bn254|curves::msm::|matrices::dense|fields::|curves::points|transforms::over_devices|curves::|proofs::|whole::groth16)'
+# What was run least comes first.
+first='^(curves::msm::bn254|matrices::dense|fields|curves::msm|curves::points|transforms::over_devices|curves|proofs|whole::groth16)'
 
 build() { # folder
     local root folder programs
@@ -57,9 +57,18 @@ cases() { # folder
     local all
     all=$("$1/programs/families" --list 2>/dev/null | sed -n 's/: test$//p' \
         | sed -E 's/^((plonk|transforms|columns|matrices::(sparse|dynamic)|fields)(::[a-z_]+)?)::[a-z0-9_]+$/\1::/' | uniq)
-    all=$(printf '%s\n' "$all" whole::groth16 whole::sumcheck whole::halo2 | grep -E "${SANITIZE_CASES:-.}" || true)
-    grep -E "$first" <<<"$all" || true
-    grep -vE "$first" <<<"$all" || true
+    printf '%s\n' "$all" whole::groth16 whole::sumcheck whole::halo2 | grep -E "${SANITIZE_CASES:-.}" \
+        | awk -v first="$first" '$0 ~ first ? now[++a] = $0 : later[++b] = $0
+            END { for (i = 1; i <= a; i++) print "1", now[i]; for (i = 1; i <= b; i++) print "2", later[i] }'
+}
+
+# Tool and case of each run: racecheck of what comes first, its other tools, then all that is left.
+runs() { # folder
+    local tool all
+    all=$(cases "$1")
+    for turn in 1 2; do
+        for tool in $SANITIZE_TOOLS; do sed -n "s/^$turn /$tool /p" <<<"$all"; done
+    done
 }
 
 # One case under one tool. Its line: what came, tool, case, seconds.
@@ -91,7 +100,7 @@ summary() { # out
     local tool
     {
         "$SANITIZER" --version | tail -n 2
-        nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+        nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
         for tool in $SANITIZE_TOOLS; do
             awk -v tool="$tool" '$2 == tool { count[$1]++; seconds += $4 }
                 END { printf "%-10s", tool; for (what in count) printf " %s %d", what, count[what]; printf ", %d s\n", seconds }' "$1/results.txt"
@@ -112,12 +121,10 @@ run() { # folder, out
     SANITIZE_END=$(($(date +%s) + ${SANITIZE_TOTAL:-570}))
     export SANITIZER SANITIZE_SECONDS SANITIZE_END
     unpack "$folder"
-    for tool in $SANITIZE_TOOLS; do cases "$folder" | sed "s/^/$tool /"; done \
-        | xargs -P "${SANITIZE_JOBS:-8}" -L 1 "$0" one "$folder" "$out" || status=$?
+    runs "$folder" | xargs -P "${SANITIZE_JOBS:-8}" -L 1 "$0" one "$folder" "$out" || status=$?
     summary "$out"
     # Few files come back from a machine that is lent: all logs are one.
-    tar -C "$out" -czf "$out/logs.tar.gz" --exclude logs.tar.gz .
-    rm -f "$out"/*.log
+    (cd "$out" && tar -czf logs.tar.gz -- *.log && rm -f -- *.log)
     [ "$status" = 0 ] && ! grep -qv '^clean ' "$out/results.txt"
 }
 
