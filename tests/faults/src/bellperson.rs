@@ -5,9 +5,12 @@ use bellperson::groth16::create_random_proof_batch;
 use proofwarp::Accelerator;
 
 use crate::common::rng;
-use crate::groth16::{Fixture, refusal};
+use crate::groth16::{Fixture, LINKS, refusal};
 use crate::hook::Questions;
 use crate::subject::{Refusal, Subject};
+
+/// bellperson computes what is small by itself.
+const STOCK_LINKS: usize = 100;
 
 /// bellperson's prover, whose operations are the drop-in's.
 struct Stock(Fixture);
@@ -47,5 +50,10 @@ impl Subject for Adapter {
 
 /// All that this group proves.
 pub fn subjects() -> Vec<Box<dyn Subject>> {
-    vec![Box::new(Stock(Fixture::new())), Box::new(Adapter(Fixture::new()))]
+    let subjects: Vec<Box<dyn Subject>> =
+        vec![Box::new(Stock(Fixture::new(STOCK_LINKS))), Box::new(Adapter(Fixture::new(LINKS)))];
+    // Making keys, bellperson was kept from devices.
+    // SAFETY: the worker has no other thread that reads the environment yet.
+    unsafe { std::env::remove_var("BELLMAN_NO_GPU") };
+    subjects
 }

@@ -11,7 +11,8 @@ use crate::circuits::{Chain, Kind, batch, engine_error, setup};
 use crate::hook::Questions;
 use crate::subject::{Refusal, Subject};
 
-const LINKS: usize = 4;
+/// A proof of so many takes milliseconds.
+pub const LINKS: usize = 4;
 const CIRCUITS: usize = 2;
 
 /// Circuits with their key, and what verifies their proofs.
@@ -24,9 +25,10 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    pub fn new() -> Self {
-        let key = setup(LINKS, Kind::Dense);
-        let (circuits, r, s) = batch(CIRCUITS, LINKS, Kind::Dense);
+    /// Circuits of so many links.
+    pub fn new(links: usize) -> Self {
+        let key = setup(links, Kind::Dense);
+        let (circuits, r, s) = batch(CIRCUITS, links, Kind::Dense);
         Self { circuits, verifying_key: prepare_verifying_key(&key.vk), key, r, s }
     }
 
@@ -61,7 +63,7 @@ struct Resident {
 
 impl Resident {
     fn new(forced: &Accelerator, free: &Accelerator, verifies: bool) -> Result<Self, Refusal> {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(LINKS);
         let prover = |accelerator: &Accelerator| {
             let (prover, _) = Prover::<Bls12>::new(accelerator, fixture.circuits[0], &&fixture.key)?;
             Ok::<_, SynthesisError>(prover.verify(verifies))
@@ -121,6 +123,6 @@ pub fn subjects(forced: &Accelerator, free: &Accelerator) -> Result<Vec<Box<dyn 
     Ok(vec![
         Box::new(Resident::new(forced, free, true)?),
         Box::new(Resident::new(forced, free, false)?),
-        Box::new(Evaluated(Fixture::new())),
+        Box::new(Evaluated(Fixture::new(LINKS))),
     ])
 }

@@ -19,6 +19,8 @@ use crate::table::{Ended, table, words};
 const UNTIL_READY: Duration = Duration::from_secs(400);
 /// KiB by which a worker may grow from its second quarter to its last.
 const GROWTH_KIB: u64 = 48 << 10;
+/// A group of which no fault has struck in so many runs does not run on the device.
+const RUNS_IN_VAIN: usize = 50;
 /// A worker of fewer runs is not judged by its growth.
 const RUNS_TO_JUDGE: usize = 100;
 
@@ -129,11 +131,16 @@ impl<'a> Supervised<'a> {
             }
             failures = if self.runs.len() == before { failures + 1 } else { 0 };
         }
+        if self.runs.iter().all(|run| run.fired == 0) {
+            self.complaints.push(format!("{}: no fault struck in {} runs", self.group, self.runs.len()));
+        }
         (self.runs, self.complaints)
     }
 
     fn is_left(&self) -> bool {
+        let is_in_vain = self.runs.len() > RUNS_IN_VAIN && self.runs.iter().all(|run| run.fired == 0);
         match self.arguments.runs {
+            _ if is_in_vain => false,
             Some(runs) => (self.runs.len() as u64) < runs,
             None => self.runs.iter().map(|run| run.fired).sum::<usize>() < self.faults,
         }
