@@ -2,7 +2,7 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Path, SumcheckField, Term, prove_with};
+use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Path, Prover, SumcheckField, Term, prove_with};
 
 use crate::agree;
 use crate::common::rng;
@@ -126,5 +126,23 @@ fn bitsliced() {
     for degree in 2..=4 {
         let claim = Claim::<Tower>::product(11, &(0..degree).collect::<Vec<_>>());
         proved(claim, &Options { path: Some(Path::Bitsliced), ..ON_DEVICE });
+    }
+}
+
+/// Without options, the environment may have the device take all rounds.
+#[test]
+fn a_tail_of_the_environment() {
+    if std::env::var_os("PROOFWARP_TEST_CHILD").is_none() {
+        let mut child = std::process::Command::new(std::env::current_exe().expect("this program"));
+        child.args(["--exact", "sums::a_tail_of_the_environment"]).env("PROOFWARP_SUMCHECK_TAIL", "0");
+        let output = child.env("PROOFWARP_TEST_CHILD", "1").output().expect("a child");
+        return assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let claim = Claim::<Ghash>::product(3, &[0, 1]);
+    let columns = columns(&claim);
+    let slices: Vec<&[Ghash]> = columns.iter().map(Vec::as_slice).collect();
+    for accelerator in crate::common::accelerators_with_devices() {
+        let prover = Prover::new(&accelerator, &claim, Columns::host(&slices)).expect("a prover");
+        assert_eq!([prover.explain().device_rounds, prover.explain().host_rounds], [3, 0]);
     }
 }
