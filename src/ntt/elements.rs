@@ -29,7 +29,7 @@ pub(super) unsafe fn launch(
 }
 
 /// Queues products of element i of vector v with base^(i·(first + v·step)); exponents are below `2^exponent_log`.
-pub(super) fn multiply_by_powers<F: NttField>(
+pub(crate) fn multiply_by_powers<F: NttField>(
     stream: &mut Stream,
     (data, layout, length_log): (&Buffer, Layout, u32),
     (base, exponent_log): (F, u32),

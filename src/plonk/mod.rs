@@ -33,7 +33,7 @@ mod sums;
 mod terms;
 mod witness;
 
-pub use circuit::{Circuit, Lookup};
+pub use circuit::{Circuit, Lookup, SamePoint};
 pub use column::{Column, View};
 pub use curve::ProofCurve;
 pub use engine::{Basis, Engine, Hook, KeyOnDevice, Srs};

@@ -89,8 +89,12 @@ pub(super) const KEY_CACHE: Variable = engine(
     "half of the devices' memory; 4G without devices",
     "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
-pub(super) const VERIFY: Variable =
-    engine("PROOFWARP_VERIFY", Form::Switch, "off", "`proofwarp-bellperson` verifies every proof before it returns it");
+pub(super) const VERIFY: Variable = engine(
+    "PROOFWARP_VERIFY",
+    Form::Switch,
+    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works",
+    "every proof is verified before it is returned",
+);
 pub(super) const REPORT: Variable = engine(
     "PROOFWARP_REPORT",
     Form::Path,

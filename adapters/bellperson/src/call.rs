@@ -141,7 +141,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         circuit: groth16::Circuit<E::Fr>,
     ) -> Result<Prover<E>, SynthesisError> {
         let verifying_key = self.params.get_vk(circuit.inputs())?.clone();
-        let verify = Settings::get().map_err(failed)?.verify;
+        let verify = Settings::get().map_err(failed)?.verify.unwrap_or(false);
         Ok(Prover::from_parts(key, circuit, verifying_key).verify(verify))
     }
 
