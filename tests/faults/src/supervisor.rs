@@ -152,7 +152,7 @@ impl<'a> Supervised<'a> {
         command.args(["--worker", "--group", &group, "--seed", &self.seed.to_string()]);
         // bellperson's lock files are in it: other processes' are no business of this one.
         let folder = tempfile::tempdir()?;
-        command.env("TMPDIR", folder.path());
+        command.env("TMPDIR", folder.path()).env("PROOFWARP_SUMCHECK_TAIL", "0");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
         Ok(Running { child, lines: lines_of(out), _folder: folder })
