@@ -33,6 +33,9 @@ pub struct Accelerator {
     absent: Vec<String>,
 }
 
+/// The process's own.
+static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
+
 impl Accelerator {
     /// Backends in the order CUDA, OpenCL, CPU, or only the one that `PROOFWARP_BACKEND` forces.
     ///
@@ -98,8 +101,13 @@ impl Accelerator {
     /// # Errors
     /// As [`Self::from_env`].
     pub fn global() -> Result<&'static Self> {
-        static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
         GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
+    }
+
+    /// Becomes the process's own accelerator, unless there is one: for tests of what adapters do on devices that go wrong.
+    #[doc(hidden)]
+    pub fn make_global(self) -> bool {
+        GLOBAL.set(Ok(self)).is_ok()
     }
 
     /// The devices operations are spread over; empty where only the CPU is left.

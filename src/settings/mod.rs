@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 
 use crate::{BackendKind, Error, Result};
 use table::{
-    BACKEND, CACHE_DIR, COPY_PARAMETERS, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT, VARIABLES,
-    VERIFY, Variable,
+    BACKEND, CACHE_DIR, COPY_PARAMETERS, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT,
+    SUMCHECK_TAIL, VARIABLES, VERIFY, Variable,
 };
 
 /// What the environment asks of the engine.
@@ -46,6 +46,8 @@ pub struct Settings {
     pub report: Option<PathBuf>,
     /// Where compiled OpenCL programs are kept.
     pub cache_dir: Option<PathBuf>,
+    /// For tests: rounds of sumcheck over at most 2^tail rows run on the host, where its options do not say.
+    pub sumcheck_tail: Option<u32>,
 }
 
 impl Settings {
@@ -77,6 +79,7 @@ impl Settings {
             verify: parsed(&VERIFY, get(&VERIFY), switch)?,
             report: path(get(&REPORT)),
             cache_dir: path(get(&CACHE_DIR)),
+            sumcheck_tail: parsed(&SUMCHECK_TAIL, get(&SUMCHECK_TAIL), logarithm)?,
         })
     }
 }
@@ -114,6 +117,14 @@ fn switch(text: &str) -> Option<bool> {
 /// A number of bytes. K, M, G and T are powers of 1024, with or without B or iB.
 fn bytes(text: &str) -> Option<u64> {
     parse_size::Config::new().with_binary().parse_size(text).ok()
+}
+
+/// Binary logarithm of the most rows that a column has.
+const MOST_LOG: u32 = 32;
+
+/// A binary logarithm of rows.
+fn logarithm(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|log| *log <= MOST_LOG)
 }
 
 /// A path; one that is no Unicode is taken as it is.
@@ -209,6 +220,7 @@ mod tests {
             ("PROOFWARP_BACKEND", vec!["cudda", "gpu", "1", "cuda,opencl"]),
             ("PROOFWARP_OPENCL_CPU", vec!["2", "maybe", "onn"]),
             ("PROOFWARP_VERIFY", vec!["please"]),
+            ("PROOFWARP_SUMCHECK_TAIL", vec!["33", "-1", "none"]),
         ];
         for (name, values) in malformed {
             for value in values {
