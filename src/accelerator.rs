@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::backend::{BackendKind, Device, Traffic};
 use crate::report::{Call, Report, operation};
 use crate::settings::Settings;
-use crate::{Error, Result};
+use crate::{Error, Result, process, threads};
 
 /// The devices of this process and the policy for choosing among them: see the [module](self)'s example.
 ///
@@ -32,6 +32,9 @@ pub struct Accelerator {
     /// Why a backend has no devices here.
     absent: Vec<String>,
 }
+
+/// The process's own.
+static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
 
 impl Accelerator {
     /// Backends in the order CUDA, OpenCL, CPU, or only the one that `PROOFWARP_BACKEND` forces.
@@ -98,8 +101,13 @@ impl Accelerator {
     /// # Errors
     /// As [`Self::from_env`].
     pub fn global() -> Result<&'static Self> {
-        static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
         GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
+    }
+
+    /// Becomes the process's own accelerator, unless there is one: for tests of what adapters do on devices that go wrong.
+    #[doc(hidden)]
+    pub fn make_global(self) -> bool {
+        GLOBAL.set(Ok(self)).is_ok()
     }
 
     /// The devices operations are spread over; empty where only the CPU is left.
@@ -126,6 +134,8 @@ impl Accelerator {
         gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, Traffic)>,
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
+        process::check()?;
+        threads::check()?;
         let start = Instant::now();
         let _span = operation(&call.operation, call.elements);
         let mut fallbacks = self.absent.clone();
@@ -153,6 +163,8 @@ impl Accelerator {
 fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
     static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
+    // A driver may start threads, which a later child has not.
+    process::check()?;
     match backend {
         BackendKind::Cuda => CUDA.get_or_init(find_cuda).clone(),
         BackendKind::OpenCl => OPENCL.get_or_init(find_opencl).clone(),

@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 
 use crate::{BackendKind, Error, Result};
 use table::{
-    BACKEND, CACHE_DIR, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT, VARIABLES, VERIFY, Variable,
+    BACKEND, CACHE_DIR, COPY_PARAMETERS, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT,
+    SUMCHECK_TAIL, VARIABLES, VERIFY, Variable,
 };
 
 /// What the environment asks of the engine.
@@ -37,12 +38,16 @@ pub struct Settings {
     pub memory_limit: Option<u64>,
     /// Most bytes of the proving keys that are kept between calls.
     pub key_cache: Option<u64>,
-    /// Whether every proof is verified before it is returned.
-    pub verify: bool,
+    /// Whether parameter files are copied to memory instead of mapped.
+    pub copy_parameters: bool,
+    /// Whether every proof is verified before it is returned; `None`: as each adapter does without being told.
+    pub verify: Option<bool>,
     /// The file that gets a line for every operation.
     pub report: Option<PathBuf>,
     /// Where compiled OpenCL programs are kept.
     pub cache_dir: Option<PathBuf>,
+    /// For tests: rounds of sumcheck over at most 2^tail rows run on the host, where its options do not say.
+    pub sumcheck_tail: Option<u32>,
 }
 
 impl Settings {
@@ -70,9 +75,11 @@ impl Settings {
             opencl_cpu: parsed(&OPENCL_CPU, get(&OPENCL_CPU), switch)?.unwrap_or(false),
             memory_limit: parsed(&MEMORY_LIMIT, get(&MEMORY_LIMIT), bytes)?,
             key_cache: parsed(&KEY_CACHE, get(&KEY_CACHE), bytes)?,
-            verify: parsed(&VERIFY, get(&VERIFY), switch)?.unwrap_or(false),
+            copy_parameters: parsed(&COPY_PARAMETERS, get(&COPY_PARAMETERS), switch)?.unwrap_or(false),
+            verify: parsed(&VERIFY, get(&VERIFY), switch)?,
             report: path(get(&REPORT)),
             cache_dir: path(get(&CACHE_DIR)),
+            sumcheck_tail: parsed(&SUMCHECK_TAIL, get(&SUMCHECK_TAIL), logarithm)?,
         })
     }
 }
@@ -110,6 +117,14 @@ fn switch(text: &str) -> Option<bool> {
 /// A number of bytes. K, M, G and T are powers of 1024, with or without B or iB.
 fn bytes(text: &str) -> Option<u64> {
     parse_size::Config::new().with_binary().parse_size(text).ok()
+}
+
+/// Binary logarithm of the most rows that a column has.
+const MOST_LOG: u32 = 32;
+
+/// A binary logarithm of rows.
+fn logarithm(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|log| *log <= MOST_LOG)
 }
 
 /// A path; one that is no Unicode is taken as it is.
@@ -205,6 +220,7 @@ mod tests {
             ("PROOFWARP_BACKEND", vec!["cudda", "gpu", "1", "cuda,opencl"]),
             ("PROOFWARP_OPENCL_CPU", vec!["2", "maybe", "onn"]),
             ("PROOFWARP_VERIFY", vec!["please"]),
+            ("PROOFWARP_SUMCHECK_TAIL", vec!["33", "-1", "none"]),
         ];
         for (name, values) in malformed {
             for value in values {
@@ -224,7 +240,7 @@ mod tests {
         for (text, expected) in
             [("1", true), ("true", true), ("ON", true), ("0", false), ("False", false), ("off ", false)]
         {
-            assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, expected);
+            assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, Some(expected));
             assert_eq!(one("PROOFWARP_OPENCL_CPU", text).expect(text).opencl_cpu, expected);
         }
         assert_eq!(one("PROOFWARP_REPORT", " a b ").expect("a path").report, Some("a b".into()));

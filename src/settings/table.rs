@@ -89,8 +89,18 @@ pub(super) const KEY_CACHE: Variable = engine(
     "half of the devices' memory; 4G without devices",
     "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
-pub(super) const VERIFY: Variable =
-    engine("PROOFWARP_VERIFY", Form::Switch, "off", "`proofwarp-bellperson` verifies every proof before it returns it");
+pub(super) const COPY_PARAMETERS: Variable = engine(
+    "PROOFWARP_COPY_PARAMETERS",
+    Form::Switch,
+    "off",
+    "parameter files are copied to memory instead of mapped, for files that another program may write to or shorten",
+);
+pub(super) const VERIFY: Variable = engine(
+    "PROOFWARP_VERIFY",
+    Form::Switch,
+    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works",
+    "every proof is verified before it is returned",
+);
 pub(super) const REPORT: Variable = engine(
     "PROOFWARP_REPORT",
     Form::Path,
@@ -103,6 +113,12 @@ pub(super) const CACHE_DIR: Variable = engine(
     "the user's cache folder",
     "where compiled OpenCL programs are kept; PoCL keeps its own",
 );
+pub(super) const SUMCHECK_TAIL: Variable = engine(
+    "PROOFWARP_SUMCHECK_TAIL",
+    Form::Other("a binary logarithm, 0 to 32"),
+    "9",
+    "for tests: rounds of sumcheck over more than 2^this rows run on the device, with 0 all of them, where a call does not say itself",
+);
 
 /// All of them.
 pub const VARIABLES: &[Variable] = &[
@@ -110,9 +126,11 @@ pub const VARIABLES: &[Variable] = &[
     OPENCL_CPU,
     MEMORY_LIMIT,
     KEY_CACHE,
+    COPY_PARAMETERS,
     VERIFY,
     REPORT,
     CACHE_DIR,
+    SUMCHECK_TAIL,
     build(
         "PROOFWARP_CUDA_ARCHS",
         Form::Other("architectures, such as 80,90"),
@@ -171,6 +189,7 @@ pub const VARIABLES: &[Variable] = &[
     bench("PROOFWARP_BINIUS_GPU", Form::Programs, "none", "`sumcheck_bench` of binius-gpu, which is not built here"),
     bench("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
     bench("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
+    bench("PROOFWARP_FAULTS", Form::Other("a number"), "120", "faults that `tests/faults` injects"),
     bench("PROOFWARP_TEST_CHILD", Form::Other("a test's own"), "unset", "set by tests that start themselves again"),
 ];
 

@@ -71,7 +71,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let work = match plan.work_rows {
             0 => None,
             work_rows => Some((
-                DeviceVector::<F::Work>::allocate(&stream, product(shape.columns, work_rows as usize)?)?,
+                DeviceVector::<F::Work>::unwritten(&stream, product(shape.columns, work_rows as usize)?)?,
                 work_rows,
             )),
         };
@@ -417,7 +417,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             let from = (&*self.now.buffer, product(column, stride)?);
             self.stream.copy((packed, product(column, rows)?), from, rows)?;
         }
-        self.stream.fetch(&self.last.host, packed)?;
+        self.stream.fetch(&mut self.last.host, packed)?;
         self.stream.wait(abort)
     }
 }

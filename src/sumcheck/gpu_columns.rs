@@ -41,12 +41,12 @@ pub(super) fn lying<F: SumcheckField>(
             upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
         }
         Columns::HostBase(columns) => {
-            let vector = DeviceVector::<F::Base>::allocate(stream, product(columns.len(), rows as usize)?)?;
+            let vector = DeviceVector::<F::Base>::unwritten(stream, product(columns.len(), rows as usize)?)?;
             upload(stream, Lying::of(&vector, rows), columns, abort)
         }
-        Columns::Kept(vector) | Columns::KeptSliced(vector) => Ok(Lying::of(vector, rows)),
-        Columns::KeptBase(vector) => Ok(Lying::of(vector, rows)),
-        Columns::Consumed(vector) => Ok(Lying::of(vector, rows)),
+        Columns::Kept(vector) | Columns::KeptSliced(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::Consumed(vector) => vector.write_on(stream).map(|()| Lying::of(vector, rows)),
     }
 }
 

@@ -84,7 +84,7 @@ impl Sums {
 
     /// The values of a pass of a field's program, of so many groups and points, once they are there.
     pub fn values<E: Element>(
-        &self,
+        &mut self,
         stream: &mut Stream,
         program: Program,
         (groups, points): (u32, usize),
@@ -97,7 +97,7 @@ impl Sums {
         let args = [Arg::U32(groups), Arg::U32(points as u32), mem(&self.partials), mem(totals)];
         // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
         unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
-        stream.fetch(&self.fetched, totals)?;
+        stream.fetch(&mut self.fetched, totals)?;
         stream.wait(abort)?;
         Ok(elements(&self.fetched, 0, points))
     }
@@ -109,7 +109,7 @@ impl<W: Element> LastRows<W> {
         let host = stream.host_buffer(bytes::<W>(elements)?)?;
         let packed = match host.on_device(0) {
             Some(_) if is_folded => None,
-            _ => Some(DeviceVector::allocate(stream, elements)?),
+            _ => Some(DeviceVector::unwritten(stream, elements)?),
         };
         Ok(Self { host, packed })
     }

@@ -77,14 +77,14 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let factors = shape.columns;
         let work = match plan.work_rows {
             0 => None,
-            work_rows => Some(DeviceVector::<F::Work>::allocate(&stream, product(factors, work_rows as usize)?)?),
+            work_rows => Some(DeviceVector::<F::Work>::unwritten(&stream, product(factors, work_rows as usize)?)?),
         };
         let own = work.map(|vector| Lying { buffer: vector.buffer().clone(), stride: rows });
         let now = lying(&mut stream, columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
         let memory = Memory::new(&mut stream, &plan, factors)?;
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let packed = DeviceVector::allocate(&stream, product(factors, last_rows)?)?;
+        let packed = DeviceVector::unwritten(&stream, product(factors, last_rows)?)?;
         let packed_program = Program::of(Family::Sumcheck, F::Work::NAME)?;
         let element = |number: u32| F::Work::of_tower(Tower(number.into())).unwrap_or(F::Work::ZERO);
         let interpolation = Interpolation::at(factors, element);
@@ -146,7 +146,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
     pub fn sums(&mut self, challenge: Option<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
         self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
-        self.stream.fetch(&self.memory.fetched, &self.memory.totals)?;
+        self.stream.fetch(&mut self.memory.fetched, &self.memory.totals)?;
         self.stream.wait(abort)?;
         let first = self.round * self.factors * PARTS;
         self.round += 1;

@@ -20,6 +20,7 @@ use super::shape::Shape;
 use crate::backend::{Abort, Device, Traffic};
 use crate::field::Element;
 use crate::report::Call;
+use crate::settings::Settings;
 use crate::{Accelerator, Error, Result};
 
 /// A prover for protocols of one's own: a message, then a challenge for it, as often as the claim has variables; then the
@@ -175,7 +176,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
         let (path, program, reasons) = kernels::<F>(device, claim.variables(), options)?;
         let plan = if path == Path::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
-        let options = Options { path: Some(path), ..*options };
+        let options = Options { path: Some(path), tail: tail(options), ..*options };
         let plan = plan(&shape, place(&columns), device.info().compute_units, &options);
         let machine = if path == Path::Bitsliced {
             Machine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
@@ -439,8 +440,13 @@ pub(super) fn device_for<'d, F: SumcheckField>(
     claim: &Claim<F>,
     options: &Options,
 ) -> Option<&'d Arc<Device>> {
-    let tail = options.tail.unwrap_or(super::plan::TAIL);
+    let tail = tail(options).unwrap_or(super::plan::TAIL);
     accelerator.devices().first().filter(|_| claim.variables() > tail)
+}
+
+/// The tail that options say, or else the environment.
+fn tail(options: &Options) -> Option<u32> {
+    options.tail.or_else(|| Settings::get().ok()?.sumcheck_tail)
 }
 
 /// What reports say.

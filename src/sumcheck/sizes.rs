@@ -2,15 +2,14 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::PLACE;
-use crate::{Error, Result};
+use crate::{Result, sizes};
 
-/// Returns `a`·`b`.
+/// Returns `a` * `b`.
 ///
 /// # Errors
 /// The product is more than memory has addresses.
 pub(super) fn product(a: usize, b: usize) -> Result<usize> {
-    let refused = || Error::invalid(PLACE, "size", format!("at most {}", usize::MAX), format!("{a}·{b}"));
-    a.checked_mul(b).ok_or_else(refused)
+    sizes::product(PLACE, "size", &[a, b])
 }
 
 /// Returns the bytes of `count` elements.
@@ -18,17 +17,5 @@ pub(super) fn product(a: usize, b: usize) -> Result<usize> {
 /// # Errors
 /// They are more than memory has addresses.
 pub(super) fn bytes<E>(count: usize) -> Result<usize> {
-    product(count, size_of::<E>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_that_no_memory_has() {
-        assert_eq!(bytes::<u128>(3).expect("48 bytes"), 48);
-        let error = bytes::<u128>(1 << 60).expect_err("2^64 bytes").to_string();
-        assert_eq!(error, "sumcheck: size: expected at most 18446744073709551615, got 1152921504606846976·16");
-    }
+    sizes::byte_len::<E>(PLACE, count)
 }

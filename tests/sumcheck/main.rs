@@ -14,6 +14,7 @@ mod proofs;
 mod random;
 mod replay;
 mod sliced;
+mod states;
 mod tools;
 mod vectors;
 mod verifier;

@@ -5,9 +5,7 @@ use std::ptr;
 use opencl3::command_queue as queue;
 use opencl3::context::context;
 use opencl3::device as cl;
-use opencl3::error_codes::{
-    CL_DEVICE_NOT_FOUND, CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED,
-};
+use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
 use opencl3::platform::platform;
 use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_platform_info};
 use sha2::{Digest, Sha256};
@@ -66,7 +64,7 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     let mut refused = Vec::new();
     for platform in platform::get_platform_ids().map_err(no_platform)? {
         let devices = devices_of(platform).unwrap_or_else(|why| {
-            refused.push(why);
+            refused.push(format!("{}: {why}", platform_name(platform)));
             Vec::new()
         });
         for (ordinal, device) in devices.into_iter().enumerate() {
@@ -74,7 +72,7 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
                 // Two platforms may reach one device.
                 Ok(target) if found.iter().any(|other| other.info.unique_id == target.info.unique_id) => {}
                 Ok(target) => found.push(target),
-                Err(why) => refused.push(why),
+                Err(why) => refused.push(format!("{}: {why}", platform_name(platform))),
             }
         }
     }
@@ -90,14 +88,15 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     Ok(found)
 }
 
-/// A platform's devices; one that has none says so by an error.
+/// A platform's devices, of which there is at least one, or the driver's code.
 fn devices_of(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
-    cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL).or_else(|code| match code {
-        CL_DEVICE_NOT_FOUND => Ok(Vec::new()),
-        code => {
-            Err(format!("{}: clGetDeviceIDs: {}", platform_text(platform, platform::CL_PLATFORM_NAME), reason(code)))
-        }
-    })
+    let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL);
+    let devices = devices.map_err(|code| format!("clGetDeviceIDs: {}", reason(code)))?;
+    if devices.is_empty() { Err("no device".to_owned()) } else { Ok(devices) }
+}
+
+fn platform_name(platform: cl_platform_id) -> String {
+    platform_text(platform, platform::CL_PLATFORM_NAME)
 }
 
 fn platform_text(platform: cl_platform_id, query: cl_platform_info) -> String {
@@ -153,7 +152,7 @@ fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, co
     let platform_version = platform_text(platform, platform::CL_PLATFORM_VERSION);
     let driver_version = device_text(device, cl::CL_DRIVER_VERSION);
     let identity = format!("{}\n{driver_version}\n{platform_version}", info.name);
-    let platform_name = platform_text(platform, platform::CL_PLATFORM_NAME);
+    let platform_name = platform_name(platform);
     let fallback = format!("{platform_name}\n{}\n{}", info.name, info.ordinal);
     Target {
         info: DeviceInfo { unique_id: unique_id(device, &fallback), ..info },

@@ -94,7 +94,27 @@ pub fn these_or_the_host(devices: &[Arc<Device>]) -> Options {
     Options { accelerator: Some(accelerator.on_devices(devices.to_vec())), ..Options::default() }
 }
 
-fn fresh_driver(like: &Device) -> Box<dyn Driver> {
+/// Both devices share a proof evenly.
+pub fn even(options: Options) -> Options {
+    Options { devices: Some(2), ..options }
+}
+
+/// The second device fails at one launch after the other, until a proof has none left: how many did fail.
+pub fn fail_the_second(expected: &Expected, options: &Options, second: &Arc<Device>) -> usize {
+    let mut failures = 0;
+    for launch in (0_u32..).step_by(stride(19, 7)) {
+        second.fail_after(launch);
+        assert!(expected.prove(options).expect("the first one goes on") == expected.proof, "launch {launch}");
+        // The next proof's first launch fails if this one's did not.
+        if expected.prove(&only(second)).is_err() {
+            break;
+        }
+        failures += 1;
+    }
+    failures
+}
+
+pub fn fresh_driver(like: &Device) -> Box<dyn Driver> {
     let ordinal = like.info().ordinal;
     match like.info().backend {
         #[cfg(feature = "opencl")]

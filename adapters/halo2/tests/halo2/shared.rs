@@ -1,37 +1,9 @@
 //! One proof on two devices.
 
-use std::env;
-use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use proofwarp::backend::{BackendKind, Device};
-use proofwarp_halo2::{Kind, Options, memory};
+use proofwarp_halo2::{Kind, memory};
 
 use crate::described::Shape;
-use crate::devices::{Expected, only, only_these, stride, these_or_the_host, two};
-
-/// Names the child that counts what the host does.
-const CHILD: &str = "HALO2_TEST_COUNTS_HOST";
-
-fn even(options: Options) -> Options {
-    Options { devices: Some(2), ..options }
-}
-
-/// The second device fails at one launch after the other, until a proof has none left: how many did fail.
-fn fail_the_second(expected: &Expected, options: &Options, second: &Arc<Device>) -> usize {
-    let mut failures = 0;
-    for launch in (0_u32..).step_by(stride(19, 7)) {
-        second.fail_after(launch);
-        assert!(expected.prove(options).expect("the first one goes on") == expected.proof, "launch {launch}");
-        // The next proof's first launch fails if this one's did not.
-        if expected.prove(&only(second)).is_err() {
-            break;
-        }
-        failures += 1;
-    }
-    failures
-}
+use crate::devices::{Expected, even, fail_the_second, only, only_these, these_or_the_host, two};
 
 /// The proof is the same as one device's, by both openings, and where the second one fails the first does its share.
 #[test]
@@ -46,34 +18,6 @@ fn a_failed_launch() {
         let failures = fail_the_second(&expected, &options, &devices[1]);
         assert!(failures > 2, "{failures} failures");
     }
-}
-
-/// Where the host may work, it does not work in the second device's place: the first does. In a process of its own, since
-/// other tests have the host work.
-#[test]
-fn the_host_takes_no_share() {
-    if env::var_os(CHILD).is_none() {
-        let mut child = Command::new(env::current_exe().expect("this program"));
-        child.args(["--exact", "shared::the_host_takes_no_share", "--nocapture"]).env(CHILD, "1");
-        let output = child.output().expect("a child");
-        return assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-    let Some(devices) = two("a shared proof beside the host", None) else { return };
-    let expected = Expected::new(&Shape::base(), 6, 1);
-    let options = even(these_or_the_host(&devices));
-    assert!(expected.prove(&options).expect("a proof") == expected.proof);
-    let on_host = Arc::new(AtomicUsize::new(0));
-    let counts = on_host.clone();
-    proofwarp::report::observe(move |report| {
-        counts.fetch_add(usize::from(report.backend == BackendKind::Cpu), Ordering::Relaxed);
-    });
-    let failures = fail_the_second(&expected, &options, &devices[1]);
-    assert!(failures > 2, "{failures} failures");
-    assert_eq!(on_host.load(Ordering::Relaxed), 0);
-    // What the observer counts is there to be counted.
-    devices[0].fail_after(0);
-    assert!(expected.prove(&options).expect("the host goes on") == expected.proof);
-    assert!(on_host.load(Ordering::Relaxed) > 0);
 }
 
 /// Each device keeps to its own limit: with too little memory it takes no share.
