@@ -202,6 +202,10 @@ impl Pending {
     }
 }
 
+/// Maximum threads of this crate's own cores for each core of the machine, 4: idle threads of rayon's search each other for work, which
+/// takes a time that grows with the square of their number.
+const MAX_THREADS_PER_CORE: usize = 4;
+
 /// For threads that are of no pool, since their caller may be all the workers of rayon's global one. These here never wait.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // Asked by a thread of no pool, it is the global one's.
@@ -210,7 +214,8 @@ static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         let asked = thread::Builder::new().spawn_scoped(scope, rayon::current_num_threads).ok()?;
         asked.join().ok()
     });
-    let count = count.unwrap_or_else(rayon::current_num_threads);
+    let most = thread::available_parallelism().map_or(1, usize::from).saturating_mul(MAX_THREADS_PER_CORE);
+    let count = count.unwrap_or_else(rayon::current_num_threads).min(most);
     threads::pool(count, |number| format!("proofwarp-core-{number}"))
 });
 

@@ -15,6 +15,25 @@ use proofwarp::{Accelerator, BackendKind};
 /// A user of whom nothing else runs.
 const NOBODY: u32 = 54_321;
 
+/// This program's other test with a pool of rayon's of `threads` threads.
+fn with_threads(threads: usize) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", "computes", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env("PROOFWARP_BACKEND", "cpu").env("RAYON_NUM_THREADS", threads.to_string());
+    command.env_remove("PROOFWARP_REPORT");
+    command
+}
+
+/// Thousands of threads search each other for work for minutes: this crate's own are a few a core.
+#[test]
+fn many_threads_are_not_asked_for() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let output = with_threads(8 * cores).output().expect("the program runs");
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && out.contains("right"), "{out}");
+    assert!(out.contains(&format!("own cores: {}\n", 4 * cores)), "{cores} cores: {out}");
+}
+
 /// This program's other test, as another user, of whom there may be `limit` threads.
 fn limited(limit: u64, folder: &std::path::Path) -> Output {
     let program = folder.join("program");
@@ -51,7 +70,7 @@ fn pools_do_with_what_they_get() {
     }
 }
 
-/// Part of the test above.
+/// Part of the tests above.
 #[test]
 #[ignore = "started by another test"]
 fn computes() {
@@ -67,4 +86,9 @@ fn computes() {
     domain.forward(&mut values).and_then(|_| domain.inverse(&mut values)).expect("transforms");
     assert!(values == vec![Scalar::ONE; 1 << 12]);
     println!("right");
+    let names = std::fs::read_dir("/proc/self/task").expect("threads").filter_map(|thread| {
+        let name = std::fs::read_to_string(thread.ok()?.path().join("comm")).ok()?;
+        name.starts_with("proofwarp-core-").then_some(name)
+    });
+    println!("own cores: {}", names.count());
 }

@@ -2,7 +2,7 @@
 
 use p3_challenger::FieldChallenger;
 
-use super::transcript::{Restore, Transcript};
+use super::transcript::{Checkpoint, Transcript};
 use crate::field::plonky3::{BabyBear4, Goldilocks2};
 
 /// A challenger over the base field as transcript over the extension: it observes coefficients in their order, and challenges are
@@ -37,7 +37,7 @@ macro_rules! transcript {
                 $type(self.0.sample_algebra_element())
             }
 
-            fn checkpoint(&self) -> Option<Restore<Self>> {
+            fn checkpoint(&self) -> Option<Checkpoint<Self>> {
                 let saved = self.0.clone();
                 Some(Box::new(move |transcript| *transcript.0 = saved))
             }

@@ -3,7 +3,7 @@
 use super::claim::PLACE;
 use super::field::SumcheckField;
 use super::message::Message;
-use super::transcript::{Restore, Transcript};
+use super::transcript::{Checkpoint, Transcript};
 use super::verify::round;
 use crate::backend::Abort;
 use crate::{Error, Result};
@@ -26,7 +26,7 @@ pub(super) trait RoundProver<F> {
 pub(super) struct Dialogue<'t, F, T> {
     transcript: &'t mut T,
     /// Goes back to before the first message.
-    restore: Option<Restore<T>>,
+    restore: Option<Checkpoint<T>>,
     pub messages: Vec<Message<F>>,
     pub challenges: Vec<F>,
 }

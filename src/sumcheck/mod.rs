@@ -76,7 +76,7 @@ pub use plan::{Explanation, Options, Path, Place, TAIL};
 pub use proof::Proof;
 pub use prove::{prove, prove_with};
 pub use prover::Prover;
-pub use transcript::{HashTranscript, Restore, Transcript};
+pub use transcript::{Checkpoint, HashTranscript, Transcript};
 pub use verify::verify;
 
 /// Runs the programs of the page.

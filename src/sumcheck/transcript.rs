@@ -4,8 +4,8 @@ use sha2::{Digest, Sha256};
 
 use super::field::SumcheckField;
 
-/// Puts a transcript back into the state that it had when this was made.
-pub type Restore<T> = Box<dyn FnOnce(&mut T)>;
+/// A saved state: a call puts the transcript back into it.
+pub type Checkpoint<T> = Box<dyn FnOnce(&mut T)>;
 
 /// A transcript. Prover and verifier start with equal ones, and go the same way.
 ///
@@ -20,7 +20,7 @@ pub trait Transcript<F> {
     /// Saves the state, and returns what restores it. A proof starts again from there if a device computed a wrong message.
     ///
     /// The default is `None`: the transcript cannot go back, and such a proof is an error.
-    fn checkpoint(&self) -> Option<Restore<Self>>
+    fn checkpoint(&self) -> Option<Checkpoint<Self>>
     where
         Self: Sized,
     {
@@ -98,7 +98,7 @@ impl<F: SumcheckField> Transcript<F> for HashTranscript {
         F::from_uniform(&bytes)
     }
 
-    fn checkpoint(&self) -> Option<Restore<Self>> {
+    fn checkpoint(&self) -> Option<Checkpoint<Self>> {
         let saved = self.clone();
         Some(Box::new(move |transcript| *transcript = saved))
     }

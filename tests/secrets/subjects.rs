@@ -14,7 +14,7 @@ use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy, Threshold};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::msm::{Form, Msm, Scalars};
 use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain};
-use proofwarp::sumcheck::{Claim, Columns, HashTranscript, prove};
+use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, prove};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{abort_after, rng};
@@ -250,7 +250,9 @@ fn sumcheck(accelerator: &Accelerator) {
     let sum = columns[0].iter().zip(columns[1]).map(|(a, b)| *a * b).sum();
     let claim = Claim::product(VARIABLES, &[0, 1]).sum(sum);
     let prove = |abort| {
-        prove(accelerator, &claim, Columns::host(&columns), &mut HashTranscript::new(b"secrets"), abort).map(drop)
+        let mut transcript = HashTranscript::new(b"secrets");
+        let unbound = BoundTranscript::insecure_without_commitment(&mut transcript);
+        prove(accelerator, &claim, Columns::host(&columns), unbound, abort).map(drop)
     };
     prove(None).expect("a proof");
     let aborted = prove(Some(&abort_after(2)));

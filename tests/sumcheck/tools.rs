@@ -3,7 +3,7 @@
 use proofwarp::Accelerator;
 use proofwarp::field::{DeviceVector, Element, HostVector};
 use proofwarp::sumcheck::{
-    BoundTranscript, Claim, Columns, HashTranscript, Options, Proof, Restore, SumcheckField, Term, Transcript,
+    BoundTranscript, Checkpoint, Claim, Columns, HashTranscript, Options, Proof, SumcheckField, Term, Transcript,
     prove_with, verify,
 };
 
@@ -211,8 +211,8 @@ impl<F: SumcheckField> Transcript<F> for Recorder<F> {
         self.challenges[self.challenges.len() - 1]
     }
 
-    fn checkpoint(&self) -> Option<Restore<Self>> {
+    fn checkpoint(&self) -> Option<Checkpoint<Self>> {
         let saved = self.clone();
-        self.goes_back.then(|| -> Restore<Self> { Box::new(move |transcript| *transcript = saved) })
+        self.goes_back.then(|| -> Checkpoint<Self> { Box::new(move |transcript| *transcript = saved) })
     }
 }
