@@ -10,6 +10,7 @@ use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::msm::msm;
 use proofwarp::ntt::NttDomain;
+use proofwarp::sumcheck::{Claim, Columns, Prover};
 use proofwarp::{Accelerator, BackendKind};
 
 /// A user of whom nothing else runs.
@@ -85,6 +86,10 @@ fn computes() {
     let mut values = vec![Scalar::ONE; 1 << 12];
     domain.forward(&mut values).and_then(|_| domain.inverse(&mut values)).expect("transforms");
     assert!(values == vec![Scalar::ONE; 1 << 12]);
+    // Its sums are spread over this crate's own cores.
+    let claim = Claim::product(12, &[0]).sum(Scalar::from(1 << 12));
+    let mut prover = Prover::new(&accelerator, &claim, Columns::host(&[&values])).expect("a prover");
+    assert!(prover.message().expect("a message").is_some());
     println!("right");
     let names = std::fs::read_dir("/proc/self/task").expect("threads").filter_map(|thread| {
         let name = std::fs::read_to_string(thread.ok()?.path().join("comm")).ok()?;
