@@ -45,9 +45,10 @@ unsafe impl Driver for OwnProcess {
         self.0.has_parts()
     }
 
-    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         check()?;
-        self.0.memory_part(memory, offset, bytes)
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.memory_part(memory, offset, bytes) }
     }
 
     fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {

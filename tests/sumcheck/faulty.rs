@@ -57,8 +57,9 @@ unsafe impl Driver for Faulty {
         self.inner.has_parts()
     }
 
-    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
-        self.inner.memory_part(memory, offset, bytes)
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.memory_part(memory, offset, bytes) }
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
