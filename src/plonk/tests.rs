@@ -68,8 +68,8 @@ fn rows_are_bounded_on_both_sides() {
 fn a_place_has_all_its_columns() {
     let accelerator = Accelerator::automatic().expect("settings are right");
     let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
-    let stream = device.stream().expect("a stream");
-    let vector = DeviceVector::<Fr>::allocate(&stream, 64).expect("memory");
+    let mut stream = device.stream().expect("a stream");
+    let vector = DeviceVector::<Fr>::allocate(&mut stream, 64).expect("memory");
     let starts = |place: Place| place.columns(&vector).iter().map(|column| column.first).collect::<Vec<_>>();
     assert_eq!(starts(Place::packed(8, 3)), [0, 8, 16]);
     assert_eq!(starts(Place { first: 5, stride: 20, count: 2 }), [5, 25]);

@@ -58,7 +58,7 @@ unsafe impl Driver for Faulty {
     }
 
     unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
-        // SAFETY: as the caller says.
+        // SAFETY: passed on from the caller.
         unsafe { self.inner.memory_part(memory, offset, bytes) }
     }
 
