@@ -1,5 +1,7 @@
 //! What several targets share: a small circuit, its parameter file, and damage to files.
 
+pub mod halo2;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -1,0 +1,550 @@
+//! A driver that goes wrong on purpose, where a test says so.
+
+#![allow(dead_code, reason = "each test file is a crate of its own and uses what it needs")]
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use proofwarp::backend::{
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+};
+use proofwarp::{Error, Result};
+
+/// What every injected error says.
+pub const INJECTED: &str = "injected by a test";
+
+/// A driver's calls, by what can go wrong with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Call {
+    CopyIn,
+    CopyOut,
+    CopyBetween,
+    Zero,
+    Launch,
+    Event,
+    Allocation,
+    /// Whether a mark has been passed: asked as often as time allows.
+    Look,
+}
+
+/// All of them, by their numbers.
+pub const CALLS: [Call; 8] = [
+    Call::CopyIn,
+    Call::CopyOut,
+    Call::CopyBetween,
+    Call::Zero,
+    Call::Launch,
+    Call::Event,
+    Call::Allocation,
+    Call::Look,
+];
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fault {
+    /// A copy brings another bit to the device.
+    BitIn,
+    /// A copy brings another bit to the host.
+    BitOut,
+    /// A copy within the device brings another bit.
+    BitBetween,
+    /// A kernel leaves another bit in one of its buffers.
+    BitOfKernel,
+    /// A launch fails, and is not queued.
+    Launch,
+    /// A copy to the device fails, and is not queued.
+    CopyIn,
+    /// A copy to the host fails, and is not queued.
+    CopyOut,
+    /// A copy within the device fails, and is not queued.
+    CopyBetween,
+    /// Zeros fail, and are not queued.
+    Zero,
+    /// A mark, or a wait for one, fails.
+    Event,
+    /// A look at a mark fails.
+    Look,
+    /// An allocation fails by an error of the driver.
+    Allocation,
+    /// From a call on, there is no more memory than a few pages.
+    Memory,
+    /// From a call on, every call fails.
+    Lost,
+}
+
+pub const FAULTS: [Fault; 14] = [
+    Fault::BitIn,
+    Fault::BitOut,
+    Fault::BitBetween,
+    Fault::BitOfKernel,
+    Fault::Launch,
+    Fault::CopyIn,
+    Fault::CopyOut,
+    Fault::CopyBetween,
+    Fault::Zero,
+    Fault::Event,
+    Fault::Look,
+    Fault::Allocation,
+    Fault::Memory,
+    Fault::Lost,
+];
+
+impl Fault {
+    /// Whether the driver reports nothing.
+    pub fn is_silent(self) -> bool {
+        matches!(self, Self::BitIn | Self::BitOut | Self::BitBetween | Self::BitOfKernel)
+    }
+
+    /// Which calls it strikes; `None`: any but a look.
+    pub fn call(self) -> Option<Call> {
+        match self {
+            Self::BitIn | Self::CopyIn => Some(Call::CopyIn),
+            Self::BitOut | Self::CopyOut => Some(Call::CopyOut),
+            Self::BitBetween | Self::CopyBetween => Some(Call::CopyBetween),
+            Self::BitOfKernel | Self::Launch => Some(Call::Launch),
+            Self::Zero => Some(Call::Zero),
+            Self::Event => Some(Call::Event),
+            Self::Look => Some(Call::Look),
+            Self::Allocation | Self::Memory => Some(Call::Allocation),
+            Self::Lost => None,
+        }
+    }
+}
+
+/// A fault at the call of this number, counted among those that it strikes; `random` says which bit, or how many pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Planned {
+    pub fault: Fault,
+    pub at: u64,
+    pub random: u64,
+}
+
+/// What the driver has given out and not got back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Live {
+    pub memories: usize,
+    pub bytes: u64,
+    pub pinned: u64,
+    pub streams: u64,
+    pub events: u64,
+}
+
+/// How many calls there were since faults were planned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts([u64; CALLS.len()]);
+
+impl Counts {
+    /// Those that a fault could strike.
+    pub fn of(&self, fault: Fault) -> u64 {
+        let all_but_looks = || self.0[..Call::Look as usize].iter().sum();
+        fault.call().map_or_else(all_but_looks, |call| self.0[call as usize])
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    counts: Counts,
+    planned: Vec<Planned>,
+    fired: Vec<Planned>,
+    is_lost: bool,
+    /// Bytes that may be allocated at most.
+    bound: Option<u64>,
+    live: Live,
+    /// Bytes of each block.
+    blocks: HashMap<MemoryHandle, usize>,
+    /// Bytes of parts, with their blocks. A part may have its block's handle.
+    parts: HashMap<MemoryHandle, (MemoryHandle, usize)>,
+}
+
+impl State {
+    /// Bytes of what a kernel's argument points to, where that is known.
+    fn bytes_of(&self, memory: MemoryHandle) -> Option<usize> {
+        let part = self.parts.get(&memory).map(|(_, bytes)| *bytes);
+        part.or_else(|| self.blocks.get(&memory).copied())
+    }
+}
+
+/// The faults of a driver, planned and done.
+#[derive(Debug, Clone, Default)]
+pub struct Faults(Arc<Mutex<State>>);
+
+impl Faults {
+    /// Plans faults in place of what was planned, and counts from zero.
+    pub fn plan(&self, planned: Vec<Planned>) {
+        let mut state = self.state();
+        let (blocks, parts) = (std::mem::take(&mut state.blocks), std::mem::take(&mut state.parts));
+        *state = State { planned, live: state.live, blocks, parts, ..State::default() };
+    }
+
+    /// Has the driver work well again: the faults that were done, and the calls since they were planned.
+    pub fn end(&self) -> (Vec<Planned>, Counts) {
+        let (fired, counts) = {
+            let mut state = self.state();
+            (std::mem::take(&mut state.fired), state.counts)
+        };
+        self.plan(Vec::new());
+        (fired, counts)
+    }
+
+    pub fn live(&self) -> Live {
+        self.state().live
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a call: the fault that strikes it.
+    fn strike(&self, call: Call) -> Option<Planned> {
+        let mut state = self.state();
+        let (number, total) = (state.counts.0[call as usize], state.counts.of(Fault::Lost));
+        state.counts.0[call as usize] += 1;
+        let is_due = |planned: &Planned| match planned.fault.call() {
+            Some(other) => other == call && planned.at == number,
+            None => call != Call::Look && planned.at == total,
+        };
+        let due = state.planned.iter().position(is_due)?;
+        let planned = state.planned.swap_remove(due);
+        state.fired.push(planned);
+        match planned.fault {
+            Fault::Lost => state.is_lost = true,
+            Fault::Memory => state.bound = Some(state.live.bytes + planned.random % 16 * 4096),
+            _ => {}
+        }
+        Some(planned)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.state().is_lost
+    }
+}
+
+/// A driver around another, which passes on all but what a fault strikes. What fails waits for what was queued before, so that
+/// memory that is given up after an error is no longer in use.
+#[derive(Debug)]
+pub struct Faulty {
+    inner: Arc<dyn Driver>,
+    faults: Faults,
+    /// A page through which bits are changed, made at first use.
+    page: Mutex<Option<Pinned>>,
+}
+
+impl Faulty {
+    pub fn new(inner: Arc<dyn Driver>) -> (Self, Faults) {
+        let faults = Faults::default();
+        (Self { inner, faults: faults.clone(), page: Mutex::default() }, faults)
+    }
+
+    fn error(&self, call: &str) -> Error {
+        Error::device(&self.info().name, call, INJECTED)
+    }
+
+    /// Counts a call, which may have to fail; a silent fault that strikes it.
+    fn check(&self, call: Call, name: &str) -> Result<Option<Planned>> {
+        let struck = self.faults.strike(call);
+        match struck {
+            _ if self.faults.is_lost() => Err(self.error(name)),
+            Some(planned) if planned.fault.is_silent() || planned.fault == Fault::Memory => Ok(struck),
+            Some(_) => Err(self.error(name)),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`Self::check`], for a call that waits: where it fails, what was queued has run all the same.
+    ///
+    /// # Safety
+    /// As that of `wait`.
+    unsafe fn check_wait(&self, call: Call, name: &str, wait: impl FnOnce() -> Result<()>) -> Result<()> {
+        match self.check(call, name) {
+            Ok(_) => wait(),
+            Err(error) => {
+                let _ = wait();
+                Err(error)
+            }
+        }
+    }
+
+    /// Changes a bit of so many bytes of the device's memory, behind what is queued.
+    ///
+    /// # Safety
+    /// As that of a copy.
+    unsafe fn flip(&self, stream: StreamHandle, at: (MemoryHandle, usize), bytes: usize, random: u64) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        let page = match &mut *page {
+            Some(page) => *page,
+            none => *none.insert(self.inner.pinned_allocate(4096)?),
+        };
+        let offset = at.1 + (random >> 3) as usize % bytes;
+        // SAFETY: passed on from the caller; the page is ours, and waited for.
+        unsafe {
+            self.inner.copy_out(stream, page.pointer, at.0, offset, 1)?;
+            self.inner.stream_synchronize(stream)?;
+            *page.pointer ^= 1 << (random % 8);
+            self.inner.copy_in(stream, at.0, offset, page.pointer, 1)?;
+            self.inner.stream_synchronize(stream)
+        }
+    }
+
+    /// Changes a bit of one of a launch's buffers.
+    ///
+    /// # Safety
+    /// As that of the launch.
+    unsafe fn flip_argument(&self, stream: StreamHandle, args: &[Arg], random: u64) -> Result<()> {
+        let known: Vec<_> = {
+            let state = self.faults.state();
+            let memory = |arg: &Arg| if let Arg::Memory(memory) = arg { Some(*memory) } else { None };
+            let sized = args.iter().filter_map(memory).filter_map(|memory| Some((memory, state.bytes_of(memory)?)));
+            sized.collect()
+        };
+        let Some((memory, bytes)) = known.get((random >> 40) as usize % known.len().max(1)) else { return Ok(()) };
+        // SAFETY: passed on from the caller; the memory has so many bytes.
+        unsafe { self.flip(stream, (*memory, 0), *bytes, random) }
+    }
+
+    fn within_bound(&self, bytes: usize) -> Result<()> {
+        let state = self.faults.state();
+        match state.bound {
+            Some(bound) if state.live.bytes + bytes as u64 > bound => {
+                let available = bound.saturating_sub(state.live.bytes);
+                Err(Error::OutOfMemory { device: self.info().name.clone(), requested: bytes as u64, available })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Faulty {
+    fn drop(&mut self) {
+        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // SAFETY: whoever changed a bit has waited.
+        page.into_iter().for_each(|page| unsafe { self.inner.pinned_free(page) });
+    }
+}
+
+// SAFETY: all is the inner driver's but for what a fault changes: a bit within a range that the call names, before it returns,
+// or that nothing is done at all. Whoever is told that a wait failed has waited.
+unsafe impl Driver for Faulty {
+    fn info(&self) -> &DeviceInfo {
+        self.inner.info()
+    }
+
+    fn free_memory(&self) -> Result<u64> {
+        if self.faults.is_lost() {
+            return Err(self.error("free memory"));
+        }
+        let free = self.inner.free_memory()?;
+        let state = self.faults.state();
+        Ok(state.bound.map_or(free, |bound| free.min(bound.saturating_sub(state.live.bytes))))
+    }
+
+    fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        self.check(Call::Allocation, "an allocation")?;
+        self.within_bound(bytes)?;
+        let memory = self.inner.memory_allocate(bytes)?;
+        let mut state = self.faults.state();
+        state.blocks.insert(memory, bytes);
+        state.live.memories += 1;
+        state.live.bytes += bytes as u64;
+        Ok(memory)
+    }
+
+    unsafe fn memory_free(&self, memory: MemoryHandle) {
+        {
+            let mut state = self.faults.state();
+            let bytes = state.blocks.remove(&memory).unwrap_or(0);
+            state.parts.retain(|_, (block, _)| *block != memory);
+            state.live.memories -= 1;
+            state.live.bytes -= bytes as u64;
+        }
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.memory_free(memory) };
+    }
+
+    fn has_parts(&self) -> bool {
+        self.inner.has_parts()
+    }
+
+    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+        self.check(Call::Allocation, "a part of an allocation")?;
+        let part = self.inner.memory_part(memory, offset, bytes)?;
+        self.faults.state().parts.insert(part, (memory, bytes));
+        Ok(part)
+    }
+
+    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+        self.check(Call::Allocation, "an allocation of peers")?;
+        self.inner.peers_allocate(ordinals, part_bytes)
+    }
+
+    fn is_linked_to(&self, ordinal: usize) -> bool {
+        self.inner.is_linked_to(ordinal)
+    }
+
+    fn open_peer(&self, ordinal: usize) -> Result<()> {
+        self.inner.open_peer(ordinal)
+    }
+
+    unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.peers_free(memory, parts, part_bytes) };
+    }
+
+    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+        self.check(Call::Allocation, "an allocation of page-locked memory")?;
+        let pinned = self.inner.pinned_allocate(bytes)?;
+        self.faults.state().live.pinned += 1;
+        Ok(pinned)
+    }
+
+    fn reaches_host(&self) -> bool {
+        self.inner.reaches_host()
+    }
+
+    unsafe fn pinned_free(&self, pinned: Pinned) {
+        self.faults.state().live.pinned -= 1;
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.pinned_free(pinned) };
+    }
+
+    fn stream_create(&self) -> Result<StreamHandle> {
+        self.check(Call::Allocation, "a new stream")?;
+        let stream = self.inner.stream_create()?;
+        self.faults.state().live.streams += 1;
+        Ok(stream)
+    }
+
+    unsafe fn stream_free(&self, stream: StreamHandle) {
+        self.faults.state().live.streams -= 1;
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.stream_free(stream) };
+    }
+
+    unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        unsafe { self.check_wait(Call::Event, "a wait for a stream", || self.inner.stream_synchronize(stream)) }
+    }
+
+    unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
+        self.check(Call::Event, "a mark")?;
+        // SAFETY: passed on from the caller.
+        let event = unsafe { self.inner.event_record(stream)? };
+        self.faults.state().live.events += 1;
+        Ok(event)
+    }
+
+    unsafe fn event_free(&self, event: EventHandle) {
+        self.faults.state().live.events -= 1;
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.event_free(event) };
+    }
+
+    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+        if let Err(error) = self.check(Call::Look, "a look at a mark") {
+            // SAFETY: passed on from the caller.
+            let _ = unsafe { self.inner.event_synchronize(event) };
+            return Err(error);
+        }
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.event_passed(event) }
+    }
+
+    unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        unsafe { self.check_wait(Call::Event, "a wait for a mark", || self.inner.event_synchronize(event)) }
+    }
+
+    unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {
+        self.check(Call::Event, "the time between marks")?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.event_elapsed(start, end) }
+    }
+
+    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        self.check(Call::Event, "a stream's wait for a mark")?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.stream_wait(stream, event) }
+    }
+
+    unsafe fn copy_in(
+        &self,
+        stream: StreamHandle,
+        to: MemoryHandle,
+        offset: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let struck = self.check(Call::CopyIn, "a copy to the device")?;
+        // SAFETY: passed on from the caller; the range is the copy's.
+        unsafe {
+            self.inner.copy_in(stream, to, offset, from, bytes)?;
+            struck.map_or(Ok(()), |planned| self.flip(stream, (to, offset), bytes, planned.random))
+        }
+    }
+
+    unsafe fn copy_out(
+        &self,
+        stream: StreamHandle,
+        to: *mut u8,
+        from: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        let struck = self.check(Call::CopyOut, "a copy to the host")?;
+        // SAFETY: passed on from the caller; the byte is within the range, which the copy has written.
+        unsafe {
+            self.inner.copy_out(stream, to, from, offset, bytes)?;
+            if let Some(Planned { random, .. }) = struck.filter(|_| bytes > 0) {
+                self.inner.stream_synchronize(stream)?;
+                *to.add((random >> 3) as usize % bytes) ^= 1 << (random % 8);
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn copy(
+        &self,
+        stream: StreamHandle,
+        to: (MemoryHandle, usize),
+        from: (MemoryHandle, usize),
+        bytes: usize,
+    ) -> Result<()> {
+        let struck = self.check(Call::CopyBetween, "a copy within the device")?;
+        // SAFETY: passed on from the caller; the range is the copy's.
+        unsafe {
+            self.inner.copy(stream, to, from, bytes)?;
+            struck.map_or(Ok(()), |planned| self.flip(stream, to, bytes, planned.random))
+        }
+    }
+
+    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+        self.check(Call::Zero, "zeros")?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.inner.zero(stream, memory, offset, bytes) }
+    }
+
+    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        self.inner.kernel(source, name)
+    }
+
+    fn specialises(&self) -> bool {
+        self.inner.specialises()
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: StreamHandle,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        args: &[Arg],
+    ) -> Result<()> {
+        let struck = self.check(Call::Launch, "a launch")?;
+        // SAFETY: passed on from the caller.
+        unsafe {
+            self.inner.launch(stream, kernel, shape, args)?;
+            struck.map_or(Ok(()), |planned| self.flip_argument(stream, args, planned.random))
+        }
+    }
+}
