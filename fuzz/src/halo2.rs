@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use ff::Field;
 use proofwarp_halo2::halo2_axiom::SerdeFormat;
 use proofwarp_halo2::halo2_axiom::circuit::{Layouter, SimpleFloorPlanner, Value};
 use proofwarp_halo2::halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
