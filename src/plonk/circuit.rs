@@ -49,7 +49,7 @@ pub struct Circuit<F> {
     pub fixed_queries: Vec<(usize, i32)>,
 }
 
-/// Two queries of one column at rotations that are congruent modulo the number of rows: both ask for the value at one point.
+/// Two queries of one column at rotations that are equal modulo the number of rows: both ask for the value at one point.
 /// A proof with such queries is one that halo2's prover does not make and its verifier does not take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SamePoint {
@@ -65,9 +65,8 @@ impl SamePoint {
         let mut seen = HashMap::new();
         let rows = i64::try_from(rows.max(1)).unwrap_or(i64::MAX);
         queries.into_iter().find_map(|(column, rotation)| {
-            let point = i64::from(rotation).rem_euclid(rows);
-            let first = *seen.entry((column, point)).or_insert(rotation);
-            (first != rotation).then_some(Self { column, rotations: [first, rotation] })
+            let first = seen.insert((column, i64::from(rotation).rem_euclid(rows)), rotation)?;
+            Some(Self { column, rotations: [first, rotation] })
         })
     }
 }
@@ -188,4 +187,76 @@ fn equal(what: &str, expected: usize, actual: usize) -> Result<()> {
 
 fn numbers_of(phases: &[u8], phase: u8) -> Vec<usize> {
     (0..phases.len()).filter(|number| phases[*number] == phase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::Fr;
+
+    use super::*;
+    use crate::plonk::memory::Memory;
+
+    fn circuit() -> Circuit<Fr> {
+        Circuit {
+            log_n: 4,
+            degree: 3,
+            blinding: 5,
+            layout: Layout { fixed: 1, permuted: 1, advice: 1, instances: 1, sets: 1, lookups: 0 },
+            advice_phases: vec![0],
+            challenge_phases: Vec::new(),
+            gates: Vec::new(),
+            lookups: Vec::new(),
+            permutation: vec![Name::Advice(0)],
+            advice_queries: vec![(0, 0), (0, 1)],
+            fixed_queries: vec![(0, -1)],
+        }
+    }
+
+    fn refused(change: impl FnOnce(&mut Circuit<Fr>), what: &str) {
+        let mut changed = circuit();
+        change(&mut changed);
+        // Neither panics, whatever it is told.
+        let memory = Memory::of(&changed, usize::MAX);
+        assert!(memory.whole_bytes(false) > 0 && memory.most_bytes() > 0 && memory.least_bytes() > 0);
+        let error = changed.check().expect_err(what).to_string();
+        assert!(error.contains(what), "{what}: {error}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        circuit().check().expect("a circuit");
+        refused(|circuit| circuit.log_n = 3, "rows: expected at least 8");
+        for log_n in [32, 63, 64, u32::MAX] {
+            // As many bytes as memory has, or more.
+            let rows = Circuit { log_n, ..circuit() }.rows();
+            assert_eq!(rows, 1_usize.checked_shl(log_n).unwrap_or(0));
+        }
+        refused(|circuit| circuit.log_n = u32::MAX, "rows: expected at least 8, got 2^4294967295");
+        refused(|circuit| circuit.blinding = usize::MAX, "rows: expected at least 18446744073709551615");
+        for degree in [0, 1, 2, 258, usize::MAX] {
+            refused(|circuit| circuit.degree = degree, "degree: expected 3 to 257");
+        }
+        refused(|circuit| circuit.layout.instances = usize::MAX, "columns: expected fewer than 2^32");
+        refused(|circuit| circuit.permutation = vec![Name::Advice(1)], "column of a query or the permutation");
+        refused(|circuit| circuit.permutation = vec![Name::Set(0)], "column of a query or the permutation");
+        refused(|circuit| circuit.advice_queries.push((usize::MAX, 0)), "got Advice(18446744073709551615)");
+        refused(|circuit| circuit.fixed_queries.push((1, 0)), "got Fixed(1)");
+    }
+
+    #[test]
+    fn queries_of_one_point() {
+        for far in [16, -16, 32, i32::MIN] {
+            refused(
+                |circuit| circuit.advice_queries.push((0, far)),
+                "rotations of Advice(0): expected different modulo 16",
+            );
+        }
+        refused(|circuit| circuit.fixed_queries.push((0, 15)), "got -1 and 15");
+        refused(|circuit| circuit.fixed_queries.push((0, -1)), "got -1 and -1");
+        // Another column's is another one.
+        let mut other = circuit();
+        other.fixed_queries.push((0, 1));
+        assert_eq!(other.same_point(), None);
+        other.check().expect("a circuit");
+    }
 }

@@ -77,7 +77,8 @@ impl<C: ProofCurve> Engine<C> {
             },
             |_| Err(Error::lost("plonk")),
         )?;
-        let (sums, _) = guarded(self.abort(), |abort| self.bases(basis).sums(&there, abort))?;
+        let sums = guarded(self.abort(), |abort| self.bases(basis).sums(&there, abort));
+        let (sums, _) = sums.map_err(|error| self.blamed(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
 }

@@ -218,8 +218,20 @@ impl<C: ProofCurve> Engine<C> {
             return Ok(Vec::new());
         }
         let lent: Vec<_> = scalars.0.iter().map(AnyScalars::lent).collect();
-        let (sums, _) = self.bases(basis).run_batch(&lent, self.abort())?;
+        let sums = self.bases(basis).run_batch(&lent, self.abort());
+        let (sums, _) = sums.map_err(|error| self.blamed(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
+    }
+
+    /// An error of a sum. Columns are field elements, so that where one is too long the device has changed it.
+    fn blamed(&self, error: Error) -> Error {
+        match (error, self.device_name()) {
+            (Error::Invalid { place: "msm", what, expected, actual }, Some(device)) if what == "scalars" => {
+                let reason = format!("{what}: expected {expected}, got {actual}: a wrong result");
+                Error::device(device, "a commitment", reason)
+            }
+            (error, _) => error,
+        }
     }
 
     fn bases(&self, basis: Basis) -> &Msm<'static, C> {

@@ -16,3 +16,4 @@ mod proofs;
 mod random;
 mod refused;
 mod shared;
+mod silent;
