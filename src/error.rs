@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::backend::BackendKind;
-use crate::waiting::text_of;
+use crate::panic_text::text_of;
 
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -31,7 +31,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What the system knows of a file. Equal states have equal contents, if [`Self::is_settled`]: a file is named by its device and
+/// A file's identity and times. Equal states have equal contents, if [`Self::is_settled`]: a file is named by its device and
 /// number; whatever changes its contents, or gives its number to another file, sets its time of change, which no program can set
 /// back. A writer that has mapped the file is not noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -79,6 +79,7 @@ pub mod kernels;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;
+mod panic_text;
 pub mod plonk;
 pub mod prelude;
 pub mod process;

@@ -4,8 +4,8 @@ use crate::{Error, Result};
 
 /// Refuses work in a process that was forked after its parent's first use of the engine.
 ///
-/// Threads of pools and contexts of devices are not in such a child: whatever waits for them would wait for ever. The first
-/// call marks this process as a user; a fork before that is none of this crate's business. It costs the read of an atomic.
+/// Such a child has no threads of pools and no contexts of devices: a wait for them would not end. The first call marks this process
+/// as a user; forks before that call are not refused. Each later call reads an atomic.
 ///
 /// # Errors
 /// [`Error::Forked`]: in the child, and in the child's children.
@@ -22,7 +22,7 @@ mod own {
     /// Whether this process is a fork of that one.
     static FORKED: AtomicBool = AtomicBool::new(false);
 
-    /// The process whose fork this one is, if it had used the engine before.
+    /// Returns the process that this one was forked from, if that one had used the engine.
     pub fn parent() -> Option<u32> {
         if USER.load(Ordering::Acquire) == 0 {
             watch();
@@ -30,7 +30,8 @@ mod own {
         FORKED.load(Ordering::Relaxed).then(|| USER.load(Ordering::Relaxed))
     }
 
-    /// Has the system tell later forks. Threads that come here at the same time register the function twice, which is harmless.
+    /// Registers a function that the system calls in later forks. Threads that come here at the same time register it twice, which
+    /// is harmless.
     #[cold]
     fn watch() {
         // SAFETY: the function stays loaded as long as this code. It stores to an atomic, which is safe between fork and exec.

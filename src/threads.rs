@@ -57,7 +57,7 @@ pub(crate) fn pool(count: usize, name: fn(usize) -> String) -> Option<ThreadPool
     pool.inspect_err(|error| log::warn!("no cores beside rayon's global pool: {error}")).ok()
 }
 
-/// Starts up to `count` threads, which wait for what a pool has them do, or end if there is no pool.
+/// Starts up to `count` threads, which wait for the work of a pool, and end if there is no pool.
 fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> Vec<Sender<ThreadBuilder>> {
     let start = |number| {
         let (sender, work) = channel::<ThreadBuilder>();

@@ -5,7 +5,6 @@
 //! is for callers that hold a lock, such as bellperson's on devices: its pool's work may be another proof that waits for
 //! the lock, on top of the caller that holds it.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError, TryLockError};
@@ -15,6 +14,7 @@ use std::time::Duration;
 use rayon::{Scope, ThreadPool, Yield};
 
 use crate::backend::lock;
+pub use crate::panic_text::text_of;
 use crate::{process, threads};
 
 /// A worker of a rayon pool has another thread do the work, and does its pool's work meanwhile; another thread does it
@@ -72,12 +72,6 @@ pub(crate) fn there<T>(place: &Mutex<Option<Arc<T>>>) -> Option<Arc<T>> {
         Err(TryLockError::Poisoned(value)) => value.into_inner().clone(),
         Err(TryLockError::WouldBlock) => None,
     }
-}
-
-/// What a panic said.
-pub fn text_of(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it said nothing")
 }
 
 fn off_the_pool<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&Pending)) -> T {

@@ -13,10 +13,10 @@ use proofwarp::ntt::NttDomain;
 use proofwarp::sumcheck::{Claim, Columns, Prover};
 use proofwarp::{Accelerator, BackendKind};
 
-/// A user of whom nothing else runs.
-const NOBODY: u32 = 54_321;
+/// Number of a user who has no other process: the system counts threads by user.
+const OTHER_USER: u32 = 54_321;
 
-/// This program's other test with a pool of rayon's of `threads` threads.
+/// Returns a command for this program's other test, with a pool of rayon's of `threads` threads.
 fn with_threads(threads: usize) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "computes", "--ignored", "--nocapture", "--test-threads=1"]);
@@ -35,12 +35,16 @@ fn many_threads_are_not_asked_for() {
     assert!(out.contains(&format!("own cores: {}\n", 4 * cores)), "{cores} cores: {out}");
 }
 
-/// This program's other test, as another user, of whom there may be `limit` threads.
+/// Runs this program's other test as another user, who may have `limit` threads.
 fn limited(limit: u64, folder: &std::path::Path) -> Output {
     let program = folder.join("program");
     let mut command = Command::new(program);
     command.args(["--exact", "computes", "--ignored", "--nocapture", "--test-threads=1"]).current_dir("/");
-    command.uid(NOBODY).env("PROOFWARP_BACKEND", "cpu").env("RAYON_NUM_THREADS", "8").env_remove("PROOFWARP_REPORT");
+    command
+        .uid(OTHER_USER)
+        .env("PROOFWARP_BACKEND", "cpu")
+        .env("RAYON_NUM_THREADS", "8")
+        .env_remove("PROOFWARP_REPORT");
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
     let set = move || {
         // SAFETY: the pointer is to a value that lives; the call may be made between fork and exec.
@@ -71,7 +75,7 @@ fn pools_do_with_what_they_get() {
     }
 }
 
-/// Part of the tests above.
+/// Is part of the tests above.
 #[test]
 #[ignore = "started by another test"]
 fn computes() {

@@ -1,4 +1,4 @@
-//! The standard streams, whose readers may go and whose disks may be full.
+//! The standard streams: pipes whose readers have gone, and full disks.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 /// Standard output with a buffer.
 pub type Out = BufWriter<StdoutLock<'static>>;
 
-/// Has `write` write to standard output. A reader that has gone has all it wants.
+/// Has `write` write to standard output. A pipe whose reader has gone is no error.
 ///
 /// # Errors
 /// Nothing can be written there.
@@ -20,12 +20,12 @@ pub fn print(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<()> {
     quiet(result).context("standard output")
 }
 
-/// Writes a line to standard error, where anybody reads it.
+/// Writes a line to standard error. It is lost if that stream is closed or full.
 pub fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// No error where a pipe's reader has gone.
+/// Takes the error of a pipe whose reader has gone for a success.
 pub fn quiet(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -179,8 +179,8 @@ fn what_cannot_be_written_is_refused_before_any_work() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("no/such/folder/page.html"));
 }
 
-/// What is told before any work of files that cannot be written: a folder, a file in a folder that may be read only, and one
-/// file for both.
+/// Outputs that cannot be written are refused before any work: a folder, a file in a folder that refuses files, and one file for
+/// both.
 #[test]
 fn outputs_are_opened_before_any_work() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -242,7 +242,7 @@ const COMMANDS: [&[&str]; 6] = [
     &["compare", "ntt", "--field", "bn254-fr", "--log", "4", "--repeats", "1"],
 ];
 
-/// A reader that has gone has what it wanted; nobody is told.
+/// A pipe whose reader has gone is no error and gives no message.
 #[test]
 fn closed_pipes_end_quietly() {
     let closed = || std::io::pipe().expect("a pipe").1;

@@ -122,14 +122,14 @@ impl Evaluated {
         Self { constraints, inputs: vec![Scalar::ONE, x5], aux: vec![x, x2, x4], densities: [[0b111], [0], [0b11]] }
     }
 
-    /// One of its values.
+    /// Returns one of its values, `at` modulo their number.
     pub fn value(&mut self, at: usize) -> &mut Scalar {
         let all: usize = self.constraints.iter().map(Vec::len).sum::<usize>() + self.inputs.len() + self.aux.len();
         let mut values = self.constraints.iter_mut().flatten().chain(&mut self.inputs).chain(&mut self.aux);
         values.nth(at % all).expect("one of them")
     }
 
-    /// The same by pointers, which hold as long as this is neither dropped nor changed.
+    /// Makes pointers to the vectors. They are valid until this is dropped or changed.
     pub fn assignment(&self) -> Assignment<Scalar> {
         let [a_aux, b_inp, b_aux] = &self.densities;
         let [a, b, c] = &self.constraints;
@@ -164,7 +164,7 @@ pub struct Proof {
     c: G1Affine,
 }
 
-/// Proofs of assignments with so many r, s and places for proofs, or the reason of the panic.
+/// Proves assignments with `numbers` of r, of s and of places for proofs; an error is the text of the panic.
 pub fn generate(assignments: &[Assignment<Scalar>], numbers: [usize; 3], srs: &SRS) -> Result<Vec<Proof>, String> {
     let [r, s] = [0, 1].map(|at| vec![Scalar::from(5); numbers[at]]);
     let mut proofs = vec![Proof::default(); numbers[2]];
@@ -173,7 +173,7 @@ pub fn generate(assignments: &[Assignment<Scalar>], numbers: [usize; 3], srs: &S
     made.map(|()| proofs).map_err(text)
 }
 
-/// The circuit's proof by these parameters, or the reason of the panic.
+/// Proves the circuit by these parameters; an error is the text of the panic.
 pub fn prove_by(srs: &SRS) -> Result<Vec<Proof>, String> {
     let evaluated = Evaluated::new(Scalar::from(3));
     generate(&[evaluated.assignment()], [1; 3], srs)

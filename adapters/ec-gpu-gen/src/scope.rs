@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::threads::{Job, Threads};
 
-/// Starts jobs that may borrow what lives for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits for them.
+/// Starts jobs that may borrow values which live for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits for them.
 ///
 /// It has the methods of yastl's scope, which the stock crate uses. Unlike there, a job that panics costs the pool no thread,
 /// and its panic goes on in the caller.
@@ -18,7 +18,7 @@ pub struct Scope<'scope> {
     lifetime: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// What has become of the jobs.
+/// The jobs that have not ended, and the first panic.
 #[derive(Default)]
 struct State {
     jobs: Mutex<Jobs>,
@@ -28,7 +28,7 @@ struct State {
 #[derive(Default)]
 struct Jobs {
     pending: usize,
-    /// Of the first that panicked.
+    /// Payload of the first job that panicked.
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -44,7 +44,7 @@ impl<'scope> Scope<'scope> {
             let panic = catch_unwind(AssertUnwindSafe(job)).err();
             state.ended(panic);
         });
-        // SAFETY: what the job borrows lives for `'scope`, which outlives the call that made the scope. That call does not end,
+        // SAFETY: the values that the job borrows live for `'scope`, which outlives the call that made the scope. That call does not end,
         // not by a panic either, before the job has run and is gone. `ended` touches only what the job owns.
         self.threads.execute(unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'scope>, Job>(job) });
     }

@@ -6,13 +6,13 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use proofwarp::waiting::text_of;
 
-/// What a thread does.
+/// A job for a thread.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that take one job after another, for good.
 #[derive(Clone)]
 pub(crate) struct Threads {
-    /// `None`: the system gave no thread, and whoever has a job does it.
+    /// `None` if the system gave no thread: callers run their jobs themselves.
     jobs: Option<Sender<Job>>,
 }
 
@@ -32,7 +32,7 @@ impl Threads {
         Self { jobs: (started > 0).then_some(sender) }
     }
 
-    /// Has a thread do the job, or does it here where there is none. A panic of the job ends with it.
+    /// Has a thread run the job, or runs it here if there is none. A panic of the job does not leave this pool.
     pub fn execute(&self, job: Job) {
         match &self.jobs {
             // Threads live as long as there is a sender, so that there is a receiver.
@@ -46,7 +46,7 @@ fn work(jobs: &Receiver<Job>) {
     jobs.iter().for_each(attempt);
 }
 
-/// Does a job whose panic is nobody else's to hear of: those of scopes and computations come to their callers by themselves.
+/// Runs a job and logs its panic. Scopes and computations catch theirs before, for their callers.
 fn attempt(job: Job) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
         log::error!("ec-gpu-gen: a job of the pool panicked: {}", text_of(&*panic));

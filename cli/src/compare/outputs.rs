@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::cli::Common;
 use crate::output::say;
 
-/// A file that will be written to.
+/// A file to be written after the measurements.
 pub struct Output {
     path: PathBuf,
     file: File,
@@ -73,7 +73,7 @@ pub fn open(options: &Common) -> Result<[Option<Output>; 2]> {
     Ok([json?, html?])
 }
 
-/// All errors as one, after all has been tried.
+/// Joins the errors of all `results` in one.
 ///
 /// # Errors
 /// There is one at least.

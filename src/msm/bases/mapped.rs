@@ -74,7 +74,7 @@ impl MappedFile {
         Settings::get().is_ok_and(|settings| settings.copy_parameters)
     }
 
-    /// What the system knew of the file when it was mapped.
+    /// The file's metadata when it was mapped.
     pub fn state(&self) -> &Metadata {
         &self.state
     }
