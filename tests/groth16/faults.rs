@@ -4,11 +4,12 @@ use blstrs::{Bls12, Scalar};
 use ff::Field;
 use proofwarp::backend::Abort;
 use proofwarp::groth16::{Batch, Proof, Witness, prove};
-use proofwarp::{BackendKind, Error};
+use proofwarp::{Accelerator, BackendKind, Error};
 use proofwarp_bellperson::{Assignment, Prover};
+use rand::Rng;
 
 use crate::circuits::{Kind, batch, engine_error, prover, setup, stock};
-use crate::common::{abort_after, accelerators_and_cpu, alone};
+use crate::common::{abort_after, accelerators_and_cpu, alone, rng};
 use crate::memory::{capped, streaming};
 
 #[test]
@@ -68,6 +69,41 @@ fn fallback_to_the_cpu() {
             assert_eq!(report.backend, BackendKind::Cpu);
             assert!(report.fallbacks.iter().any(|reason| reason.contains("injected")), "{report}");
         }
+    }
+}
+
+/// Whatever order of failed launches, aborts and retries a batch meets, and wherever the host takes over: its proofs are
+/// those of a batch without any, and until all are there it has none.
+#[test]
+fn faults_and_retries_at_random() {
+    let key = setup(5, Kind::Dense);
+    let (circuits, r, s) = batch(3, 5, Kind::Dense);
+    let expected = stock(&circuits, &key, &r, &s);
+    let mut random = rng(53);
+    for forced in alone(None) {
+        let device = &forced.devices()[0];
+        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let (prover, _) = Prover::<Bls12>::new(&forced, circuits[0], &&key).expect("prover");
+        let assignments = prover.assign(circuits.clone()).expect("assignments");
+        let witnesses = witnesses(&assignments);
+        let mut counts = [0; 3];
+        for case in 0..6 {
+            let proofs = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
+            while proofs.missing() > 0 {
+                device.fail_after(random.gen_range(0..400));
+                let (abort, ask) = (abort_after(random.gen_range(0..60)), random.gen_bool(0.5));
+                let accelerator = if random.gen_bool(0.3) { &free } else { &forced };
+                match proofs.run(accelerator, if ask { Some(&abort) } else { None }) {
+                    Ok(report) => counts[usize::from(report.backend == BackendKind::Cpu)] += 1,
+                    Err(Error::Device { .. }) => counts[2] += 1,
+                    Err(error) => assert!(ask && matches!(error, Error::Aborted), "{error}"),
+                }
+            }
+            let proofs = proofs.proofs().expect("all of them");
+            assert!(proofs.len() == 3 && proofs.iter().zip(&expected).all(same), "case {case}");
+        }
+        device.fail_after(u32::MAX);
+        assert!(counts[2] > 0, "on the device, on the host, failed: {counts:?}");
     }
 }
 

@@ -51,7 +51,7 @@ fn given<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, Synthe
 /// So many points of a source.
 fn points<C: PrimeCurveAffine>(source: impl SourceBuilder<C>, count: usize) -> Result<Arc<Vec<C>>, SynthesisError> {
     let (points, skip) = source.get();
-    match points.get(skip..skip + count) {
+    match skip.checked_add(count).and_then(|end| points.get(skip..end)) {
         Some(all) if all.len() == points.len() => Ok(points),
         Some(some) => Ok(Arc::new(some.to_vec())),
         None => Err(SynthesisError::MalformedSrs),
@@ -65,9 +65,29 @@ fn joined<C: PrimeCurveAffine, S: SourceBuilder<C>>(
     counts: [usize; 2],
 ) -> Result<Arc<Vec<C>>, SynthesisError> {
     let ((first, skip), (second, skip_aux)) = (inputs.clone().get(), aux.clone().get());
-    if Arc::ptr_eq(&first, &second) && skip_aux == skip + counts[0] {
+    if Arc::ptr_eq(&first, &second) && skip.checked_add(counts[0]) == Some(skip_aux) {
         return points(inputs, counts[0] + counts[1]);
     }
     let parts = [points(inputs, counts[0])?, points(aux, counts[1])?];
     Ok(Arc::new(parts.iter().flat_map(|part| part.iter().copied()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use blstrs::G1Affine;
+
+    use super::*;
+
+    /// Points that a source says are behind its vector, wherever that is.
+    #[test]
+    fn places_behind_a_vector() {
+        let all = Arc::new(vec![G1Affine::generator(); 5]);
+        for skip in [4, 5, 6, usize::MAX - 1, usize::MAX] {
+            assert!(matches!(points((all.clone(), skip), 2), Err(SynthesisError::MalformedSrs)), "from {skip} on");
+            let parts = ((all.clone(), skip), (all.clone(), skip.wrapping_add(2)));
+            assert!(joined(parts, [2, 2]).is_err(), "from {skip} on");
+        }
+        let parts = ((all.clone(), 0), (all.clone(), 2));
+        assert!(Arc::ptr_eq(&joined(parts, [2, 3]).expect("all of them"), &all));
+    }
 }
