@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::backend::{BackendKind, Device, Traffic};
 use crate::report::{Call, Report, operation};
 use crate::settings::Settings;
-use crate::{Error, Result};
+use crate::{Error, Result, process, threads};
 
 /// The devices of this process and the policy for choosing among them: see the [module](self)'s example.
 ///
@@ -134,6 +134,8 @@ impl Accelerator {
         gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, Traffic)>,
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
+        process::check()?;
+        threads::check()?;
         let start = Instant::now();
         let _span = operation(&call.operation, call.elements);
         let mut fallbacks = self.absent.clone();
@@ -161,6 +163,8 @@ impl Accelerator {
 fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
     static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
+    // A driver may start threads, which a later child has not.
+    process::check()?;
     match backend {
         BackendKind::Cuda => CUDA.get_or_init(find_cuda).clone(),
         BackendKind::OpenCl => OPENCL.get_or_init(find_opencl).clone(),

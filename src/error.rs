@@ -34,6 +34,17 @@ pub enum Error {
         /// Bytes that could have been had.
         available: u64,
     },
+    /// The process was forked from one that had used the engine: it has none of its threads and devices ([`crate::process`]).
+    #[error(
+        "process {child} was forked after process {parent} had used proofwarp: it has no threads or devices of its own; \
+         fork before the first use, or start a program anew"
+    )]
+    Forked {
+        /// The process that used the engine first.
+        parent: u32,
+        /// This process.
+        child: u32,
+    },
     /// The caller's abort hook returned true; inputs are as they were.
     #[error("aborted by the caller's hook")]
     Aborted,

@@ -70,6 +70,8 @@ pub mod curve;
 mod error;
 pub mod expression;
 pub mod field;
+#[doc(hidden)]
+pub mod files;
 pub mod groth16;
 pub mod inspect;
 #[doc(hidden)]
@@ -79,12 +81,15 @@ pub mod msm;
 pub mod ntt;
 pub mod plonk;
 pub mod prelude;
+pub mod process;
 #[doc(hidden)]
 pub mod program;
 pub mod report;
 pub mod settings;
 mod side_by_side;
+mod sizes;
 pub mod sumcheck;
+mod threads;
 pub mod waiting;
 
 pub use accelerator::Accelerator;

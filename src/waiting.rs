@@ -12,9 +12,10 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder, Yield};
+use rayon::{Scope, ThreadPool, Yield};
 
 use crate::backend::lock;
+use crate::{process, threads};
 
 /// A worker of a rayon pool has another thread do the work, and does its pool's work meanwhile; another thread does it
 /// itself. So what the work locks is never asked for by what the worker takes up before the work has ended.
@@ -36,7 +37,7 @@ pub fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// Does work with this crate's own cores, as many as rayon's global pool has, which never wait for a caller's. The work must
 /// not wait for other threads.
 pub fn on_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match &*CORES {
+    match cores() {
         Some(pool) => pool.install(work),
         None => work(),
     }
@@ -116,8 +117,9 @@ fn together<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T, wait: fn(&Pending
         let task = unsafe { std::mem::transmute::<Task<'_>, Task<'static>>(task) };
         let pending = pending.clone();
         run_elsewhere(Box::new(move || {
+            // Whatever becomes of the task: the caller waits for it.
+            let _ended = Ended(pending);
             task();
-            pending.one_less();
         }));
     }
     let mine = catch_unwind(AssertUnwindSafe(mine));
@@ -135,6 +137,10 @@ static IDLE: Mutex<Vec<Sender<Task<'static>>>> = Mutex::new(Vec::new());
 
 /// Has a thread do a task: an idle one, or a new one, or this one where the system gives none.
 fn run_elsewhere(mut task: Task<'static>) {
+    if process::check().is_err() {
+        // The idle threads are the parent's.
+        return task();
+    }
     while let Some(idle) = { lock(&IDLE).pop() } {
         match idle.send(task) {
             Ok(()) => return,
@@ -165,6 +171,15 @@ struct Pending {
     none: Condvar,
 }
 
+/// A task's end, when it is dropped.
+struct Ended(Arc<Pending>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.one_less();
+    }
+}
+
 impl Pending {
     fn one_less(&self) {
         *lock(&self.count) -= 1;
@@ -190,11 +205,33 @@ impl Pending {
 /// For threads that are of no pool, since their caller may be all the workers of rayon's global one. These here never wait.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // Asked by a thread of no pool, it is the global one's.
-    let count = thread::scope(|scope| scope.spawn(rayon::current_num_threads).join()).unwrap_or(0);
-    let name = |number| format!("proofwarp-core-{number}");
-    let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build();
-    pool.inspect_err(|error| log::warn!("no cores beside rayon's global pool: {error}")).ok()
+    threads::check().inspect_err(|error| log::warn!("{error}")).ok()?;
+    let count = thread::scope(|scope| {
+        let asked = thread::Builder::new().spawn_scoped(scope, rayon::current_num_threads).ok()?;
+        asked.join().ok()
+    });
+    let count = count.unwrap_or_else(rayon::current_num_threads);
+    threads::pool(count, |number| format!("proofwarp-core-{number}"))
 });
+
+/// This crate's own cores. A child that was forked has none of its parent's, and gets others: what has no error to give must
+/// not hang there.
+fn cores() -> Option<&'static ThreadPool> {
+    if process::check().is_ok() { CORES.as_ref() } else { cores_of_child() }
+}
+
+fn cores_of_child() -> Option<&'static ThreadPool> {
+    static CHILDS: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
+    let mut childs = lock(&CHILDS);
+    let child = std::process::id();
+    // A child of the child has that one's pool here, and none of its threads.
+    if let Some((_, pool)) = childs.filter(|(owner, _)| *owner == child) {
+        return Some(pool);
+    }
+    let count = thread::available_parallelism().map_or(1, usize::from);
+    let pool = threads::pool(count, |number| format!("proofwarp-child-{number}"))?;
+    Some(childs.insert((child, Box::leak(Box::new(pool)))).1)
+}
 
 /// Spreads work over the cores of the caller's pool, or, if it is of none, over this crate's own ([`on_cores`]).
 pub(crate) fn spread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -203,7 +240,7 @@ pub(crate) fn spread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 /// rayon's scope on the cores of [`spread`].
 pub(crate) fn in_place_scope<'s, T>(work: impl FnOnce(&Scope<'s>) -> T) -> T {
-    match &*CORES {
+    match cores() {
         Some(pool) if rayon::current_thread_index().is_none() => pool.in_place_scope(work),
         _ => rayon::in_place_scope(work),
     }
@@ -211,6 +248,8 @@ pub(crate) fn in_place_scope<'s, T>(work: impl FnOnce(&Scope<'s>) -> T) -> T {
 
 #[cfg(test)]
 mod tests {
+    use rayon::ThreadPoolBuilder;
+
     use super::*;
 
     /// Work that needs the pool's only worker, or a lock that is asked for again by what the worker takes up meanwhile.

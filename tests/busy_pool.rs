@@ -18,9 +18,12 @@ use common::ntt::{omega, random, reference};
 use common::points::{self, Bases, bytes};
 use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, rng};
 use proofwarp::backend::Abort;
+use proofwarp::matrix::dense::{Dense, Options};
+use proofwarp::matrix::dynamic::{DynamicCsr, Policy};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::msm::{Msm, Scalars, msm};
 use proofwarp::ntt::{Transform, transform_many};
+use proofwarp::sumcheck::{Claim, Columns, HashTranscript, prove};
 use proofwarp::{Accelerator, BackendKind};
 use proofwarp_bellperson::{Prover, clear_key_cache};
 use random_r1cs::{Random, Recipe};
@@ -258,6 +261,38 @@ fn products(accelerator: &Accelerator) {
     });
 }
 
+fn dense_products(accelerator: &Accelerator) {
+    let elements = points::random::<Scalar>(48 * 48, &mut rng(6));
+    let a = Dense::upload(accelerator, &elements, 48, 48).expect("a matrix");
+    let product = |abort: Abort<'_>| a.multiply(&a, &Options::default(), abort).ok()?.download().ok();
+    panics_arrive("dense product", accelerator, product);
+}
+
+fn products_of_changes(accelerator: &Accelerator) {
+    let rows = (0..500).map(|row| [(row % 77, Scalar::from(row as u64 + 1))]);
+    let csr = Csr::from_rows(77, rows).expect("rows");
+    let matrix = DynamicCsr::new(accelerator, csr, Policy::default()).expect("a matrix");
+    matrix.add(3, 5, Scalar::from(7)).expect("a change");
+    let x: Vec<Scalar> = (0..77).map(Scalar::from).collect();
+    panics_arrive("dynamic csr", accelerator, |abort| {
+        let mut y = vec![Scalar::from(1); 500];
+        matrix.snapshot().ok()?.multiply(&x, &mut y, abort).ok()?;
+        Some(y)
+    });
+}
+
+fn sums_of_columns(accelerator: &Accelerator) {
+    let elements = points::random::<Scalar>(2048, &mut rng(7));
+    let columns = elements.split_at(1024);
+    let sum = columns.0.iter().zip(columns.1).map(|(a, b)| *a * b).sum();
+    let claim = Claim::product(10, &[0, 1]).sum(sum);
+    panics_arrive("sumcheck", accelerator, |abort| {
+        let columns = Columns::host(&[columns.0, columns.1]);
+        let (proof, _) = prove(accelerator, &claim, columns, &mut HashTranscript::new(b"panics"), abort).ok()?;
+        Some(proof.to_bytes())
+    });
+}
+
 fn proofs(accelerator: &Accelerator) {
     let (circuit, key) = circuit();
     let (prover, _) = Prover::new(accelerator, circuit.clone(), &&key).expect("a prover");
@@ -280,6 +315,9 @@ fn a_panic_of_a_hook_is_the_callers() {
         transforms(accelerator, log_n);
         sums(accelerator);
         products(accelerator);
+        dense_products(accelerator);
+        products_of_changes(accelerator);
+        sums_of_columns(accelerator);
         proofs(accelerator);
     }
 }

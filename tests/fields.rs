@@ -6,6 +6,7 @@ use ff::Field;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
+use proofwarp::field::NttField;
 use proofwarp::program::Program;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -146,4 +147,24 @@ field_tests! {
     bn254_fq2: bn256::Fq2, "bn254_fq2";
     pasta_fp: pasta_curves::Fp, "pasta_fp";
     pasta_fq: pasta_curves::Fq, "pasta_fq";
+}
+
+/// The modulus itself is no element, and what is one less is.
+fn the_modulus_is_refused<F: NttField>() {
+    let mut bytes = (-F::ONE).to_repr().as_ref().to_vec();
+    let mut elements = vec![F::ONE; 5];
+    for (expected, number) in [(None, 0), (Some("field: element 3: expected limbs below the modulus, got others"), 1)] {
+        bytes[0] += number;
+        bytes_mut(&mut elements[3..4]).copy_from_slice(&bytes);
+        let error = proofwarp::field::check(&elements).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), expected, "{}", F::NAME);
+    }
+}
+
+#[test]
+fn moduli() {
+    the_modulus_is_refused::<blstrs::Scalar>();
+    the_modulus_is_refused::<bn256::Fr>();
+    the_modulus_is_refused::<pasta_curves::Fp>();
+    the_modulus_is_refused::<pasta_curves::Fq>();
 }

@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root/fuzz"
 seconds=${1:-20}
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(settings csr points parameters mapped drop_in)
+[ ${#targets[@]} -gt 0 ] || targets=($(basename -s .rs fuzz_targets/*.rs))
 
 tools="$root/target/fuzz-tools"
 export PATH="$tools/bin:$PATH" CARGO_TARGET_DIR="$root/target/fuzz"

@@ -3,11 +3,14 @@
 mod cli;
 mod compare;
 mod doctor;
+mod output;
 mod progress;
 mod table;
 
+use std::io::Write;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser};
 
 use cli::{Command, Compare, Options};
@@ -16,13 +19,14 @@ fn main() -> ExitCode {
     // Stock's CUDA code then finds the driver at run time, as ours does.
     #[cfg(feature = "stock-cuda")]
     proofwarp_cuda_driver::link();
-    match run(Options::parse()) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            eprintln!("proofwarp: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    let code = match Options::try_parse() {
+        Ok(options) => run(options),
+        Err(help) => output::quiet(help.print()).context("standard output").map(|()| help.exit_code() as u8),
+    };
+    ExitCode::from(code.unwrap_or_else(|error| {
+        output::say(format_args!("proofwarp: {error:#}"));
+        2
+    }))
 }
 
 fn run(options: Options) -> anyhow::Result<u8> {
@@ -33,8 +37,9 @@ fn run(options: Options) -> anyhow::Result<u8> {
         Command::Compare(Compare::Groth16(options)) => compare::groth16(&options).map(|()| 0),
         Command::Compare(Compare::Halo2(options)) => compare::halo2(&options).map(|()| 0),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Options::command(), "proofwarp", &mut std::io::stdout());
-            Ok(0)
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Options::command(), "proofwarp", &mut text);
+            output::print(|out| out.write_all(&text)).map(|()| 0)
         }
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::say;
+
 /// A number of steps under way.
 pub struct Progress {
     bar: ProgressBar,
@@ -30,7 +32,7 @@ impl Progress {
     pub fn step<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         self.bar.set_message(what.to_owned());
         if self.lines {
-            eprintln!("{what}");
+            say(what);
         }
         let result = work();
         self.bar.inc(1);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -177,6 +177,99 @@ fn what_cannot_be_written_is_refused_before_any_work() {
     let output = program(folder.path(), &[], &["compare", "msm", "--html", "no/such/folder/page.html"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no/such/folder/page.html"));
+}
+
+/// What is told before any work of files that cannot be written: a folder, a file in a folder that may be read only, and one
+/// file for both.
+#[test]
+fn outputs_are_opened_before_any_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (page, itself) = (path("page.html"), folder.path().display().to_string());
+    for (outputs, reason) in [
+        (["--json", &page, "--html", &itself], itself.as_str()),
+        (["--json", "/proc/numbers.json", "--html", &page], "/proc/numbers.json"),
+        (["--json", &page, "--html", &page], "twice"),
+    ] {
+        let output = program(folder.path(), &[], &[&["compare", "ntt"][..], &outputs].concat());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(reason) && text.lines().count() == 1, "{text}");
+        assert!(!Path::new(&page).exists(), "{reason}: no empty file is left");
+    }
+}
+
+/// The page is written although the numbers found no room, and the error says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn each_output_is_tried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html").display().to_string();
+    let arguments = [
+        "compare",
+        "ntt",
+        "--field",
+        "bn254-fr",
+        "--log",
+        "4",
+        "--repeats",
+        "1",
+        "--json",
+        "/dev/full",
+        "--html",
+        &page,
+    ];
+    let output = program(folder.path(), &[("PROOFWARP_BACKEND", "cpu")], &arguments);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.lines().last().is_some_and(|line| line.starts_with("proofwarp: /dev/full: ")), "{text}");
+    assert!(std::fs::read_to_string(page).is_ok_and(|page| page.contains("<table>")), "{text}");
+}
+
+/// The program with its standard streams as they are given.
+fn with_streams(arguments: &[&str], out: impl Into<Stdio>, err: impl Into<Stdio>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_proofwarp"));
+    command.env("PROOFWARP_BACKEND", "cpu").args(arguments).stdout(out).stderr(err);
+    command.spawn().and_then(std::process::Child::wait_with_output).expect("the program runs")
+}
+
+const COMMANDS: [&[&str]; 6] = [
+    &["doctor", "--no-self-test"],
+    &["doctor", "--no-self-test", "--json"],
+    &["completions", "bash"],
+    &["--help"],
+    &["--version"],
+    &["compare", "ntt", "--field", "bn254-fr", "--log", "4", "--repeats", "1"],
+];
+
+/// A reader that has gone has what it wanted; nobody is told.
+#[test]
+fn closed_pipes_end_quietly() {
+    let closed = || std::io::pipe().expect("a pipe").1;
+    for arguments in COMMANDS {
+        let output = with_streams(arguments, closed(), Stdio::piped());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code < 2), "{arguments:?}: {}: {text}", output.status);
+        assert!(!text.contains("panicked") && !text.contains("pipe"), "{arguments:?}: {text}");
+        let output = with_streams(arguments, closed(), closed());
+        assert!(output.status.code().is_some_and(|code| code < 2), "{arguments:?}: {}", output.status);
+    }
+}
+
+/// A full disk is one line.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disks_are_told() {
+    let full = || File::options().write(true).open("/dev/full").expect("a device");
+    for arguments in COMMANDS {
+        let output = with_streams(arguments, full(), Stdio::piped());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        let last = text.lines().last().unwrap_or_default();
+        assert!(last.starts_with("proofwarp: standard output: No space left"), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked"), "{arguments:?}: {text}");
+        assert_eq!(with_streams(arguments, full(), full()).status.code(), Some(2), "{arguments:?}");
+    }
 }
 
 #[test]

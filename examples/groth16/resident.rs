@@ -39,7 +39,7 @@ pub fn measure(
     let mut witness = ready.measure::<Count>("resident (witness)", work, batch, parameters)?;
     if steps {
         let capture = Capture::<_, Count>::of(batch.circuits[0].clone())?;
-        let assignment = [capture.inputs, capture.aux].concat();
+        let assignment = [&capture.inputs[..], &capture.aux].concat();
         witness.steps = steps::measure(&ready.key, &ready.circuit, &assignment)?;
         ready.first_proofs(batch)?;
     }

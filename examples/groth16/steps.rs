@@ -158,9 +158,7 @@ impl Bench {
     }
 
     fn zeros(&mut self, len: usize) -> Result<DeviceVector<Scalar>> {
-        let vector = DeviceVector::allocate(&self.stream, len)?;
-        self.stream.zero(vector.buffer())?;
-        Ok(vector)
+        DeviceVector::allocate(&mut self.stream, len)
     }
 }
 

@@ -3,9 +3,10 @@
 use ff::Field;
 use proofwarp::Accelerator;
 use proofwarp::matrix::dense::{Dense, DenseField, Entry, Options};
-use proofwarp::sumcheck::{Claim, Columns, HashTranscript, SumcheckField, prove, verify};
+use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, SumcheckField, prove, verify};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use sha2::{Digest, Sha256};
 
 use crate::inputs::{bytes, elements, outcome, rounds, timed};
 use crate::{Failure, Outcome};
@@ -81,15 +82,28 @@ fn sumcheck<F: SumcheckField>(
         fold
     });
     let claim = Claim::product(rows.ilog2(), &[0, 1]).sum(claimed);
-    let transcript = || HashTranscript::new(b"layer");
+    let (commitment, transcript) = (hash(&columns), || HashTranscript::new(b"layer"));
     let slices: Vec<&[F]> = columns.iter().map(Vec::as_slice).collect();
-    let prove = || Ok(prove(accelerator, &claim, Columns::host(&slices), &mut transcript(), None)?);
+    let prove = || {
+        let mut transcript = transcript();
+        let bound = BoundTranscript::to_commitment(&mut transcript, &commitment)?;
+        Ok(prove(accelerator, &claim, Columns::host(&slices), bound, None)?)
+    };
     let ((proof, report), first, median) = timed(runs, prove)?;
-    let (point, finals) = verify(&claim, &proof, &mut transcript())?;
+    let mut transcript = transcript();
+    let bound = BoundTranscript::to_commitment(&mut transcript, &commitment)?;
+    let (point, finals) = verify(&claim, &proof, bound)?;
     if !columns.iter().map(|column| at(column, &point)).eq(finals) {
         return Err("the folds have other values at the last point".into());
     }
     Ok(outcome(format!("sumcheck over {rows}"), Some(&report), (first, median), "verified".to_owned()))
+}
+
+/// What the proof is bound to. The verifier of this example has the folds: it makes them of the factors, and hashes them itself.
+fn hash<F: SumcheckField>(columns: &[Vec<F>]) -> [u8; 32] {
+    let mut bytes = Vec::new();
+    columns.iter().flatten().for_each(|element| element.write(&mut bytes));
+    Sha256::digest(&bytes).into()
 }
 
 /// The value at a point of the multilinear polynomial with these values; the first variable is the highest bit of a row's number.

@@ -13,7 +13,8 @@ pub use backend::Backend;
 
 use crate::output;
 
-/// Proves that a product of random columns adds up to its sum, verifies the proof, and shows what ran where and for how long.
+/// Commits to random columns, proves that their product adds up to its sum, verifies the proof and the openings of the commitment,
+/// and shows what ran where and for how long.
 ///
 /// Needs no GPU: without one, the CPU does it all. CUDA needs the feature `cuda`, and nvcc when this is built; an OpenCL
 /// device that is the processor is used if `PROOFWARP_OPENCL_CPU=1`. Goldilocks and BabyBear need the feature `plonky3`.

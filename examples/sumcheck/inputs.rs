@@ -7,15 +7,17 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::merkle;
 use crate::over::Over;
 
 /// Elements that one core makes from a seed.
 const PART: usize = 1 << 12;
 
-/// A claim and its columns.
+/// A claim, its columns, and the commitment to them.
 pub struct Inputs<F: SumcheckField, O: Over<F>> {
     pub claim: Claim<F>,
     pub columns: Vec<Vec<O::Entry>>,
+    pub root: [u8; 32],
 }
 
 impl<F: SumcheckField, O: Over<F>> Inputs<F, O> {
@@ -26,10 +28,12 @@ impl<F: SumcheckField, O: Over<F>> Inputs<F, O> {
         let claim = Claim::product(variables, &(0..degree).collect::<Vec<_>>());
         if eq {
             columns[0].fill(O::Entry::ZERO);
-            return Self { claim: claim.with_eq(random(variables as usize, 1 << 32)), columns };
+            let root = merkle::root::<F, O>(&columns);
+            return Self { claim: claim.with_eq(random(variables as usize, 1 << 32)), columns, root };
         }
         let claim = claim.sum(sum::<F, O>(&columns));
-        Self { claim, columns }
+        let root = merkle::root::<F, O>(&columns);
+        Self { claim, columns, root }
     }
 
     pub fn slices(&self) -> Vec<&[O::Entry]> {

@@ -1,4 +1,5 @@
-//! Proves that a product of random columns adds up to its sum, verifies the proof, and shows what ran where and for how long.
+//! Commits to random columns, proves that their product adds up to its sum, verifies the proof and the openings of the commitment, and
+//! shows what ran where and for how long.
 //!
 //! `cargo run --release --example sumcheck -- --help`
 
@@ -7,6 +8,7 @@ mod cli;
 mod exit;
 mod inputs;
 mod measure;
+mod merkle;
 #[path = "../groth16/output.rs"]
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
@@ -76,7 +78,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     for outcome in &outcomes {
         println!("{}: {}", outcome.way, outcome.explanation);
     }
-    println!("every proof was verified, and all are the same: {} bytes", outcomes[0].proof_bytes);
+    println!("every proof and its openings were verified, and all are the same: {} bytes", outcomes[0].proof_bytes);
     write_json(options, &outcomes)
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::sumcheck::{
-    Columns, HashTranscript, Options as Choice, Path, Proof, Prover, SumcheckField, prove_with, verify,
+    BoundTranscript, Columns, HashTranscript, Options as Choice, Path, Proof, Prover, SumcheckField, prove_with, verify,
 };
 use proofwarp::{Accelerator, BackendKind, Report};
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::Failure;
 use crate::cli::{Lying, Options};
 use crate::inputs::Inputs;
+use crate::merkle;
 use crate::over::Over;
 
 /// What was measured of one way.
@@ -40,7 +41,7 @@ struct Way {
 /// Proves by each way.
 ///
 /// # Errors
-/// A proof does not verify, or is not that of the first way, or those of the engine.
+/// A proof or its openings do not verify, or it is not that of the first way, or those of the engine.
 pub fn measure<F: SumcheckField, O: Over<F>>(
     accelerator: &Accelerator,
     options: &Options,
@@ -110,8 +111,11 @@ impl Way {
         times.sort_by(f64::total_cmp);
         let report = &others[0].2;
         let start = Instant::now();
-        verify(&inputs.claim, &proof, &mut transcript())?;
+        let mut transcript = transcript();
+        let bound = BoundTranscript::to_commitment(&mut transcript, &inputs.root)?;
+        let (point, finals) = verify(&inputs.claim, &proof, bound)?;
         let verify_ms = milliseconds(start);
+        merkle::check::<F, O>(&inputs.columns, &inputs.root, (&point, &finals))?;
         let outcome = Outcome {
             way: self.name.clone(),
             backend: report.backend.to_string(),
@@ -133,8 +137,9 @@ impl Way {
         columns: Columns<'_, F>,
     ) -> Result<(Proof<F>, f64, Report), Failure> {
         let start = Instant::now();
-        let (proof, report) =
-            prove_with(&self.accelerator, &inputs.claim, columns, &mut transcript(), &self.choice, None)?;
+        let mut transcript = transcript();
+        let bound = BoundTranscript::to_commitment(&mut transcript, &inputs.root)?;
+        let (proof, report) = prove_with(&self.accelerator, &inputs.claim, columns, bound, &self.choice, None)?;
         Ok((proof, milliseconds(start), report))
     }
 }

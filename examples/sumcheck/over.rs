@@ -7,7 +7,11 @@ use proofwarp::sumcheck::{Columns, SumcheckField};
 pub trait Over<F: SumcheckField> {
     type Entry: Element;
 
-    fn in_work(entry: Self::Entry) -> F::Work;
+    fn lift(entry: Self::Entry) -> F;
+
+    fn in_work(entry: Self::Entry) -> F::Work {
+        Self::lift(entry).to_work()
+    }
 
     fn host<'a>(columns: &[&'a [Self::Entry]]) -> Columns<'a, F>;
 
@@ -22,8 +26,8 @@ pub struct Same;
 impl<F: SumcheckField> Over<F> for Same {
     type Entry = F;
 
-    fn in_work(entry: F) -> F::Work {
-        entry.to_work()
+    fn lift(entry: F) -> F {
+        entry
     }
 
     fn host<'a>(columns: &[&'a [F]]) -> Columns<'a, F> {
@@ -47,8 +51,8 @@ pub struct Below;
 impl<F: SumcheckField> Over<F> for Below {
     type Entry = F::Base;
 
-    fn in_work(entry: F::Base) -> F::Work {
-        F::of_base(entry).to_work()
+    fn lift(entry: F::Base) -> F {
+        F::of_base(entry)
     }
 
     fn host<'a>(columns: &[&'a [F::Base]]) -> Columns<'a, F> {

@@ -143,7 +143,7 @@ impl<F: NttField> Timed<F> {
         let values = inputs::coefficients::<F>(rows);
         let challenges = inputs::coefficients::<F>(POWERS + terms.len());
         let mut stream = device.stream()?;
-        let arena = DeviceVector::allocate(&stream, Columns::COUNT * rows)?;
+        let arena = DeviceVector::allocate(&mut stream, Columns::COUNT * rows)?;
         for number in 0..Columns::COUNT {
             let (tail, head) = as_bytes(&values).split_at(number % rows * size_of::<F>());
             let start = number * size_of_val(values.as_slice());
@@ -161,7 +161,7 @@ impl<F: NttField> Timed<F> {
 
     fn row(&self, options: &Options, program: &Program<F>, at_once: usize) -> Result<(), Failure> {
         let mut stream = self.device.stream()?;
-        let sum = DeviceVector::allocate(&stream, self.rows())?;
+        let sum = DeviceVector::allocate(&mut stream, self.rows())?;
         let mut times = Vec::new();
         for _ in 0..=options.repeat.max(1) {
             stream.zero(sum.buffer())?;

@@ -146,7 +146,7 @@ impl<'a, F: NttField> Timed<'a, F> {
         let rows = Rows { log_n, usable: (1usize << log_n).saturating_sub(BLINDING) };
         let values = inputs::coefficients::<F>(rows.n());
         let mut stream = device.stream()?;
-        let arena = DeviceVector::allocate(&stream, COUNT * rows.n())?;
+        let arena = DeviceVector::allocate(&mut stream, COUNT * rows.n())?;
         for number in 0..COUNT {
             let (tail, head) = as_bytes(&values).split_at(number % rows.n() * size_of::<F>());
             let start = number * size_of_val(values.as_slice());

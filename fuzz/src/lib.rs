@@ -1,16 +1,20 @@
 //! What several targets share: a small circuit, its parameter file, and damage to files.
 
+pub mod sumcheck;
+
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
 use bellperson::groth16::{Parameters, generate_random_parameters};
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
-use blstrs::{Bls12, Scalar};
+use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
 use ff::Field;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use supraseal_c2::{Assignment, SRS, generate_groth16_proofs};
 use tempfile::TempDir;
 
 /// x⁵ of a secret x.
@@ -96,4 +100,80 @@ pub fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     let path = folder.path().join("parameters");
     std::fs::File::create(&path).and_then(|mut file| file.write_all(bytes)).expect("a file");
     (folder, path)
+}
+
+/// The circuit's assignment, as bellperson hands it to supraseal-c2.
+#[derive(Debug)]
+pub struct Evaluated {
+    constraints: [Vec<Scalar>; 3],
+    inputs: Vec<Scalar>,
+    aux: Vec<Scalar>,
+    /// Auxiliary variables in A, inputs in B, auxiliary variables in B.
+    pub densities: [[usize; 1]; 3],
+}
+
+impl Evaluated {
+    /// That of a secret x, whose constraints are those of [`Power`] and one for each input.
+    pub fn new(x: Scalar) -> Self {
+        let ([x2, x4], zero) = ([x.square(), x.square().square()], Scalar::ZERO);
+        let x5 = x4 * x;
+        let constraints = [vec![x, x2, x4, Scalar::ONE, x5], vec![x, x2, x, zero, zero], vec![x2, x4, x5, zero, zero]];
+        Self { constraints, inputs: vec![Scalar::ONE, x5], aux: vec![x, x2, x4], densities: [[0b111], [0], [0b11]] }
+    }
+
+    /// One of its values.
+    pub fn value(&mut self, at: usize) -> &mut Scalar {
+        let all: usize = self.constraints.iter().map(Vec::len).sum::<usize>() + self.inputs.len() + self.aux.len();
+        let mut values = self.constraints.iter_mut().flatten().chain(&mut self.inputs).chain(&mut self.aux);
+        values.nth(at % all).expect("one of them")
+    }
+
+    /// The same by pointers, which hold as long as this is neither dropped nor changed.
+    pub fn assignment(&self) -> Assignment<Scalar> {
+        let [a_aux, b_inp, b_aux] = &self.densities;
+        let [a, b, c] = &self.constraints;
+        Assignment {
+            a_aux_density: a_aux.as_ptr(),
+            a_aux_bit_len: self.aux.len(),
+            a_aux_popcount: 3,
+            b_inp_density: b_inp.as_ptr(),
+            b_inp_bit_len: self.inputs.len(),
+            b_inp_popcount: 0,
+            b_aux_density: b_aux.as_ptr(),
+            b_aux_bit_len: self.aux.len(),
+            b_aux_popcount: 2,
+            a: a.as_ptr(),
+            b: b.as_ptr(),
+            c: c.as_ptr(),
+            abc_size: a.len(),
+            inp_assignment_data: self.inputs.as_ptr(),
+            inp_assignment_size: self.inputs.len(),
+            aux_assignment_data: self.aux.as_ptr(),
+            aux_assignment_size: self.aux.len(),
+        }
+    }
+}
+
+/// A proof in memory.
+#[derive(Debug, Clone, Default)]
+#[repr(C)]
+pub struct Proof {
+    a: G1Affine,
+    b: G2Affine,
+    c: G1Affine,
+}
+
+/// Proofs of assignments with so many r, s and places for proofs, or the reason of the panic.
+pub fn generate(assignments: &[Assignment<Scalar>], numbers: [usize; 3], srs: &SRS) -> Result<Vec<Proof>, String> {
+    let [r, s] = [0, 1].map(|at| vec![Scalar::from(5); numbers[at]]);
+    let mut proofs = vec![Proof::default(); numbers[2]];
+    let made = catch_unwind(AssertUnwindSafe(|| generate_groth16_proofs(assignments, &r, &s, &mut proofs, srs)));
+    let text = |panic: Box<dyn std::any::Any + Send>| panic.downcast_ref::<String>().cloned().unwrap_or_default();
+    made.map(|()| proofs).map_err(text)
+}
+
+/// The circuit's proof by these parameters, or the reason of the panic.
+pub fn prove_by(srs: &SRS) -> Result<Vec<Proof>, String> {
+    let evaluated = Evaluated::new(Scalar::from(3));
+    generate(&[evaluated.assignment()], [1; 3], srs)
 }

@@ -58,3 +58,29 @@ pub fn guarded<T>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T>) -
     let panicked = panicked.into_inner().unwrap_or_else(PoisonError::into_inner);
     panicked.map_or(result, |panic| resume_unwind(panic))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    /// Whatever the work makes of the yes that stands for a panic, the panic goes on, and the hook is not asked again.
+    #[test]
+    fn a_panic_goes_on_after_the_work() {
+        for finishes in [false, true] {
+            let (asked, ended) = (AtomicU32::new(0), Cell::new(false));
+            let hook = || asked.fetch_add(1, Ordering::Relaxed) > 0 && panic!("on purpose");
+            let work = |abort: Abort<'_>| {
+                let answers = [(); 4].map(|()| check_abort(abort).is_err());
+                assert_eq!(answers, [false, true, true, true]);
+                ended.set(true);
+                if finishes { Ok(()) } else { Err(Error::Aborted) }
+            };
+            let panic = catch_unwind(AssertUnwindSafe(|| guarded(Some(&hook), work))).expect_err("it panics");
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
+            assert!(ended.get() && asked.into_inner() == 2);
+        }
+    }
+}

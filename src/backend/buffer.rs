@@ -6,12 +6,12 @@ use super::MemoryHandle;
 use super::core::{Contents, StreamCore};
 use super::pool::Place;
 use super::shared::Shared;
+use super::uses::Uses;
 
 /// Device memory taken from the pool by a stream, given back when dropped.
 ///
-/// Reuse is ordered by streams: the next owner's commands queue behind the last owner's, or wait for these. A buffer
-/// that other streams use too must outlive their work; operations see to that by waiting before they
-/// return.
+/// Reuse is ordered by streams: the next owner's commands queue behind the last owner's, or wait for these. Commands that
+/// safe functions queue on other streams are recorded: writes wait for them, and so does the next owner.
 #[derive(Debug)]
 pub struct Buffer {
     pub(super) memory: MemoryHandle,
@@ -19,6 +19,7 @@ pub struct Buffer {
     place: Place,
     contents: Contents,
     home: Arc<StreamCore>,
+    pub(super) uses: Uses,
 }
 
 impl Buffer {
@@ -28,7 +29,8 @@ impl Buffer {
         contents: Contents,
         home: Arc<StreamCore>,
     ) -> Self {
-        Self { memory, bytes, place, contents, home }
+        let uses = Uses::by_owner(&home);
+        Self { memory, bytes, place, contents, home, uses }
     }
 
     /// Marks the contents as secret: they are cleared before anyone else gets the memory.
@@ -64,6 +66,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        self.uses.release_to(&self.home);
         self.home.give_back(self.memory, self.place, self.contents);
     }
 }

@@ -1,5 +1,8 @@
 //! A stream's queue and its staging ring, which outlive the stream's holders; how it takes memory and gives it back.
+#![warn(clippy::arithmetic_side_effects)]
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::pool::{Free, Place};
@@ -31,13 +34,21 @@ pub(super) struct StreamCore {
     pub(super) handle: StreamHandle,
     pub(super) ring: Mutex<Ring>,
     pinned: Mutex<Vec<Pinned>>,
+    /// Events that the stream's holder has recorded.
+    events: AtomicU64,
+    /// The last of those that the host has waited for, by number.
+    passed: AtomicU64,
+    /// Numbers of events of other streams of the device, by stream, that the queue waits for.
+    awaited: Mutex<HashMap<usize, u64>>,
 }
 
 impl StreamCore {
     pub(super) fn new(shared: Arc<Shared>) -> Result<Self> {
         let queue = shared.new_queue()?;
         let handle = queue.handle;
-        Ok(Self { shared, queue, handle, ring: Mutex::default(), pinned: Mutex::default() })
+        let [events, passed] = [(); 2].map(|()| AtomicU64::new(0));
+        let (ring, pinned, awaited) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { shared, queue, handle, ring, pinned, events, passed, awaited })
     }
 
     /// Which of the device's streams it is, by time of making.
@@ -63,6 +74,59 @@ impl StreamCore {
         self.queue.synchronize();
     }
 
+    /// Returns the number of the next event, from 1 on. The holder of the stream alone queues commands, and none while it
+    /// records an event.
+    pub(super) fn next_event(&self) -> u64 {
+        self.events.fetch_add(1, Ordering::AcqRel).saturating_add(1)
+    }
+
+    /// Count of events recorded so far: a command queued now has run once a later event has passed.
+    pub(super) fn events(&self) -> u64 {
+        self.events.load(Ordering::Acquire)
+    }
+
+    /// Notes that the host has waited for the event of this number.
+    pub(super) fn pass(&self, event: u64) {
+        self.passed.fetch_max(event, Ordering::AcqRel);
+    }
+
+    /// Whether a command that was queued at this count of events has run, as far as the host has waited.
+    pub(super) fn has_passed(&self, events: u64) -> bool {
+        self.passed.load(Ordering::Acquire) > events
+    }
+
+    /// Orders the next command behind what `other` has queued: by an event, or on the host if the drivers differ.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
+        if !Arc::ptr_eq(&self.shared, &other.shared) {
+            other.synchronize();
+            return Ok(());
+        }
+        // Not a number of its own: the other stream's holder may be about to queue a command that it has recorded.
+        let events = other.events();
+        self.queue.wait_for(&other.queue)?;
+        self.note_awaited(other, events);
+        Ok(())
+    }
+
+    /// Notes that the queue waits for an event of `other`.
+    pub(super) fn note_awaited(&self, other: &Self, event: u64) {
+        if Arc::ptr_eq(&self.shared, &other.shared) {
+            let mut awaited = lock(&self.awaited);
+            let last = awaited.entry(other.number()).or_default();
+            *last = event.max(*last);
+        }
+    }
+
+    /// Whether the next command runs after one that `other` queued at this count of events.
+    pub(super) fn is_behind(&self, other: &Self, events: u64) -> bool {
+        let same = Arc::ptr_eq(&self.shared, &other.shared);
+        other.has_passed(events)
+            || (same && lock(&self.awaited).get(&other.number()).is_some_and(|last| *last > events))
+    }
+
     pub(super) fn give_back_pinned(&self, pinned: Pinned) {
         lock(&self.pinned).push(pinned);
     }
@@ -70,7 +134,7 @@ impl StreamCore {
     /// Page-locked memory of at least `bytes`: an idle block of up to twice the size, or a new one.
     pub(super) fn take_pinned(&self, bytes: usize) -> Result<Pinned> {
         let mut idle = lock(&self.pinned);
-        let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= 2 * bytes;
+        let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= bytes.saturating_mul(2);
         match idle.iter().position(fits) {
             Some(at) => Ok(idle.swap_remove(at)),
             None => self.shared.driver.pinned_allocate(bytes),

@@ -1,4 +1,5 @@
 //! A device with its memory cap, its idle streams and its kernels.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -9,12 +10,13 @@ use std::time::{Duration, Instant};
 use super::aim::Aim;
 use super::cache::Cache;
 use super::core::{Contents, StreamCore};
+use super::own_process::OwnProcess;
 use super::pace::Pace;
 use super::pool::Place;
 use super::shared::Shared;
 use super::specialised::Specialised;
 use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, lock};
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// The share of a device's memory that tables may keep: one in so many.
 const TABLES_SHARE: u64 = 16;
@@ -55,7 +57,7 @@ impl Device {
     /// Wraps a driver; `limit` caps the bytes that all buffers of the device may take together.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
-            shared: Arc::new(Shared::new(driver, limit)),
+            shared: Arc::new(Shared::new(Box::new(OwnProcess(driver)), limit)),
             idle: Mutex::default(),
             kernels: Mutex::default(),
             specialised: Specialised::default(),
@@ -100,8 +102,8 @@ impl Device {
     /// # Errors
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
-        let pooled = lock(&self.shared.pool).bytes() + lock(&self.tables).idle_bytes();
-        Ok(self.shared.within_limit(self.driver_free()? + pooled, pooled))
+        let pooled = lock(&self.shared.pool).bytes().saturating_add(lock(&self.tables).idle_bytes());
+        Ok(self.shared.within_limit(self.driver_free()?.saturating_add(pooled), pooled))
     }
 
     /// The most bytes that buffers, the pool and tables have taken together, since the process began.
@@ -128,7 +130,7 @@ impl Device {
         let free_and_ours = match *answer {
             Some((when, free_and_ours)) if when.elapsed() < FRESH => free_and_ours,
             _ => {
-                let fresh = self.shared.driver.free_memory()? + allocated();
+                let fresh = self.shared.driver.free_memory()?.saturating_add(allocated());
                 *answer = Some((Instant::now(), fresh));
                 fresh
             }
@@ -138,6 +140,7 @@ impl Device {
 
     /// An idle stream, or a new one.
     pub(super) fn take_core(&self) -> Result<Arc<StreamCore>> {
+        process::check()?;
         let idle = lock(&self.idle).pop_first();
         idle.map_or_else(|| StreamCore::new(self.shared.clone()).map(Arc::new), |(_, core)| Ok(core))
     }

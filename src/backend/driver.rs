@@ -92,7 +92,8 @@ impl fmt::Debug for KernelSource<'_> {
 ///
 /// # Safety
 /// An implementation must keep each handle valid until the matching `*_free`, run the commands of one
-/// stream in order, and write to host memory only what a copy names. Callers of the unsafe methods
+/// stream in order, and write to host memory only what a copy names. After a failed `stream_synchronize` or
+/// `event_synchronize` no command of the stream runs any more. Callers of the unsafe methods
 /// pass live handles of this driver and ranges inside their allocations, and keep host memory of an
 /// asynchronous copy alive and otherwise untouched until the stream has passed it.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
@@ -117,12 +118,14 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     fn has_parts(&self) -> bool {
         true
     }
-    /// A part of a block as memory of its own, as long as there is the block; its offset is a multiple of 4096 bytes. Parts in
-    /// use do not overlap, nor is the block itself used meanwhile.
+    /// Returns a part of a block as memory of its own, as long as there is the block; `offset` is a multiple of 4096 bytes.
+    ///
+    /// # Safety
+    /// See the trait. Parts in use do not overlap, nor is the block itself used meanwhile.
     ///
     /// # Errors
     /// The driver's call failed.
-    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
     /// Allocates memory of several of the backend's devices at consecutive addresses: so many bytes on each of those with
     /// these numbers, one after the other. Without peer access all of it may only be on one device, this one.
     ///

@@ -1,4 +1,5 @@
 //! Page-locked host memory that goes back to its stream's pool.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::copies::{clear_all_past_cache, parallel_move};
 use super::core::StreamCore;
 use super::staging::SLOT_BYTES;
+use super::uses::Uses;
 use super::{Arg, MemoryHandle, Pinned};
 use crate::{Error, Result};
 
@@ -14,6 +16,9 @@ pub(super) const PART_BYTES: usize = SLOT_BYTES;
 
 /// Page-locked host memory that results land in before the caller's memory is touched. Cleared when
 /// dropped: results may be secret.
+///
+/// Copies that [`Stream::fetch`](super::Stream::fetch) queues are recorded, on whatever stream: the host reads and writes the
+/// memory, and gives it back, once they have run.
 #[derive(Debug)]
 pub struct HostBuffer {
     pub(super) pinned: Pinned,
@@ -21,11 +26,13 @@ pub struct HostBuffer {
     /// Leading bytes that hold nothing any more.
     clean: usize,
     home: Arc<StreamCore>,
+    pub(super) uses: Uses,
 }
 
 impl HostBuffer {
     pub(super) fn new(pinned: Pinned, bytes: usize, home: Arc<StreamCore>) -> Self {
-        Self { pinned, bytes, clean: 0, home }
+        let uses = Uses::by_owner(&home);
+        Self { pinned, bytes, clean: 0, home, uses }
     }
 
     /// Size in bytes as asked for.
@@ -33,8 +40,7 @@ impl HostBuffer {
         self.bytes
     }
 
-    /// Moves the contents out with all cores, as far as `to` reaches: what was copied is cleared here. The
-    /// copies into this buffer must have been waited for.
+    /// Moves the contents to `to` with all cores, as far as `to` reaches, once queued copies have run. Clears the bytes here.
     pub fn move_to(mut self, to: &mut [u8]) {
         let bytes = self.bytes.min(to.len());
         parallel_move(&mut to[..bytes], &mut self.contents()[..bytes]);
@@ -49,7 +55,7 @@ impl HostBuffer {
         let whole = self.pinned;
         Ok((0..bytes).step_by(PART_BYTES).map(move |start| Pinned {
             pointer: whole.pointer.wrapping_add(start),
-            bytes: PART_BYTES.min(bytes - start),
+            bytes: PART_BYTES.min(bytes.saturating_sub(start)),
             ..whole
         }))
     }
@@ -57,7 +63,7 @@ impl HostBuffer {
     /// The memory as a kernel's argument, from a byte on, where kernels may write to it.
     pub(crate) fn on_device(&self, offset: usize) -> Option<Arg> {
         let inside = self.home.shared.driver.reaches_host() && offset < self.bytes;
-        inside.then(|| Arg::Memory(MemoryHandle(self.pinned.pointer as usize + offset)))
+        inside.then(|| Arg::Memory(MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset))))
     }
 
     /// The first word, which a kernel may write meanwhile.
@@ -66,16 +72,18 @@ impl HostBuffer {
         unsafe { AtomicU32::from_ptr(self.pinned.pointer.cast()) }.load(Ordering::Acquire)
     }
 
-    /// All bytes, to read. No copy into the buffer may be under way.
+    /// Waits for queued copies, and returns all bytes to read.
     pub(crate) fn bytes_of(&self) -> &[u8] {
-        // SAFETY: as in `contents`.
+        self.uses.synchronize();
+        // SAFETY: as in `contents`; a further copy into the memory takes a mutable reference.
         unsafe { std::slice::from_raw_parts(self.pinned.pointer, self.bytes) }
     }
 
-    /// All bytes, to write. No copy from or into the buffer may be under way.
+    /// Waits for queued copies, and returns all bytes to write.
     pub(crate) fn contents(&mut self) -> &mut [u8] {
-        // SAFETY: the memory is `self.bytes` long, initialised by the driver or a copy, and exclusively ours:
-        // asynchronous copies into it are waited for before it is looked at, as documented, or in `drop`.
+        self.uses.synchronize();
+        // SAFETY: the memory is `self.bytes` long, initialised by the driver or a copy, and exclusively ours. Copies from
+        // or into it have run. Kernels that write to it (`on_device`) are waited for by those who launch them.
         unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer, self.bytes) }
     }
 }
@@ -83,6 +91,7 @@ impl HostBuffer {
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         self.home.synchronize();
+        self.uses.synchronize();
         let clean = self.clean;
         clear_all_past_cache(vec![&mut self.contents()[clean..]]);
         self.home.give_back_pinned(self.pinned);

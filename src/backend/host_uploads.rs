@@ -1,4 +1,5 @@
 //! Uploads through page-locked host memory that the caller keeps.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::time::Instant;
 
@@ -15,8 +16,7 @@ const SENT_BYTES: usize = 512 << 20;
 const PARTS: usize = 8;
 
 impl Stream {
-    /// Queues a copy of all of a host buffer to the start of a buffer, without staging. `from` must stay as it is
-    /// until the copy has been waited for.
+    /// Queues a copy of all of a host buffer to the start of a buffer, without staging. Writing to `from` waits for the copy.
     ///
     /// # Errors
     /// The host buffer is larger, or the driver failed.
@@ -36,16 +36,20 @@ impl Stream {
         abort: Abort<'_>,
     ) -> Result<()> {
         self.check_range("send", to, offset, from.bytes())?;
+        from.uses.read(&self.core)?;
+        to.uses.write(&self.core)?;
         for start in (0..from.bytes()).step_by(SENT_BYTES) {
             check_abort(abort)?;
             if start > 0 && abort.is_some() {
                 self.wait(abort)?;
             }
-            let (part, bytes) = (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes() - start));
+            let (part, bytes) =
+                (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes().saturating_sub(start)));
             let driver = &*self.core.shared.driver;
-            // SAFETY: the range was checked, and the host buffer stays until the copies have been waited for.
-            unsafe { driver.copy_in(self.core.handle, to.memory, offset + start, part, bytes)? };
-            self.traffic.bytes_up += bytes as u64;
+            // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is written or
+            // freed.
+            unsafe { driver.copy_in(self.core.handle, to.memory, offset.saturating_add(start), part, bytes)? };
+            self.traffic.count_up(bytes);
         }
         Ok(())
     }
@@ -64,12 +68,15 @@ impl Stream {
         abort: Abort<'_>,
     ) -> Result<()> {
         self.check_range("upload", to, 0, from.len())?;
+        kept.uses.synchronize();
+        kept.uses.write(&self.core)?;
+        to.uses.write(&self.core)?;
         let start = Instant::now();
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
         let queue = |number: usize, part: Pinned| {
             check_abort(abort)?;
             // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
-            unsafe { driver.copy_in(stream, to.memory, number * PART_BYTES, part.pointer, part.bytes) }
+            unsafe { driver.copy_in(stream, to.memory, number.saturating_mul(PART_BYTES), part.pointer, part.bytes) }
         };
         let copies = Copies::new();
         let result = in_place_scope(|scope| {
@@ -84,8 +91,8 @@ impl Stream {
                 Ok(())
             })
         });
-        self.traffic.bytes_up += from.len() as u64;
-        self.traffic.upload += start.elapsed();
+        self.traffic.count_up(from.len());
+        self.traffic.time_upload(start);
         copies.rest().fold(result, Result::and)
     }
 }

@@ -9,6 +9,8 @@ use super::core::StreamCore;
 #[derive(Debug)]
 pub struct Mark {
     pub(super) event: EventHandle,
+    /// Its number among the stream's events.
+    pub(super) number: u64,
     pub(super) core: Arc<StreamCore>,
 }
 

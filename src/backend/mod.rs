@@ -21,10 +21,12 @@ mod host;
 mod host_uploads;
 mod info;
 mod kind;
+mod launches;
 mod lock;
 mod mark;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod own_process;
 mod pace;
 mod past_cache;
 mod peers;
@@ -34,7 +36,12 @@ mod shared;
 mod specialised;
 mod staging;
 mod stream;
+mod traffic;
+mod uses;
 mod wait;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use abort::check_abort;
 pub use abort::{Abort, guarded};
@@ -49,9 +56,11 @@ pub use found::{CudaCard, CudaKernels};
 pub use host::HostBuffer;
 pub use info::DeviceInfo;
 pub use kind::BackendKind;
+pub use launches::Launch;
 pub(crate) use lock::lock;
 pub use mark::Mark;
 pub(crate) use peers::PeerMemory;
 pub(crate) use pool::usable;
-pub use stream::{Launch, Stream, Traffic};
+pub use stream::Stream;
+pub use traffic::Traffic;
 pub(crate) use wait::UPLOAD_PIECE;

@@ -1,9 +1,11 @@
 //! Memory that several devices share, a part on each of them.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 
 use super::core::StreamCore;
 use super::{BackendKind, MemoryHandle, Stream};
+use crate::sizes::product;
 use crate::{Error, Result};
 
 /// Parts of equal size at consecutive addresses, one on the device of each of some streams, all of which reach all of
@@ -23,6 +25,7 @@ impl PeerMemory {
     /// The devices do not reach each other's memory, one is out of it, or the driver failed.
     pub fn new(streams: &[Stream], part_bytes: usize) -> Result<Self> {
         check_devices(streams)?;
+        product("memory of peers", "bytes", &[streams.len(), part_bytes])?;
         let memory = match Self::allocate(streams, part_bytes) {
             Err(Error::OutOfMemory { .. }) => {
                 for stream in streams {
@@ -56,7 +59,7 @@ impl PeerMemory {
 
     /// That a range is inside.
     fn check(&self, offset: usize, bytes: usize) -> Result<()> {
-        let all = self.part_bytes * self.homes.len();
+        let all = self.part_bytes.saturating_mul(self.homes.len());
         if offset.checked_add(bytes).is_some_and(|end| end <= all) {
             return Ok(());
         }
@@ -84,7 +87,7 @@ fn check_devices(streams: &[Stream]) -> Result<()> {
 impl Drop for PeerMemory {
     fn drop(&mut self) {
         for (part, home) in self.homes.iter().enumerate() {
-            home.clear_range(self.memory, part * self.part_bytes, self.part_bytes);
+            home.clear_range(self.memory, part.saturating_mul(self.part_bytes), self.part_bytes);
         }
         for home in &self.homes {
             home.synchronize();

@@ -1,4 +1,5 @@
 //! Free memory of a device: blocks of the driver's, and parts of them where memory is short.
+#![warn(clippy::arithmetic_side_effects)]
 
 use super::MemoryHandle;
 
@@ -11,13 +12,14 @@ const SMALL_BLOCKS: u64 = 24;
 
 /// How large a block may be of which so many bytes are asked for.
 fn most(bytes: usize) -> usize {
-    bytes + if bytes < LARGE { bytes / SLACK } else { (bytes / LARGE_SLACK).max(LARGE / SLACK) }
+    bytes.saturating_add(if bytes < LARGE { bytes / SLACK } else { (bytes / LARGE_SLACK).max(LARGE / SLACK) })
 }
 
 /// So much of free memory can be planned with, for blocks may be larger than asked for.
 pub(crate) fn usable(free: u64) -> u64 {
-    let large = free / (1 + LARGE_SLACK as u64) + SMALL_BLOCKS * (LARGE / SLACK) as u64;
-    free - large.min(free / (1 + SLACK as u64))
+    const OF_SMALL: u64 = SMALL_BLOCKS * (LARGE / SLACK) as u64;
+    let share = |slack: usize| free.checked_div((slack as u64).saturating_add(1)).unwrap_or(0);
+    free.saturating_sub(share(LARGE_SLACK).saturating_add(OF_SMALL).min(share(SLACK)))
 }
 
 /// A part of a block that the driver gave, or all of it.
@@ -39,7 +41,7 @@ impl Place {
     }
 
     fn ends_at(&self, other: &Self) -> bool {
-        self.block == other.block && self.offset + self.bytes == other.offset
+        self.block == other.block && self.offset.saturating_add(self.bytes) == other.offset
     }
 }
 
@@ -61,7 +63,7 @@ impl Free {
 
     /// Takes in the part behind it.
     fn join(&mut self, next: &Self) {
-        self.place.bytes += next.place.bytes;
+        self.place.bytes = self.place.bytes.saturating_add(next.place.bytes);
         self.dirty |= next.dirty;
         let others = next.users.iter().filter(|user| !self.users.contains(user)).copied().collect::<Vec<_>>();
         self.users.extend(others);
@@ -70,8 +72,8 @@ impl Free {
     /// Its first bytes; the rest is left in it.
     fn split(&mut self, bytes: usize) -> Self {
         let first = Self { place: Place { bytes, ..self.place }, ..self.clone() };
-        self.place.offset += bytes;
-        self.place.bytes -= bytes;
+        self.place.offset = self.place.offset.saturating_add(bytes);
+        self.place.bytes = self.place.bytes.saturating_sub(bytes);
         first
     }
 }
@@ -111,7 +113,7 @@ impl Pool {
 
     /// The smallest block that has so many bytes and is less than twice as large, whoever had it before.
     pub fn take_whole(&mut self, bytes: usize) -> Option<Free> {
-        let fits = |free: &Free| (bytes..2 * bytes).contains(&free.place.bytes);
+        let fits = |free: &Free| (bytes..bytes.saturating_mul(2)).contains(&free.place.bytes);
         let found = self.0.iter().enumerate().filter(|(_, free)| fits(free));
         let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
         Some(self.0.remove(at))
@@ -123,10 +125,10 @@ impl Pool {
         let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
         self.0 = rest;
         blocks.sort_by_key(|free| std::cmp::Reverse(free.place.bytes));
-        let mut taken = 0;
+        let mut taken = 0_u64;
         let enough = blocks.iter().take_while(|free| {
             let more = taken < bytes.max(1);
-            taken += free.place.bytes as u64;
+            taken = taken.saturating_add(free.place.bytes as u64);
             more
         });
         let left = blocks.split_off(enough.count());

@@ -1,4 +1,5 @@
 //! A device's driver and memory: what streams and their buffers need to the last.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -67,7 +68,7 @@ impl Shared {
 
     /// What the cap leaves of so many bytes that are free and so many that are in pools.
     pub(super) fn within_limit(&self, free: u64, pooled: u64) -> u64 {
-        self.limit.map_or(free, |limit| (limit + pooled).saturating_sub(self.allocated()).min(free))
+        self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated()).min(free))
     }
 
     /// A block of the driver's within the cap.
@@ -110,7 +111,11 @@ impl Shared {
 
     /// A handle of memory that the caller has taken.
     pub(super) fn handle(&self, place: &Place) -> Result<MemoryHandle> {
-        if place.is_whole() { Ok(place.block) } else { self.driver.memory_part(place.block, place.offset, place.bytes) }
+        if place.is_whole() {
+            return Ok(place.block);
+        }
+        // SAFETY: the block is live, and the pool gives each part to one owner.
+        unsafe { self.driver.memory_part(place.block, place.offset, place.bytes) }
     }
 
     /// Queues zeros over what is free and has to be cleared.
@@ -124,14 +129,18 @@ impl Shared {
     /// Counts so many bytes more as allocated, if the cap lets it.
     pub(super) fn count(&self, bytes: usize) -> Result<()> {
         let requested = bytes as u64;
-        let before = self.allocated.fetch_add(requested, Ordering::SeqCst);
-        if let Some(limit) = self.limit.filter(|limit| before + requested > *limit) {
-            self.uncount(bytes);
-            let (device, available) = (self.driver.info().name.clone(), limit.saturating_sub(before));
-            return Err(Error::OutOfMemory { device, requested, available });
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let more = |before: u64| before.checked_add(requested).filter(|after| *after <= limit);
+        match self.allocated.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more) {
+            Ok(before) => {
+                self.peak.fetch_max(before.saturating_add(requested), Ordering::Relaxed);
+                Ok(())
+            }
+            Err(before) => {
+                let (device, available) = (self.driver.info().name.clone(), limit.saturating_sub(before));
+                Err(Error::OutOfMemory { device, requested, available })
+            }
         }
-        self.peak.fetch_max(before + requested, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Counts so many bytes as allocated no more.

@@ -1,98 +1,35 @@
 //! A stream: an in-order queue in the sole use of its holder.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::core::{Contents, StreamCore};
 use super::staging::SLOT_BYTES;
 use super::{
-    Abort, Arg, Buffer, Device, EventHandle, HostBuffer, KernelHandle, KernelSource, LaunchShape, Mark, MemoryHandle,
+    Abort, BackendKind, Buffer, Device, Driver, EventHandle, HostBuffer, Mark, MemoryHandle, StreamHandle, Traffic,
     check_abort, lock,
 };
+use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
 
 /// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
 const GRANULE: usize = 4096;
 
-/// Bytes moved and time spent by a stream since it was taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Traffic {
-    /// Bytes copied to the device.
-    pub bytes_up: u64,
-    /// Bytes copied from the device.
-    pub bytes_down: u64,
-    /// Host time spent on uploads.
-    pub upload: Duration,
-    /// Device time of kernels between marks.
-    pub kernels: Duration,
-    /// Host time spent on downloads.
-    pub download: Duration,
-    /// Host time spent on making kernels ready at their first use: compiling or loading their modules, and first launches where
-    /// the driver compiles a kernel for their shape ([`Driver::specialises`](super::Driver::specialises)). No kernels' time.
-    pub compile: Duration,
-    /// Kernels launched.
-    pub launches: u32,
-}
-
-impl Traffic {
-    /// What was moved and run after an earlier look at the same stream.
-    #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            bytes_up: self.bytes_up - before.bytes_up,
-            bytes_down: self.bytes_down - before.bytes_down,
-            upload: self.upload.saturating_sub(before.upload),
-            kernels: self.kernels.saturating_sub(before.kernels),
-            download: self.download.saturating_sub(before.download),
-            compile: self.compile.saturating_sub(before.compile),
-            launches: self.launches - before.launches,
-        }
-    }
-}
-
-impl std::ops::Add for Traffic {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            bytes_up: self.bytes_up + other.bytes_up,
-            bytes_down: self.bytes_down + other.bytes_down,
-            upload: self.upload + other.upload,
-            kernels: self.kernels + other.kernels,
-            download: self.download + other.download,
-            compile: self.compile + other.compile,
-            launches: self.launches + other.launches,
-        }
-    }
-}
-
-/// One launch: which kernel, how many work-groups of which size.
-#[derive(Debug, Clone, Copy)]
-pub struct Launch<'a> {
-    /// The program.
-    pub source: KernelSource<'a>,
-    /// The kernel in it.
-    pub kernel: &'a str,
-    /// Work-groups.
-    pub groups: u32,
-    /// Work-items of a group.
-    pub group_size: u32,
-}
-
 /// An in-order queue of a device, in the sole use of its holder.
 #[derive(Debug)]
 pub struct Stream {
-    device: Arc<Device>,
+    pub(super) device: Arc<Device>,
     pub(super) core: Arc<StreamCore>,
     pub(super) traffic: Traffic,
-    started: Option<EventHandle>,
+    pub(super) started: Option<EventHandle>,
     /// Spans of kernels whose times are read at the next wait.
     pub(super) spans: Vec<(EventHandle, EventHandle)>,
     /// Buffers of other streams that what is queued here uses.
     pub(super) kept: Vec<Arc<Buffer>>,
     secrets: bool,
     /// Kernels of other streams are to run at the same time.
-    beside: bool,
+    pub(super) beside: bool,
 }
 
 impl Device {
@@ -147,12 +84,22 @@ impl Stream {
     }
 
     fn allocate_for(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
-        let capacity = bytes.max(1).next_multiple_of(GRANULE);
+        let capacity = self.capacity(bytes)?;
         let found = match self.core.take(capacity, contents)? {
             Some(found) => found,
             None => self.device.allocate(&self.core, capacity, contents)?,
         };
         Ok(Buffer::new(found, bytes, contents, self.core.clone()))
+    }
+
+    /// Rounds a size up to whole granules; sizes that no slice has count as too large for the device.
+    fn capacity(&self, bytes: usize) -> Result<usize> {
+        let rounded = bytes.max(1).checked_next_multiple_of(GRANULE).filter(|capacity| *capacity <= MAX_BYTES);
+        rounded.ok_or_else(|| Error::OutOfMemory {
+            device: self.device.info().name.clone(),
+            requested: bytes as u64,
+            available: self.device.memory(),
+        })
     }
 
     /// Copies host memory to the start of a buffer through the staging ring. Returns once `from` has
@@ -170,6 +117,7 @@ impl Stream {
     /// The range is not inside the buffer, or the driver failed.
     pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
+        to.uses.write(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.stage_up((to.memory, offset), from, to.is_secret()) }
     }
@@ -183,12 +131,12 @@ impl Stream {
         lock(&self.core.ring).send(driver, from, secret, &|slot, offset| {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
-                driver.copy_in(stream, to.0, to.1 + offset, slot.pointer, slot.bytes)?;
-                driver.event_record(stream)
+                driver.copy_in(stream, to.0, to.1.saturating_add(offset), slot.pointer, slot.bytes)?;
+                record_or_wait(driver, stream)
             }
         })?;
-        self.traffic.bytes_up += from.len() as u64;
-        self.traffic.upload += start.elapsed();
+        self.traffic.count_up(from.len());
+        self.traffic.time_upload(start);
         Ok(())
     }
 
@@ -214,6 +162,7 @@ impl Stream {
     /// As [`Self::download`].
     pub fn download_at(&mut self, to: &mut [u8], from: &Buffer, offset: usize) -> Result<()> {
         self.check_range("download", from, offset, to.len())?;
+        from.uses.read(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.stage_down(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
     }
@@ -224,6 +173,7 @@ impl Stream {
     /// [`Error::Aborted`], or as [`Self::download`].
     pub(crate) fn download_unless(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
+        from.uses.read(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
     }
@@ -242,20 +192,21 @@ impl Stream {
         let start = Instant::now();
         self.secrets |= secret;
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
-        let bytes_down = &mut self.traffic.bytes_down;
+        let traffic = &mut self.traffic;
         let parts = |(to, offset): (&'a mut [u8], usize)| {
-            to.chunks_mut(SLOT_BYTES).enumerate().map(move |(number, part)| (part, offset + number * SLOT_BYTES))
+            let offsets = (offset..=usize::MAX).step_by(SLOT_BYTES);
+            to.chunks_mut(SLOT_BYTES).zip(offsets)
         };
-        let parts = pieces.flat_map(parts).inspect(|(part, _)| *bytes_down += part.len() as u64);
+        let parts = pieces.flat_map(parts).inspect(|(part, _)| traffic.count_down(part.len()));
         lock(&self.core.ring).receive(driver, parts, secret, &|slot, offset| {
             check_abort(abort)?;
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
                 driver.copy_out(stream, slot.pointer, from, offset, slot.bytes)?;
-                driver.event_record(stream)
+                record_or_wait(driver, stream)
             }
         })?;
-        self.traffic.download += start.elapsed();
+        self.traffic.time_download(start);
         Ok(())
     }
 
@@ -274,25 +225,28 @@ impl Stream {
     /// # Errors
     /// The driver failed.
     pub fn host_buffer(&self, bytes: usize) -> Result<HostBuffer> {
-        let pinned = self.core.take_pinned(bytes.max(1).next_multiple_of(GRANULE))?;
+        let pinned = self.core.take_pinned(self.capacity(bytes)?)?;
         Ok(HostBuffer::new(pinned, bytes, self.core.clone()))
     }
 
-    /// Queues a copy of a buffer's start to page-locked host memory, as much as that holds. It is there
-    /// after [`Self::wait`].
+    /// Queues a copy of a buffer's start to page-locked host memory, as much as that holds. Reading the host memory waits
+    /// for the copy; after [`Self::wait`] it is there.
     ///
     /// # Errors
     /// The host buffer is larger, or the driver failed.
-    pub fn fetch(&mut self, to: &HostBuffer, from: &Buffer) -> Result<()> {
+    pub fn fetch(&mut self, to: &mut HostBuffer, from: &Buffer) -> Result<()> {
         self.check_range("fetch", from, 0, to.bytes())?;
-        self.traffic.bytes_down += to.bytes() as u64;
-        // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
+        from.uses.read(&self.core)?;
+        to.uses.write(&self.core)?;
+        self.traffic.count_down(to.bytes());
+        // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses or frees
+        // the memory.
         unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
     /// Notes that a kernel writes so many bytes to the host's memory.
     pub(crate) fn note_written(&mut self, bytes: usize) {
-        self.traffic.bytes_down += bytes as u64;
+        self.traffic.count_down(bytes);
     }
 
     /// Queues a copy between buffers.
@@ -302,6 +256,8 @@ impl Stream {
     pub fn copy(&mut self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
         self.check_range("copy to", to.0, to.1, bytes)?;
         self.check_range("copy from", from.0, from.1, bytes)?;
+        from.0.uses.read(&self.core)?;
+        to.0.uses.write(&self.core)?;
         // SAFETY: both ranges were checked.
         unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
     }
@@ -309,93 +265,12 @@ impl Stream {
     /// Queues setting a whole buffer to zero.
     ///
     /// # Errors
-    /// The driver failed.
+    /// The buffer is of another device, or the driver failed.
     pub fn zero(&mut self, buffer: &Buffer) -> Result<()> {
+        self.check_range("zero", buffer, 0, buffer.bytes())?;
+        buffer.uses.write(&self.core)?;
         // SAFETY: capacity is a multiple of the granule, so the rounded length is inside.
         unsafe { self.core.shared.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
-    }
-
-    /// Queues a kernel. Nothing is launched for zero groups.
-    ///
-    /// # Safety
-    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside
-    /// the buffers for these arguments.
-    ///
-    /// # Errors
-    /// The module does not compile or has no such kernel, or the driver failed.
-    pub unsafe fn launch(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
-        if launch.groups == 0 {
-            return Ok(());
-        }
-        self.device.burn_fuse(launch.kernel)?;
-        let kernel = self.kernel(launch)?;
-        self.traffic.launches += 1;
-        let Launch { groups, group_size, .. } = launch;
-        let shape = LaunchShape { groups, group_size, beside: self.beside };
-        let device = self.device.clone();
-        let driver = &device.shared.driver;
-        // SAFETY: handles are live; the rest is the caller's promise.
-        let queue = |stream: &Self| unsafe { driver.launch(stream.core.handle, kernel, shape, args) };
-        if !driver.specialises() || device.specialised.has(kernel, shape) {
-            return queue(self);
-        }
-        self.between_spans(|stream| {
-            device.specialised.first(kernel, shape, || {
-                // What was queued before takes time of its own.
-                stream.core.synchronize();
-                let start = Instant::now();
-                let queued = queue(stream);
-                stream.core.synchronize();
-                stream.traffic.compile += start.elapsed();
-                queued
-            })
-        })
-    }
-
-    /// The kernel, made ready if this is its first use.
-    fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
-        if let Some(ready) = self.device.ready_kernel(source, kernel) {
-            return Ok(ready);
-        }
-        self.between_spans(|stream| {
-            let start = Instant::now();
-            let made = stream.device.kernel(source, kernel);
-            stream.traffic.compile += start.elapsed();
-            made
-        })
-    }
-
-    /// Does what counts as no kernels' time: an open span does not go on meanwhile.
-    fn between_spans<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let open = self.started.is_some();
-        self.mark_end()?;
-        let made = work(self);
-        if open {
-            self.mark_start()?;
-        }
-        made
-    }
-
-    /// Like [`Self::launch`], for a kernel whose groups wait for each other: after the device's last such kernel,
-    /// since groups of two would keep each other from starting.
-    ///
-    /// # Safety
-    /// As [`Self::launch`].
-    ///
-    /// # Errors
-    /// As [`Self::launch`].
-    pub unsafe fn launch_in_turn(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
-        let device = self.device.clone();
-        let mut turn = lock(&device.turn);
-        // The stream's own are in order anyway.
-        if let Some(last) = turn.take().filter(|last| !Arc::ptr_eq(&last.core, &self.core)) {
-            self.wait_for(&last)?;
-        }
-        // SAFETY: passed on from the caller.
-        let launched = unsafe { self.launch(launch, args) };
-        // After a failure too: the last such kernel may still run.
-        *turn = Some(self.mark()?);
-        launched
     }
 
     /// Marks the point that the stream has been filled to.
@@ -405,17 +280,36 @@ impl Stream {
     pub fn mark(&self) -> Result<Mark> {
         // SAFETY: the handle is live.
         let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
-        Ok(Mark { event, core: self.core.clone() })
+        Ok(Mark { event, number: self.core.next_event(), core: self.core.clone() })
     }
 
     /// Lets what is queued from now on wait for a mark of another stream, of the same device or of one that shares memory
     /// with it.
     ///
     /// # Errors
-    /// The driver failed.
+    /// The mark is of another driver's stream, or the driver failed.
     pub fn wait_for(&mut self, mark: &Mark) -> Result<()> {
-        // SAFETY: both handles are live and of one driver.
-        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event) }
+        self.check_reach("mark", &mark.core)?;
+        // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
+        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event)? };
+        self.core.note_awaited(&mark.core, mark.number);
+        Ok(())
+    }
+
+    /// Orders the next command, which reads a buffer, behind other streams' writes to it.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub(crate) fn will_read(&self, buffer: &Buffer) -> Result<()> {
+        buffer.uses.read(&self.core)
+    }
+
+    /// Orders the next command, which writes a buffer, behind other streams' commands on it.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub(crate) fn will_write(&self, buffer: &Buffer) -> Result<()> {
+        buffer.uses.write(&self.core)
     }
 
     /// Starts a span that counts as [`Traffic::kernels`].
@@ -472,12 +366,32 @@ impl Stream {
         }
     }
 
+    /// Checks that events of `other` mean something to this stream's driver.
+    fn check_reach(&self, what: &str, other: &StreamCore) -> Result<()> {
+        let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
+        if Arc::ptr_eq(&self.core.shared, &other.shared)
+            || (own.backend == others.backend && own.backend == BackendKind::Cuda)
+        {
+            return Ok(());
+        }
+        Err(Error::invalid("wait_for", what, format!("one of {}", own.name), format!("one of {}", others.name)))
+    }
+
     fn drop_start(&mut self) {
         if let Some(event) = self.started.take() {
             // SAFETY: the event is live and not used again.
             unsafe { self.core.shared.driver.event_free(event) };
         }
     }
+}
+
+/// Records an event behind a copy. If that fails, waits for the copy, whose slot would count as idle.
+///
+/// # Safety
+/// The stream is a live one of the driver's.
+unsafe fn record_or_wait(driver: &dyn Driver, stream: StreamHandle) -> Result<EventHandle> {
+    // SAFETY: passed on from the caller.
+    unsafe { driver.event_record(stream).inspect_err(|_| drop(driver.stream_synchronize(stream))) }
 }
 
 impl Drop for Stream {
@@ -489,6 +403,7 @@ impl Drop for Stream {
             unsafe { self.free_events([start, end]) };
         }
         self.core.synchronize();
+        self.core.pass(self.core.next_event());
         self.wipe_staging();
         self.device.put_back(self.core.clone());
     }

@@ -1,9 +1,10 @@
 //! Waiting for what a stream has queued, and long uploads, unless the caller aborts.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::time::{Duration, Instant};
 
 use super::pace::Turn;
-use super::{Abort, Buffer, Device, EventHandle, HostBuffer, Mark, Stream, check_abort};
+use super::{Abort, Buffer, Device, Driver, EventHandle, HostBuffer, Mark, Stream, check_abort};
 use crate::{Error, Result};
 
 /// Pause between two looks at a running queue: short against a kernel, long against a look.
@@ -33,9 +34,10 @@ impl Stream {
     /// # Errors
     /// [`Error::Aborted`], or as [`Stream::upload_at`].
     pub(crate) fn upload_unless(&mut self, to: &Buffer, offset: usize, from: &[u8], abort: Abort<'_>) -> Result<()> {
+        self.check_range("upload", to, offset, from.len())?;
         for (number, piece) in from.chunks(UPLOAD_PIECE).enumerate() {
             check_abort(abort)?;
-            self.upload_at(to, offset + number * UPLOAD_PIECE, piece)?;
+            self.upload_at(to, offset.saturating_add(number.saturating_mul(UPLOAD_PIECE)), piece)?;
         }
         Ok(())
     }
@@ -45,11 +47,16 @@ impl Stream {
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
     pub fn wait_until(&self, mark: &Mark, abort: Abort<'_>) -> Result<()> {
-        match abort {
-            Some(abort) => self.poll(mark.event, abort),
+        let driver = &*mark.core.shared.driver;
+        let result = match abort {
+            Some(abort) => poll(driver, mark.event, abort),
             // SAFETY: the event is live.
-            None => unsafe { self.core.shared.driver.event_synchronize(mark.event) },
+            None => unsafe { driver.event_synchronize(mark.event) },
+        };
+        if matches!(result, Ok(()) | Err(Error::Aborted)) {
+            mark.core.pass(mark.number);
         }
+        result
     }
 
     /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
@@ -63,8 +70,9 @@ impl Stream {
         let driver = &*self.core.shared.driver;
         // SAFETY: the handle is live.
         let end = unsafe { driver.event_record(self.core.handle)? };
+        let number = self.core.next_event();
         let result = match abort {
-            Some(abort) => self.poll(end, abort),
+            Some(abort) => poll(driver, end, abort),
             // SAFETY: the event is live.
             None => unsafe { driver.event_synchronize(end) },
         };
@@ -72,6 +80,7 @@ impl Stream {
         unsafe { driver.event_free(end) };
         let passed = matches!(result, Ok(()) | Err(Error::Aborted));
         if passed {
+            self.core.pass(number);
             self.kept.clear();
         }
         for (start, end) in std::mem::take(&mut self.spans) {
@@ -81,7 +90,8 @@ impl Stream {
                 self.free_events([start, end]);
                 seconds
             };
-            self.traffic.kernels += Duration::from_secs_f64(seconds.unwrap_or(0.0).max(0.0));
+            let time = Duration::try_from_secs_f64(seconds.unwrap_or(0.0).max(0.0)).unwrap_or_default();
+            self.traffic.kernels = self.traffic.kernels.saturating_add(time);
         }
         result
     }
@@ -103,21 +113,21 @@ impl Stream {
         }
         check_abort(abort)
     }
+}
 
-    fn poll(&self, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
-        let driver = &*self.core.shared.driver;
-        let mut aborted = false;
-        let start = Instant::now();
-        let mut asked = start;
-        // SAFETY: the event is live.
-        while !unsafe { driver.event_passed(end)? } {
-            // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
-            if !aborted && asked.elapsed() > Duration::from_millis(1) {
-                aborted = abort();
-                asked = Instant::now();
-            }
-            if start.elapsed() < AT_ONCE { std::hint::spin_loop() } else { std::thread::sleep(POLL) }
+/// Waits until the queue has passed `end`, a live event of `driver`, asking `abort` meanwhile.
+fn poll(driver: &dyn Driver, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
+    let mut aborted = false;
+    let start = Instant::now();
+    let mut asked = start;
+    // SAFETY: the event is live.
+    while !unsafe { driver.event_passed(end)? } {
+        // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
+        if !aborted && asked.elapsed() > Duration::from_millis(1) {
+            aborted = abort();
+            asked = Instant::now();
         }
-        if aborted { Err(Error::Aborted) } else { check_abort(Some(abort)) }
+        if start.elapsed() < AT_ONCE { std::hint::spin_loop() } else { std::thread::sleep(POLL) }
     }
+    if aborted { Err(Error::Aborted) } else { check_abort(Some(abort)) }
 }

@@ -135,7 +135,11 @@ impl<'a> Root<'a> {
         let (orders, to_do) = channel::<Vec<usize>>();
         let (done, results) = channel();
         thread::scope(|scope| {
-            scope.spawn(move || own_share(&to_do, &done, make));
+            let own = thread::Builder::new().spawn_scoped(scope, move || own_share(&to_do, &done, make));
+            if let Err(error) = own {
+                self.stopped = true;
+                self.failure = Some(Error::device("host", "thread", error));
+            }
             self.serve(orders, &results);
         });
         self.made.push(self.found);
@@ -267,7 +271,7 @@ fn decode(report: &[u8]) -> Result<Results> {
         results.push((head[0], result.to_vec()));
         rest = next;
     }
-    Ok(results)
+    if rest.is_empty() { Ok(results) } else { Err(failed()) }
 }
 
 /// Numbers of eight bytes each.
@@ -287,6 +291,8 @@ mod tests {
         assert!(decode(&encode(&Err(Error::Aborted))).is_err() && decode(&[]).is_err());
         let cut = &encode(&Ok(vec![(1, vec![5; 9])]))[..20];
         assert!(decode(cut).is_err());
+        let longer = [encode(&Ok(vec![(1, vec![5; 9])])), vec![0; 15]].concat();
+        assert!(decode(&longer).is_err());
     }
 
     #[test]

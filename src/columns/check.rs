@@ -1,17 +1,28 @@
 //! Arguments against what an operation takes: which rows, and that all of them are there.
 
+use std::fmt;
+
 use super::operation::{Operation, Parameter};
 use crate::{Error, Result};
 
 const PLACE: &str = "columns";
 
 /// An argument of an operation.
-#[derive(Debug)]
 pub enum Argument<'a, C: ?Sized> {
     /// A column, or single elements.
     Column(&'a C),
     /// A number, or a rotation.
     Number(i64),
+}
+
+impl<C: ?Sized> fmt::Debug for Argument<'_, C> {
+    /// Writes no elements, which may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(_) => f.write_str("Column(_)"),
+            Self::Number(number) => write!(f, "Number({number})"),
+        }
+    }
 }
 
 impl<C: ?Sized> Clone for Argument<'_, C> {

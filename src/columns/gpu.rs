@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::check::{Argument, Checkable, Checked, Place};
-use super::operation::Operation;
+use super::operation::{Operation, Parameter};
 use crate::Result;
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
@@ -38,11 +38,15 @@ pub fn enqueue<F: NttField>(
 ) -> Result<()> {
     let call = Checked::new(operation, arguments, items)?;
     let mut args = vec![Arg::U32(call.rows)];
-    for argument in &call.arguments {
+    let parameters = operation.parameters().iter().filter(|parameter| **parameter != Parameter::Rows);
+    for (parameter, argument) in parameters.zip(&call.arguments) {
         args.push(match argument {
             Checkable::Number(number) => Arg::U32(*number),
             Checkable::Column(column) => {
-                column.check_on(stream)?;
+                match parameter {
+                    Parameter::Written | Parameter::Updated => column.write_on(stream)?,
+                    _ => column.read_on(stream)?,
+                }
                 mem(column.buffer())
             }
         });

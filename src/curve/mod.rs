@@ -8,6 +8,7 @@
 //! and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
 mod adding;
+mod blst_alone;
 mod bn254;
 #[cfg(feature = "halo2")]
 mod bn254_axiom;
@@ -68,7 +69,7 @@ fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
 
 /// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.
 macro_rules! blst_curve {
-    ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:expr) => {
+    ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:expr, $alone:path) => {
         const _: () = assert!(size_of::<$affine>() == size_of::<$raw_affine>());
         const _: () = assert!(size_of::<$projective>() == size_of::<$raw>());
         impl MsmCurve for $affine {
@@ -98,7 +99,9 @@ macro_rules! blst_curve {
                 // SAFETY: as in `to_device`.
                 let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
                 let scalars = InBitsOfOrder::new::<Self::Scalar>(scalars);
-                let sum = raw.mult(scalars.as_flattened(), Self::SCALAR_BITS as usize);
+                let bits = Self::SCALAR_BITS as usize;
+                let threads = blst_alone::has_threads();
+                let sum = if threads { raw.mult(scalars.as_flattened(), bits) } else { $alone(raw, &scalars, bits) };
                 // SAFETY: a transparent wrapper of the same struct.
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }
             }
@@ -114,5 +117,5 @@ macro_rules! blst_curve {
     };
 }
 
-blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, name::BLS12_381_G1);
-blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, name::BLS12_381_G2);
+blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, name::BLS12_381_G1, blst_alone::p1_sum);
+blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, name::BLS12_381_G2, blst_alone::p2_sum);

@@ -47,11 +47,11 @@ impl<F: NttField> DeviceColumn<'_, F> {
     }
 
     fn overlaps(&self, other: &Self, rows: usize) -> bool {
-        self.handle() == other.handle() && self.first < other.first + rows && other.first < self.first + rows
+        self.handle() == other.handle() && self.first.abs_diff(other.first) < rows
     }
 
     fn check(&self, stream: &Stream, what: impl FnOnce() -> String, rows: usize) -> Result<()> {
-        self.vector.check_on(stream)?;
+        self.vector.read_on(stream)?;
         match self.first.checked_add(rows) {
             Some(end) if end <= self.vector.len() => Ok(()),
             _ => {
@@ -85,8 +85,8 @@ impl<F: NttField> Program<F> {
     ///
     /// The caller lays out columns: each is 2^log_n consecutive elements of some vector. All columns of a group lie in at most
     /// four different vectors, all outputs in one, of the stream's device. An output overlaps no other, and no column
-    /// that is read. Vectors must outlive what is queued, unless the stream is their home, and what other streams
-    /// write must have been waited for ([`Stream::wait_for`]).
+    /// that is read. Kernels run after
+    /// what other streams have queued on the vectors.
     ///
     /// # Errors
     /// A column or challenge is missing, number, place or device of columns or outputs are others, or the device has too
@@ -153,6 +153,7 @@ impl<F: NttField> Program<F> {
         }
         for (number, output) in outputs.iter().enumerate() {
             output.check(stream, || format!("output {number}"), rows)?;
+            output.vector.write_on(stream)?;
             equal_vectors(number, output, outputs)?;
             let others = columns.iter().chain(&outputs[..number]);
             if others.into_iter().any(|other| output.overlaps(other, rows)) {

@@ -8,6 +8,7 @@ use super::program::{Group, Program};
 use crate::Result;
 use crate::backend::{Abort, Device, Stream, Traffic, check_abort};
 use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
+use crate::sizes::product;
 
 /// Outputs are written only when all are there.
 pub(super) fn evaluate<F: NttField>(
@@ -21,7 +22,8 @@ pub(super) fn evaluate<F: NttField>(
     let mut stream = device.stream()?;
     let there = upload(&mut stream, outputs, rows, abort)?;
     let most = program.groups().iter().map(|group| group.columns().len()).max().unwrap_or(0);
-    let arena = DeviceVector::allocate(&stream, most * rows)?;
+    let arena =
+        DeviceVector::unwritten(&stream, product("expression", "elements of a group's columns", &[most, rows])?)?;
     let results: Vec<_> = places(&there, rows, outputs.len());
     for (number, group) in program.groups().iter().enumerate() {
         upload_columns(&mut stream, &arena, group, inputs, abort)?;
@@ -30,9 +32,9 @@ pub(super) fn evaluate<F: NttField>(
         program.enqueue_group(&mut stream, number, &columns, inputs.challenges, inputs.coset, &results)?;
         stream.mark_end()?;
     }
-    let back = HostVector::<F>::new(&stream, there.len())?;
+    let mut back = HostVector::<F>::new(&stream, there.len())?;
     if !there.is_empty() {
-        stream.fetch(back.buffer(), there.buffer())?;
+        stream.fetch(back.buffer_mut(), there.buffer())?;
     }
     stream.wait(abort)?;
     check_abort(abort)?;
@@ -51,7 +53,8 @@ fn upload<F: NttField>(
     rows: usize,
     abort: Abort<'_>,
 ) -> Result<DeviceVector<F>> {
-    let vector = DeviceVector::allocate(stream, outputs.len() * rows)?;
+    let vector =
+        DeviceVector::unwritten(stream, product("expression", "elements of the outputs", &[outputs.len(), rows])?)?;
     for (number, output) in outputs.iter().enumerate() {
         stream.upload_unless(vector.buffer(), number * size_of_val(&**output), as_bytes(output), abort)?;
     }

@@ -74,7 +74,7 @@ pub fn to_tiles(elements: &[u128]) -> Vec<u32> {
 
 /// The first `count` elements of tiles; none where there are fewer.
 pub fn from_tiles(words: &[u32], count: usize) -> Option<Vec<u128>> {
-    if words.len() != count.div_ceil(TILE) * TILE_WORDS {
+    if count.div_ceil(TILE).checked_mul(TILE_WORDS) != Some(words.len()) {
         return None;
     }
     let part = |number: usize| {

@@ -1,10 +1,12 @@
 //! Field elements that stay on a device.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Element, as_bytes, as_bytes_mut};
 use crate::backend::{Buffer, Device, Stream};
+use crate::sizes::byte_len;
 use crate::{Error, Result};
 
 /// Elements in Montgomery form in a device's memory, cleared when dropped.
@@ -22,25 +24,39 @@ impl<F: Element> DeviceVector<F> {
     /// # Errors
     /// The device has too little memory, or failed.
     pub fn upload(stream: &mut Stream, elements: &[F]) -> Result<Self> {
-        let vector = Self::allocate(stream, elements.len())?;
+        let vector = Self::unwritten(stream, elements.len())?;
         stream.upload(&vector.buffer, as_bytes(elements))?;
         Ok(vector)
     }
 
-    /// Memory for elements, with undefined contents, to be written by what is queued on the stream.
+    /// Allocates `len` zeros on the stream's device; the stream fills them.
     ///
     /// # Errors
-    /// The device has too little memory.
-    pub fn allocate(stream: &Stream, len: usize) -> Result<Self> {
-        Ok(Self::of(stream, stream.allocate(len * size_of::<F>())?.secret(), len))
+    /// - [`Error::Invalid`]: `len` elements exceed the address space.
+    /// - [`Error::OutOfMemory`]: the device has too little memory.
+    /// - [`Error::Device`]: the driver failed.
+    pub fn allocate(stream: &mut Stream, len: usize) -> Result<Self> {
+        let vector = Self::unwritten(stream, len)?;
+        stream.zero(&vector.buffer)?;
+        Ok(vector)
     }
 
-    /// The same for what lives between two steps of a proof and is written before it is read: [`Stream::scratch`].
+    /// Allocates memory for `len` elements with undefined contents, which the caller's kernels write before anything reads.
     ///
     /// # Errors
-    /// The device has too little memory.
+    /// As [`Self::allocate`].
+    pub(crate) fn unwritten(stream: &Stream, len: usize) -> Result<Self> {
+        let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
+        Ok(Self::of(stream, stream.allocate(bytes)?.secret(), len))
+    }
+
+    /// Like [`Self::unwritten`], in memory for intermediate values of a proof: [`Stream::scratch`].
+    ///
+    /// # Errors
+    /// As [`Self::allocate`].
     pub(crate) fn scratch(stream: &Stream, len: usize) -> Result<Self> {
-        Ok(Self::of(stream, stream.scratch(len * size_of::<F>())?, len))
+        let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
+        Ok(Self::of(stream, stream.scratch(bytes)?, len))
     }
 
     fn of(stream: &Stream, buffer: Buffer, len: usize) -> Self {
@@ -79,11 +95,26 @@ impl<F: Element> DeviceVector<F> {
         &self.buffer
     }
 
-    /// That it lies on the stream's device, so that kernels of the stream may use it.
+    /// Orders the stream's next kernels, which read the elements, behind other streams' writes.
     ///
     /// # Errors
-    /// It does not.
-    pub(crate) fn check_on(&self, stream: &Stream) -> Result<()> {
+    /// - [`Error::Invalid`]: the vector is on another device.
+    /// - [`Error::Device`]: the driver failed.
+    pub(crate) fn read_on(&self, stream: &Stream) -> Result<()> {
+        self.check_device(stream)?;
+        stream.will_read(&self.buffer)
+    }
+
+    /// Orders the stream's next kernels, which write the elements, behind other streams' commands on them.
+    ///
+    /// # Errors
+    /// As [`Self::read_on`].
+    pub(crate) fn write_on(&self, stream: &Stream) -> Result<()> {
+        self.check_device(stream)?;
+        stream.will_write(&self.buffer)
+    }
+
+    fn check_device(&self, stream: &Stream) -> Result<()> {
         if stream.device().owns(&self.buffer) {
             return Ok(());
         }

@@ -1,4 +1,5 @@
 //! Field elements in host memory that is cleared.
+#![warn(clippy::arithmetic_side_effects)]
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -10,10 +11,11 @@ use super::pages::in_large_pages;
 use super::{Element, as_bytes_mut};
 use crate::Result;
 use crate::backend::{HostBuffer, Stream, clear_all_past_cache};
+use crate::sizes::byte_len;
 
 /// Elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
 ///
-/// What copies asynchronously waits for its copies before it returns, so that the elements may be looked at.
+/// Looking at the elements waits for queued copies from or into them, which take a shared or a mutable reference.
 #[derive(Debug)]
 pub struct HostVector<F> {
     buffer: HostBuffer,
@@ -27,13 +29,17 @@ impl<F: Element> HostVector<F> {
     /// # Errors
     /// The driver has no page-locked memory left.
     pub fn new(stream: &Stream, len: usize) -> Result<Self> {
-        let mut buffer = stream.host_buffer(len * size_of::<F>())?;
+        let mut buffer = stream.host_buffer(byte_len::<F>("HostVector::new", len)?)?;
         buffer.contents().fill(0);
         Ok(Self { buffer, len, elements: PhantomData })
     }
 
     pub(crate) fn buffer(&self) -> &HostBuffer {
         &self.buffer
+    }
+
+    pub(crate) fn buffer_mut(&mut self) -> &mut HostBuffer {
+        &mut self.buffer
     }
 }
 
@@ -42,8 +48,8 @@ impl<F: Element> Deref for HostVector<F> {
 
     fn deref(&self) -> &[F] {
         let bytes = self.buffer.bytes_of();
-        // SAFETY: pages hold `len` elements, aligned; zeros and what kernels write are valid elements (`Element`), and
-        // no copy is under way while the vector is borrowed by nobody else.
+        // SAFETY: pages hold `len` elements, aligned; zeros and what kernels write are valid elements (`Element`).
+        // `bytes_of` has waited for copies into them, and another one takes a mutable reference.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), self.len) }
     }
 }
@@ -80,7 +86,9 @@ impl<F: Element> SecretVec<F> {
         pieces.for_each(|(number, piece)| {
             piece.fill(MaybeUninit::new(F::ZERO));
             // SAFETY: all of the piece was written just now.
-            write(number * PIECE, unsafe { std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast(), piece.len()) });
+            write(number.saturating_mul(PIECE), unsafe {
+                std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast(), piece.len())
+            });
         });
         // SAFETY: so many elements were written just now.
         unsafe { values.set_len(length) };

@@ -8,9 +8,9 @@ use super::witness::no_matrices;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::curve::{MsmCurve, scalar_to_bytes};
-use crate::field::NttField;
+use crate::field::{NttField, SecretVec};
 use crate::matrix::SparseMatrix;
-use crate::msm::{Points, msm};
+use crate::msm::{Copied, Points, msm};
 use crate::ntt::{Direction, NttDomain};
 use crate::{Accelerator, Result};
 
@@ -21,16 +21,16 @@ pub(super) fn prove<E: Engine>(
     abort: Abort<'_>,
 ) -> Result<Sums<E>> {
     let (host, parameters) = (key.accelerator().on_devices(Vec::new()), key.parameters());
-    let assignment = [witness.inputs, witness.aux].concat();
+    let assignment = SecretVec([witness.inputs, witness.aux].concat());
     let h = canonical(quotient(&host, key.domain(), circuit, witness, &assignment, abort)?.par_iter().copied());
     let select = |chosen: &[u32]| canonical(chosen.par_iter().map(|i| assignment[*i as usize]));
     let (l, a, b) = (canonical(witness.aux.par_iter().copied()), select(&circuit.a), select(&circuit.b));
     Ok(Sums {
-        h: sum(&host, &parameters.h, &h[..parameters.h.len()], abort)?,
-        l: sum(&host, &parameters.l, &l, abort)?,
-        a: sum(&host, &parameters.a, &a, abort)?,
-        b_g1: sum(&host, &parameters.b_g1, &b, abort)?,
-        b_g2: sum(&host, &parameters.b_g2, &b, abort)?,
+        h: sum(&host, &parameters.h, &h.0[..parameters.h.len()], abort)?,
+        l: sum(&host, &parameters.l, &l.0, abort)?,
+        a: sum(&host, &parameters.a, &a.0, abort)?,
+        b_g1: sum(&host, &parameters.b_g1, &b.0, abort)?,
+        b_g2: sum(&host, &parameters.b_g2, &b.0, abort)?,
     })
 }
 
@@ -39,8 +39,8 @@ fn sum<C: MsmCurve>(host: &Accelerator, bases: &Points<C>, scalars: &[[u8; 32]],
 }
 
 /// Scalars as little-endian numbers.
-fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> Vec<[u8; 32]> {
-    scalars.map(scalar_to_bytes).collect()
+fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> Copied {
+    Copied(scalars.map(scalar_to_bytes).collect())
 }
 
 /// The coefficients of h.
@@ -51,17 +51,17 @@ fn quotient<F: NttField>(
     witness: &Witness<'_, F>,
     assignment: &[F],
     abort: Abort<'_>,
-) -> Result<Vec<F>> {
-    let mut vectors = [(); 3].map(|()| vec![F::ZERO; domain]);
+) -> Result<SecretVec<F>> {
+    let mut vectors = [(); 3].map(|()| SecretVec(vec![F::ZERO; domain]));
     evaluate(host, circuit, witness, assignment, &mut vectors, abort)?;
     let [mut a, mut b, mut c] = vectors;
     let ntt = NttDomain::<F>::new(host, domain.trailing_zeros())?;
     ntt.run(Direction::Inverse, &mut [&mut a, &mut b, &mut c], abort)?;
     ntt.run(Direction::CosetForward, &mut [&mut a, &mut b], abort)?;
     let factor = coset_inverse(&ntt)?;
-    a.par_iter_mut().zip(&b).for_each(|(a, b)| *a *= *b * factor);
+    a.par_iter_mut().zip(&b.0).for_each(|(a, b)| *a *= *b * factor);
     ntt.run(Direction::CosetInverse, &mut [&mut a], abort)?;
-    a.par_iter_mut().zip(&c).for_each(|(a, c)| *a -= *c * factor);
+    a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor);
     Ok(a)
 }
 
@@ -71,7 +71,7 @@ fn evaluate<F: NttField>(
     circuit: &Circuit<F>,
     witness: &Witness<'_, F>,
     assignment: &[F],
-    vectors: &mut [Vec<F>; 3],
+    vectors: &mut [SecretVec<F>; 3],
     abort: Abort<'_>,
 ) -> Result<()> {
     if let Some(evaluations) = &witness.evaluations {

@@ -268,7 +268,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);
         }
-        Ok(self.parameters.bytes() + 2 * *self.reserve(device)? <= device.free_memory()? / 2)
+        let all = self.reserve(device)?.saturating_mul(2).saturating_add(self.parameters.bytes());
+        Ok(all <= device.free_memory()? / 2)
     }
 
     fn query<C: MsmCurve>(
@@ -287,7 +288,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
         self.reserves.get(device, || {
             let longest = self.domain().max(self.parameters.l.len()) as u64;
-            Ok(device.free_memory()? / WORKSPACE_SHARE + VECTORS * 32 * longest + LEAST)
+            let vectors = (VECTORS * 32).saturating_mul(longest).saturating_add(LEAST);
+            Ok(vectors.saturating_add(device.free_memory()? / WORKSPACE_SHARE))
         })
     }
 
@@ -307,8 +309,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 impl<E: Engine> Parameters<E> {
     /// Bytes that all queries take on a device.
     pub fn bytes(&self) -> u64 {
-        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].into_iter().map(Points::len).sum::<usize>();
-        (g1 * E::G1Affine::AFFINE_BYTES + self.b_g2.len() * E::G2Affine::AFFINE_BYTES) as u64
+        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(|query| bytes_of::<E::G1Affine>(query.len()));
+        g1.into_iter().fold(bytes_of::<E::G2Affine>(self.b_g2.len()), u64::saturating_add)
     }
 
     /// Decodes on the host what is encoded, so that it goes to devices as they have it.
@@ -333,8 +335,7 @@ impl<E: Engine> Parameters<E> {
 
     fn check(&self) -> Result<()> {
         const PLACE: &str = "groth16 key";
-        let domain = self.h.len() + 1;
-        if !domain.is_power_of_two() {
+        if !self.h.len().checked_add(1).is_some_and(usize::is_power_of_two) {
             return Err(Error::invalid(PLACE, "length of h", "a power of two, less one", self.h.len()));
         }
         if self.b_g1.len() != self.b_g2.len() {
@@ -358,6 +359,11 @@ fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C])
     })
 }
 
+/// Bytes of points on a device; `u64::MAX` where that is no number.
+fn bytes_of<C: MsmCurve>(points: usize) -> u64 {
+    (points as u64).saturating_mul(C::AFFINE_BYTES as u64)
+}
+
 /// Bases on the device if they leave `reserve` bytes there, unless somebody aborts their upload.
 fn table<C: MsmCurve>(
     accelerator: &Accelerator,
@@ -365,7 +371,7 @@ fn table<C: MsmCurve>(
     reserve: u64,
     abort: Abort<'_>,
 ) -> Result<Table<C>> {
-    let bytes = (bases.len() * C::AFFINE_BYTES) as u64;
+    let bytes = bytes_of::<C>(bases.len());
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
     if bytes.saturating_add(reserve) > free {
         let name = C::NAME;

@@ -33,6 +33,9 @@ mod together;
 mod under_way;
 mod witness;
 
+#[cfg(test)]
+mod tests;
+
 pub use batch::Batch;
 pub use circuit::{Circuit, Densities};
 pub use engine::Engine;

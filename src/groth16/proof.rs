@@ -1,7 +1,8 @@
 //! Proofs, put together from sums on the host.
 
-use group::Curve;
+use ff::Field;
 use group::prime::PrimeCurveAffine;
+use group::{Curve, Group};
 use rayon::prelude::*;
 
 use super::spread::{Query, Share};
@@ -27,7 +28,6 @@ impl<E: Engine> PartialEq for Proof<E> {
 impl<E: Engine> Eq for Proof<E> {}
 
 /// The sums of an assignment over a key's queries.
-#[derive(Debug)]
 pub(crate) struct Sums<E: Engine> {
     pub h: E::G1,
     pub l: E::G1,
@@ -37,7 +37,7 @@ pub(crate) struct Sums<E: Engine> {
 }
 
 /// Those of an assignment's sums that are done.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Partial<E: Engine> {
     pub h: Option<E::G1>,
     pub l: Option<E::G1>,
@@ -89,7 +89,8 @@ impl<E: Engine> From<Sums<E>> for Partial<E> {
     }
 }
 
-/// What a proof's blinding adds to A and B, and the numbers that it goes by.
+/// What a proof's blinding adds to A and B, and the numbers that it goes by. Cleared when dropped: whoever knows them
+/// learns sums of the witness from the proof.
 pub(super) struct Blinding<E: Engine> {
     a: E::G1,
     b: E::G2,
@@ -101,6 +102,15 @@ impl<E: Engine> Blinding<E> {
     /// α + rδ and β + sδ: what can be done before the sums are there.
     pub fn new(key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Self {
         Self { a: key.delta_g1 * r + key.alpha_g1.to_curve(), b: key.delta_g2 * s + key.beta_g2.to_curve(), r, s }
+    }
+}
+
+impl<E: Engine> Drop for Blinding<E> {
+    fn drop(&mut self) {
+        (self.r, self.s) = (E::Fr::ZERO, E::Fr::ZERO);
+        (self.a, self.b) = (E::G1::identity(), E::G2::identity());
+        // Nobody reads them any more, but they are to be stored.
+        std::hint::black_box(&*self);
     }
 }
 

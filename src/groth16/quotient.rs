@@ -33,7 +33,7 @@ pub(super) struct Vectors<F>([DeviceVector<F>; 3]);
 impl<F: NttField> Vectors<F> {
     pub fn allocate(stream: &mut Stream, domain: &NttDomain<F>, circuit: &Circuit<F>) -> Result<Self> {
         let mut allocate = || {
-            let vector = DeviceVector::allocate(stream, 1 << domain.log_n())?;
+            let vector = DeviceVector::unwritten(stream, 1 << domain.log_n())?;
             if circuit.constraints() < vector.len() {
                 stream.zero(vector.buffer())?;
             }
@@ -110,7 +110,7 @@ pub(super) fn gather<F: NttField>(
     assignment: &DeviceVector<F>,
 ) -> Result<Arc<Buffer>> {
     let count = chosen.bytes() / 4;
-    let scalars = DeviceVector::<F>::allocate(stream, count)?;
+    let scalars = DeviceVector::<F>::unwritten(stream, count)?;
     launch::<F>(stream, "groth16_gather", count, &[mem(chosen), mem(assignment.buffer()), mem(scalars.buffer())])?;
     Ok(scalars.buffer().clone())
 }

@@ -72,7 +72,7 @@ impl Costs {
                 Query::H => G1 + TRANSFORMS,
                 Query::L | Query::A | Query::BG1 => G1,
             };
-            base * bases(query) as u64
+            base.saturating_mul(bases(query) as u64)
         }))
     }
 
@@ -83,7 +83,7 @@ impl Costs {
         queries.sort_by_key(|query| std::cmp::Reverse(self.0[*query as usize]));
         for query in queries {
             if let Some((load, share)) = shares.iter_mut().min_by_key(|(load, _)| *load) {
-                (*load, *share) = (*load + self.0[query as usize], share.with(query));
+                (*load, *share) = (self.0[query as usize].saturating_add(*load), share.with(query));
             }
         }
         shares.into_iter().map(|(_, share)| share).collect()

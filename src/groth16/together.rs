@@ -98,7 +98,7 @@ impl<E: Engine> Group<'_, '_, E> {
         let mut members = Vec::new();
         let mut lane = Lane::new(self.prover.device, self.abort)?;
         for job in &self.jobs {
-            members.push(Member { job: *job, assignment: DeviceVector::allocate(&lane.compute, variables)? });
+            members.push(Member { job: *job, assignment: DeviceVector::unwritten(&lane.compute, variables)? });
         }
         lane.allocated()?;
         for Member { job, assignment } in &members {

@@ -77,7 +77,7 @@ impl<E: Engine> Prover<'_, E> {
         // Declared before the streams, which run empty before it goes.
         let (assignment, vectors);
         let mut lane = Lane::new(self.device, abort)?;
-        assignment = DeviceVector::allocate(&lane.compute, circuit.variables())?;
+        assignment = DeviceVector::unwritten(&lane.compute, circuit.variables())?;
         let allocate = || Vectors::allocate(&mut lane.compute, &self.domain, circuit);
         vectors = share.has(Query::H).then(allocate).transpose()?;
         lane.allocated()?;

@@ -1,12 +1,14 @@
 //! What a proof is of.
 
+use std::fmt;
+
 use super::Circuit;
 use super::check::{PLACE, equal};
 use crate::field::NttField;
 use crate::{Error, Result};
 
 /// An assignment of a circuit's variables.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Witness<'a, F> {
     /// Values of the inputs, the first of which is one.
     pub inputs: &'a [F],
@@ -14,6 +16,16 @@ pub struct Witness<'a, F> {
     pub aux: &'a [F],
     /// A·z, B·z and C·z for the assignment z, where the caller has them; else the circuit's matrices give them.
     pub evaluations: Option<[&'a [F]; 3]>,
+}
+
+impl<F> fmt::Debug for Witness<'_, F> {
+    /// Writes the lengths alone: the values are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { inputs, aux, evaluations } = self;
+        let mut fields = f.debug_struct("Witness");
+        fields.field("inputs", &inputs.len()).field("aux", &aux.len());
+        fields.field("evaluations", &evaluations.map(|vectors| vectors.map(<[F]>::len))).finish()
+    }
 }
 
 impl<F: NttField> Witness<'_, F> {

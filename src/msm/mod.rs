@@ -42,4 +42,5 @@ pub use options::Options;
 pub(crate) use plan::even;
 pub(crate) use queued::Queued;
 pub use resident::{Msm, Running};
+pub(crate) use scalars::Copied;
 pub use scalars::{DeviceScalars, Form, Scalars};

@@ -1,5 +1,6 @@
 //! Scalars of a multiplication, on the host or on the devices.
 
+use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub struct Scalars<'a> {
     field: Option<&'static str>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
     Host(&'a [[u8; 32]]),
     Devices(&'a DeviceScalars),
@@ -40,6 +41,16 @@ pub(super) enum Place<'a> {
 /// Scalars in host memory, their form, and the bits that were promised.
 #[cfg(feature = "mpi")]
 pub(crate) type Whole<'a> = (&'a [[u8; 32]], Form, Option<u32>);
+
+impl fmt::Debug for Place<'_> {
+    /// Writes the number alone: scalars may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(scalars) => write!(f, "{} on the host", scalars.len()),
+            Self::Devices(scalars) => write!(f, "{} on devices", scalars.count),
+        }
+    }
+}
 
 impl<'a> Scalars<'a> {
     /// Canonical scalars in host memory ([`Form::Canonical`]).
@@ -251,8 +262,8 @@ impl DeviceScalars {
     }
 }
 
-/// Scalars in memory of this module's, cleared when dropped.
-pub(super) struct Copied(Vec<[u8; 32]>);
+/// Scalars in ordinary memory, cleared when dropped.
+pub(crate) struct Copied(pub Vec<[u8; 32]>);
 
 impl Drop for Copied {
     fn drop(&mut self) {

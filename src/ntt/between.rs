@@ -47,7 +47,7 @@ impl<F: NttField> Columns<F> {
         if self.order_log > 0 {
             multiply_by_powers(stream, data, (self.omega, self.order_log), (self.first as u32, 1))?;
         }
-        let turned = DeviceVector::allocate(stream, values.len())?;
+        let turned = DeviceVector::unwritten(stream, values.len())?;
         let args = [mem(values.buffer()), mem(turned.buffer()), Arg::U32(self.count_log), Arg::U32(self.length_log)];
         let elements = 1 << (self.count_log + self.length_log);
         // SAFETY: the arguments are those of `ntt_turn`, and both buffers have 2^(count_log + length_log) elements.

@@ -29,7 +29,7 @@ pub(super) unsafe fn launch(
 }
 
 /// Queues products of element i of vector v with base^(i·(first + v·step)); exponents are below `2^exponent_log`.
-pub(super) fn multiply_by_powers<F: NttField>(
+pub(crate) fn multiply_by_powers<F: NttField>(
     stream: &mut Stream,
     (data, layout, length_log): (&Buffer, Layout, u32),
     (base, exponent_log): (F, u32),
@@ -70,7 +70,7 @@ pub(super) fn scale_periodically<F: NttField>(
     values: &DeviceVector<F>,
     factors: &[F],
 ) -> Result<()> {
-    values.check_on(stream)?;
+    values.write_on(stream)?;
     let buffer = stream.allocate(size_of_val(factors))?;
     stream.upload(&buffer, as_bytes(factors))?;
     pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))

@@ -6,7 +6,7 @@ use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
-use crate::field::{DeviceVector, NttField};
+use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::report::Call;
@@ -82,7 +82,7 @@ impl<F: NttField> ExtendedDomain<F> {
         coefficients: &DeviceVector<F>,
         coset: usize,
     ) -> Result<DeviceVector<F>> {
-        coefficients.check_on(stream)?;
+        coefficients.read_on(stream)?;
         self.check_length(coefficients)?;
         self.enqueue_coset_of_all(stream, coefficients, coset)
     }
@@ -97,10 +97,10 @@ impl<F: NttField> ExtendedDomain<F> {
         coefficients: &DeviceVector<F>,
         coset: usize,
     ) -> Result<DeviceVector<F>> {
-        coefficients.check_on(stream)?;
+        coefficients.read_on(stream)?;
         self.check_coset(coset)?;
         let layout = self.small.all_of(coefficients)?;
-        let values = DeviceVector::allocate(stream, coefficients.len())?;
+        let values = DeviceVector::unwritten(stream, coefficients.len())?;
         if layout.vectors == 0 {
             return Ok(values);
         }
@@ -116,7 +116,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// As [`Self::enqueue_coset`].
     pub fn enqueue_forward(&self, stream: &mut Stream, coefficients: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         self.check_length(coefficients)?;
-        let whole = DeviceVector::allocate(stream, 1 << self.whole.log_n())?;
+        let whole = DeviceVector::unwritten(stream, 1 << self.whole.log_n())?;
         for coset in 0..self.cosets() {
             let values = self.enqueue_coset(stream, coefficients, coset)?;
             self.spread(stream, &values, &whole, coset)?;
@@ -132,9 +132,9 @@ impl<F: NttField> ExtendedDomain<F> {
         if cosets.len() != self.cosets() {
             return Err(Error::invalid("ntt", "number of cosets", self.cosets(), cosets.len()));
         }
-        let whole = DeviceVector::allocate(stream, 1 << self.whole.log_n())?;
+        let whole = DeviceVector::unwritten(stream, 1 << self.whole.log_n())?;
         for (coset, values) in cosets.iter().enumerate() {
-            values.check_on(stream)?;
+            values.read_on(stream)?;
             self.check_length(values)?;
             self.spread(stream, values, &whole, coset)?;
         }
@@ -209,9 +209,9 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     fn forward_on_cpu(&self, coefficients: &[F]) -> Result<Vec<F>> {
-        let mut cosets = vec![coefficients.to_vec(); self.cosets()];
+        let mut cosets: Vec<_> = (0..self.cosets()).map(|_| SecretVec(coefficients.to_vec())).collect();
         let transforms: Vec<_> = (0..self.cosets()).map(|coset| self.transform(coset)).collect();
-        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(|coset| &mut coset[..]).collect();
         cpu::transform_many(&mut slices, &transforms, None)?;
         let order = 1usize << self.whole.log_n();
         Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())

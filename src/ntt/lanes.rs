@@ -127,13 +127,13 @@ impl Lane {
     fn at_once<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],
-        room: Room,
+        mut room: Room,
         stop: Abort<'_>,
     ) -> Result<Transformed<'a, F>> {
         let stream = &mut self.stream;
         stream.upload(&room.data, as_bytes(slice))?;
         room.launch(stream)?;
-        stream.fetch(&room.host, &room.data)?;
+        stream.fetch(&mut room.host, &room.data)?;
         stream.wipe_staging();
         stream.wait(stop)?;
         Ok(Transformed::Fetched(slice, room.host))

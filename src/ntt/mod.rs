@@ -44,6 +44,7 @@ mod vectors;
 #[cfg(feature = "mpi")]
 pub(crate) use between::{Columns, transform_each_on_cpu};
 pub use domain::{Direction, NttDomain, Options};
+pub(crate) use elements::multiply_by_powers;
 pub use extended::ExtendedDomain;
 pub use many::transform_many;
 pub use passes::Layout;

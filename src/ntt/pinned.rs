@@ -94,5 +94,5 @@ fn enqueue<F: NttField>(stream: &mut Stream, (from, to): &mut Pair<'_, F>, trans
     stream.mark_start()?;
     queue.queue(stream, &data, other.as_ref())?;
     stream.mark_end()?;
-    stream.fetch(to.buffer(), &data)
+    stream.fetch(to.buffer_mut(), &data)
 }

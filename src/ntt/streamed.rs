@@ -24,6 +24,7 @@ use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{HostVector, NttField, SecretVec};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
+use crate::sizes::byte_len;
 use crate::waiting::spread;
 use crate::{Error, Result};
 
@@ -156,7 +157,7 @@ impl<F: NttField> Pass<F> {
             other
         };
         stream.mark_end()?;
-        stream.fetch(host.buffer(), result)
+        stream.fetch(host.buffer_mut(), result)
     }
 }
 
@@ -172,7 +173,7 @@ impl<F: NttField> Lane<F> {
     fn new(device: &Arc<Device>, elements: usize) -> Result<Self> {
         let stream = device.stream()?;
         let host = HostVector::new(&stream, elements)?;
-        let bytes = elements * size_of::<F>();
+        let bytes = byte_len::<F>("ntt", elements)?;
         let buffers = [stream.allocate(bytes)?.secret(), stream.allocate(bytes)?.secret()];
         Ok(Self { stream, host, buffers })
     }

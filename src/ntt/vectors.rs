@@ -15,8 +15,8 @@ fn pointwise_of_two<F: NttField>(
     values: &DeviceVector<F>,
     other: &DeviceVector<F>,
 ) -> Result<()> {
-    values.check_on(stream)?;
-    other.check_on(stream)?;
+    values.write_on(stream)?;
+    other.read_on(stream)?;
     pointwise(stream, kernel, values, (other.buffer(), other.len()))
 }
 
@@ -28,7 +28,7 @@ impl<F: NttField> Transform<F> {
     /// ω is no primitive `2^log_n`-th root of unity, `values` is shorter or of another device, or the device has too little
     /// memory or failed; where it failed, `values` is undefined.
     pub fn enqueue(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<()> {
-        values.check_on(stream)?;
+        values.write_on(stream)?;
         let n = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
         self.check(n)?;
         if values.len() < n {
@@ -64,7 +64,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         layout: Layout,
     ) -> Result<()> {
-        values.check_on(stream)?;
+        values.write_on(stream)?;
         self.check_layout(values, layout)?;
         if layout.vectors == 0 {
             return Ok(());
@@ -153,7 +153,7 @@ impl<F: NttField> NttDomain<F> {
     /// # Errors
     /// As [`Self::scale`], or there is no whole number of vectors.
     pub fn scale_by_powers(&self, stream: &mut Stream, values: &mut DeviceVector<F>, base: F) -> Result<()> {
-        values.check_on(stream)?;
+        values.write_on(stream)?;
         let layout = self.all_of(values)?;
         multiply_by_powers(stream, (values.buffer(), layout, self.log_n()), (base, self.log_n()), (1, 0))
     }

@@ -1,8 +1,13 @@
 //! A constraint system as plain data.
 
+use std::collections::HashMap;
+
 use super::layout::{Layout, Name};
+use super::steps::pieces::MAX_COSETS;
 use crate::expression::Expression;
 use crate::{Error, Result};
+
+const PLACE: &str = "plonk circuit";
 
 /// Values that have to be in a table.
 #[derive(Debug, Clone)]
@@ -44,30 +49,60 @@ pub struct Circuit<F> {
     pub fixed_queries: Vec<(usize, i32)>,
 }
 
+/// Two queries of one column at rotations that are congruent modulo the number of rows: both ask for the value at one point.
+/// A proof with such queries is one that halo2's prover does not make and its verifier does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SamePoint {
+    /// The column.
+    pub column: Name,
+    /// Both rotations, in the queries' order.
+    pub rotations: [i32; 2],
+}
+
+impl SamePoint {
+    /// The first two of some queries, each a column and a rotation, that ask for one value of columns of `rows` rows.
+    pub fn of(queries: impl IntoIterator<Item = (Name, i32)>, rows: usize) -> Option<Self> {
+        let mut seen = HashMap::new();
+        let rows = i64::try_from(rows.max(1)).unwrap_or(i64::MAX);
+        queries.into_iter().find_map(|(column, rotation)| {
+            let point = i64::from(rotation).rem_euclid(rows);
+            let first = *seen.entry((column, point)).or_insert(rotation);
+            (first != rotation).then_some(Self { column, rotations: [first, rotation] })
+        })
+    }
+}
+
 impl<F> Circuit<F> {
-    /// Number of rows, n.
+    /// Number of rows, n; 0 if no number has so many bits, which [`Self::check`] refuses.
     pub fn rows(&self) -> usize {
-        1 << self.log_n
+        1_usize.checked_shl(self.log_n).unwrap_or(0)
     }
 
     /// Rows that a witness may use; products end in the row after them.
     pub fn usable(&self) -> usize {
-        self.rows() - self.blinding - 1
+        self.rows().saturating_sub(self.blinding).saturating_sub(1)
     }
 
     /// The rotation from row 0 back to where products end.
     pub fn back_to_end(&self) -> i32 {
-        0_i32.wrapping_sub_unsigned(self.blinding as u32 + 1)
+        0_i32.wrapping_sub_unsigned((self.blinding as u32).wrapping_add(1))
     }
 
     /// Columns of the permutation in one product: as many as the degree has room for.
     pub fn set_size(&self) -> usize {
-        self.degree - 2
+        self.degree.saturating_sub(2).max(1)
     }
 
     /// Polynomials of degree below n that the quotient is cut into, and cosets that it is evaluated on.
     pub fn pieces(&self) -> usize {
-        self.degree - 1
+        self.degree.saturating_sub(1)
+    }
+
+    /// The first two queries of one column that ask for its value at one point.
+    pub fn same_point(&self) -> Option<SamePoint> {
+        let advice = self.advice_queries.iter().map(|(column, rotation)| (Name::Advice(*column), *rotation));
+        let fixed = self.fixed_queries.iter().map(|(column, rotation)| (Name::Fixed(*column), *rotation));
+        SamePoint::of(advice.chain(fixed), self.rows())
     }
 
     /// Numbers of the columns of a phase.
@@ -82,36 +117,73 @@ impl<F> Circuit<F> {
 
     /// Phases, of which there is at least one.
     pub fn phases(&self) -> u8 {
-        self.advice_phases.iter().max().map_or(1, |last| last + 1)
+        self.advice_phases.iter().max().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// That the numbers fit each other.
+    /// Checks that the numbers fit each other, that what is named is there, and that no two queries ask for the same value.
     ///
     /// # Errors
-    /// They do not: says which.
+    /// They do not, it is not, or two do: says which.
     pub fn check(&self) -> Result<()> {
-        let is = |what: &str, expected: usize, actual: usize| match expected == actual {
-            true => Ok(()),
-            false => Err(Error::invalid("plonk circuit", what, expected, actual)),
-        };
-        is("phases of advice columns", self.layout.advice, self.advice_phases.len())?;
-        is("columns of the permutation", self.layout.permuted, self.permutation.len())?;
-        is("lookups", self.layout.lookups, self.lookups.len())?;
-        if self.degree < 3 {
-            return Err(Error::invalid("plonk circuit", "degree", "at least 3", self.degree));
-        }
-        is("sets", self.layout.permuted.div_ceil(self.set_size()), self.layout.sets)?;
-        let least = self.blinding + 3;
-        if self.log_n >= usize::BITS || self.rows() < least {
-            return Err(Error::invalid(
-                "plonk circuit",
-                "rows",
-                format!("at least {least}"),
-                format!("2^{}", self.log_n),
-            ));
-        }
-        self.lookups.iter().try_for_each(|lookup| is("tables of a lookup", lookup.inputs.len(), lookup.tables.len()))
+        self.check_counts()?;
+        self.check_size()?;
+        self.check_names()?;
+        self.lookups
+            .iter()
+            .try_for_each(|lookup| equal("tables of a lookup", lookup.inputs.len(), lookup.tables.len()))?;
+        let Some(SamePoint { column, rotations: [first, second] }) = self.same_point() else { return Ok(()) };
+        let expected = format!("different modulo {}", self.rows());
+        Err(Error::invalid(PLACE, format!("rotations of {column:?}"), expected, format!("{first} and {second}")))
     }
+
+    fn check_counts(&self) -> Result<()> {
+        let Layout { permuted, advice, sets, lookups, .. } = self.layout;
+        equal("phases of advice columns", advice, self.advice_phases.len())?;
+        equal("columns of the permutation", permuted, self.permutation.len())?;
+        equal("lookups", lookups, self.lookups.len())?;
+        let degrees = 3..=MAX_COSETS + 1;
+        if !degrees.contains(&self.degree) {
+            let expected = format!("{} to {}", degrees.start(), degrees.end());
+            return Err(Error::invalid(PLACE, "degree", expected, self.degree));
+        }
+        equal("sets", permuted.div_ceil(self.set_size()), sets)?;
+        if self.layout.checked_columns().is_none() {
+            let actual = format!("{:?}", self.layout);
+            return Err(Error::invalid(PLACE, "columns", "fewer than 2^32", actual));
+        }
+        Ok(())
+    }
+
+    fn check_size(&self) -> Result<()> {
+        let least = self.blinding.saturating_add(3);
+        if self.rows() >= least {
+            return Ok(());
+        }
+        Err(Error::invalid(PLACE, "rows", format!("at least {least}"), format!("2^{}", self.log_n)))
+    }
+
+    fn check_names(&self) -> Result<()> {
+        let Layout { fixed, advice, instances, .. } = self.layout;
+        let is_there = |name: Name| match name {
+            Name::Fixed(number) => number < fixed,
+            Name::Advice(number) => number < advice,
+            Name::Instance(number) => number < instances,
+            _ => false,
+        };
+        let queries = self.advice_queries.iter().map(|(column, _)| Name::Advice(*column));
+        let queries = queries.chain(self.fixed_queries.iter().map(|(column, _)| Name::Fixed(*column)));
+        match queries.chain(self.permutation.iter().copied()).find(|name| !is_there(*name)) {
+            Some(name) => {
+                let expected = format!("one of {fixed} fixed, {advice} advice and {instances} instance columns");
+                Err(Error::invalid(PLACE, "column of a query or the permutation", expected, format!("{name:?}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn equal(what: &str, expected: usize, actual: usize) -> Result<()> {
+    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
 }
 
 fn numbers_of(phases: &[u8], phase: u8) -> Vec<usize> {

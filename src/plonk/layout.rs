@@ -70,6 +70,21 @@ impl Layout {
         self.fixed + self.permuted + 3
     }
 
+    /// At most so many columns of each kind.
+    pub(super) fn at_most(self, most: usize) -> Self {
+        let Self { fixed, permuted, advice, instances, sets, lookups } = self;
+        let [fixed, permuted, advice, instances, sets, lookups] =
+            [fixed, permuted, advice, instances, sets, lookups].map(|count| count.min(most));
+        Self { fixed, permuted, advice, instances, sets, lookups }
+    }
+
+    /// All columns of one circuit, if they are fewer than 2^32.
+    pub(super) fn checked_columns(&self) -> Option<u32> {
+        let Self { fixed, permuted, advice, instances, sets, lookups } = *self;
+        let counts = [fixed, permuted, 3, advice, instances, sets, lookups, lookups, lookups];
+        counts.into_iter().try_fold(0_u32, |sum, count| sum.checked_add(u32::try_from(count).ok()?))
+    }
+
     /// All columns of one circuit.
     pub fn columns(&self) -> usize {
         self.number(Name::Table(self.lookups))

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::circuit::Circuit;
 use super::layout::Layout;
+use super::steps::pieces::{MAX_COSETS, vectors};
 use crate::expression::Expression;
 use crate::field::NttField;
 
@@ -28,12 +29,15 @@ const BASES: usize = 4;
 const COMMITMENTS: u64 = 48;
 const COMMITMENTS_BYTES: u64 = 3 << 29;
 
+/// Maximum circuits, and columns of a kind, that are counted: no sum of their products wraps.
+const MOST: usize = 1 << 24;
+
 /// Columns that are committed to by one matrix, at most: of more, two are under way at once.
 const JOINED: usize = 16;
 
 /// Bytes that commitments take at once at most, beside bases and columns of so many bytes.
 pub(super) fn for_commitments(column: u64) -> u64 {
-    COMMITMENTS_BYTES.max(COMMITMENTS * column)
+    COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
 }
 
 /// How a proof uses a device's memory.
@@ -97,10 +101,11 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of a proof of so many circuits of one key.
+    /// Of a proof of so many circuits of one key. Above 2^24 circuits, or columns of a kind, it is that of 2^24.
     pub fn of<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
-        let Layout { permuted, advice, instances, sets, lookups, .. } = circuit.layout;
-        let (shared, pieces) = (circuit.layout.shared(), circuit.pieces());
+        let (layout, circuits) = (circuit.layout.at_most(MOST), circuits.min(MOST));
+        let Layout { permuted, advice, instances, sets, lookups, .. } = layout;
+        let (shared, pieces) = (layout.shared(), circuit.pieces().min(MAX_COSETS));
         let opened = circuits * (advice + instances + sets + 3 * lookups);
         // A and S are there until the products are. Then values turn into coefficients, and a vector of values goes when its
         // last column does. The random polynomial and the quotient's parts come after that.
@@ -110,18 +115,24 @@ impl Memory {
         let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
         // Of the permutation nothing but the products may be cut: where they come from the host, values and σ are there together.
         let (chain, constraint) = (FOR_PRODUCT * sets, FOR_COSET * widest(circuit) + circuits);
-        let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), 2 * pieces, FOR_COMMITMENT];
+        // The quotient's values on the cosets, and what turns them into its pieces.
+        let quotient = pieces * (1 + vectors(pieces));
+        let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), quotient, FOR_COMMITMENT];
         let largest = |all: &[usize]| all.iter().copied().max().unwrap_or(0);
         let (compressed, one) = (2 * circuits * lookups, opened / circuits.max(1));
         // Values and coefficients; values, A, S and the products' factors; coefficients, the quotient's parts and a coset.
         let on_coset = opened + 1 + pieces + circuits + shared + one;
-        let whole =
-            [2 * opened, opened + compressed + 2 * circuits * (sets + lookups), on_coset, opened + 1 + 3 * pieces];
+        let whole = [
+            2 * opened,
+            opened + compressed + 2 * circuits * (sets + lookups),
+            on_coset,
+            opened + 1 + quotient.max(3 * pieces),
+        ];
         let together = largest(&[advice, 2 * circuits * lookups, circuits * (sets + lookups), pieces]);
         let least_beside = largest(&beside);
         let least = least_beside.max(chain + 2 * permuted);
         Self {
-            column: (circuit.rows() * size_of::<F>()) as u64,
+            column: (circuit.rows() as u64).saturating_mul(size_of::<F>() as u64),
             bases: BASES,
             key: 2 * shared - 3,
             own,
@@ -145,10 +156,11 @@ impl Memory {
     /// `in_place`: whether transforms need no second column for each.
     pub fn whole_bytes(&self, in_place: bool) -> u64 {
         let second = if in_place { 0 } else { self.transformed };
-        let sums = self.sums_at_once as u64 * for_commitments(self.column);
-        let commitments = sums + self.column * (self.committed as u64);
-        let most = commitments.max(self.column * (self.whole + second) as u64);
-        most + most / TABLES
+        let columns = |count: usize| self.column.saturating_mul(count as u64);
+        let sums = for_commitments(self.column).saturating_mul(self.sums_at_once as u64);
+        let commitments = columns(self.committed).saturating_add(sums);
+        let most = commitments.max(columns(self.whole.saturating_add(second)));
+        most.saturating_add(most / TABLES)
     }
 
     /// Bytes that a proof takes beside bases at least.

@@ -33,7 +33,10 @@ mod sums;
 mod terms;
 mod witness;
 
-pub use circuit::{Circuit, Lookup};
+#[cfg(test)]
+mod tests;
+
+pub use circuit::{Circuit, Lookup, SamePoint};
 pub use column::{Column, View};
 pub use curve::ProofCurve;
 pub use engine::{Basis, Engine, Hook, KeyOnDevice, Srs};

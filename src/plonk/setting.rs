@@ -57,12 +57,17 @@ impl<C: ProofCurve> Setting<'_, C> {
         });
         let shares: Vec<_> = shares.collect();
         thread::scope(|scope| {
-            let start =
-                |(peer, columns)| (scope.spawn(move || Peer::commit(peer, self.engine, basis, columns)), columns);
+            let start = |(peer, columns)| {
+                let work = move || Peer::commit(peer, self.engine, basis, columns);
+                (thread::Builder::new().spawn_scoped(scope, work), columns)
+            };
             let others: Vec<_> = shares.into_iter().map(start).collect();
             let mut points = self.engine.sums(basis, &own)?;
             for (share, columns) in others {
-                let theirs = share.join().unwrap_or_else(|panic| resume_unwind(panic));
+                let theirs = match share {
+                    Ok(share) => share.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                    Err(error) => Err(Error::device("host", "thread", error)),
+                };
                 points.extend(unless_done(theirs, || self.engine.commit(basis, columns))?);
             }
             Ok(points)

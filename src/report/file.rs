@@ -1,10 +1,13 @@
 //! The file that `PROOFWARP_REPORT` names.
 
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Once;
 
 use super::entry::Entry;
+use crate::files;
 use crate::settings::Settings;
 
 /// Appends a line to the file: programs without a logger, and those that watch another program, read there what ran.
@@ -13,15 +16,25 @@ pub fn append(entry: &Entry<'_>) {
     // Malformed settings are an error of the accelerator's: nothing runs that could be reported.
     let Some(path) = Settings::get().ok().and_then(|settings| settings.report.as_ref()) else { return };
     if let Err(error) = append_to(path, entry) {
-        COMPLAINT.call_once(|| log::warn!("PROOFWARP_REPORT: cannot write {}: {error}", path.display()));
+        COMPLAINT.call_once(|| warn_aloud(&format!("PROOFWARP_REPORT: cannot write {}: {error}", path.display())));
     }
 }
 
-fn append_to(path: &Path, entry: &Entry<'_>) -> std::io::Result<()> {
-    use std::io::Write;
+/// Warns in the log, or on the standard error stream where no logger takes warnings.
+fn warn_aloud(text: &str) {
+    if log::log_enabled!(log::Level::Warn) {
+        log::warn!("{text}");
+    } else {
+        // Where that stream is closed there is nowhere left to say it.
+        let _ = writeln!(io::stderr(), "proofwarp: {text}");
+    }
+}
+
+/// Opens the file, without waiting for a reader if it is a pipe, and writes a line.
+fn append_to(path: &Path, entry: &Entry<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
     let line = if is_json { entry.json().to_string() } else { entry.text() };
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+    let mut file = files::open(OpenOptions::new().create(true).append(true), path)?;
     // One write a line, so that lines of several processes do not mix.
     file.write_all(format!("{line}\n").as_bytes())
 }
@@ -40,5 +53,35 @@ mod tests {
         };
         assert_eq!(written("a.txt"), "x\nx\n");
         assert_eq!(written("a.jsonl"), "{\"error\":\"x\"}\n{\"error\":\"x\"}\n");
+    }
+
+    /// A named pipe without a reader, with one, with one that reads nothing, and with one that has gone.
+    #[cfg(unix)]
+    #[test]
+    fn pipes_are_not_waited_for() {
+        use std::io::Read;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+        assert!(made.success());
+        let append = {
+            let path = path.clone();
+            move || {
+                let (sender, ended) = std::sync::mpsc::channel();
+                let path = path.clone();
+                std::thread::spawn(move || sender.send(append_to(&path, &Entry::Complaint("x")).is_ok()));
+                ended.recv_timeout(std::time::Duration::from_secs(10)).expect("an end: nothing waits for a reader")
+            }
+        };
+        assert!(!append(), "no reader");
+        let mut reader = files::open(OpenOptions::new().read(true), &path).expect("a reader");
+        assert!(append());
+        let mut line = [0; 2];
+        reader.read_exact(&mut line).expect("a line");
+        assert_eq!(&line, b"x\n");
+        let taken = (0..1 << 16).take_while(|_| append_to(&path, &Entry::Complaint("x")).is_ok()).count();
+        assert!((1..1 << 16).contains(&taken), "a full pipe is an error after {taken} lines");
+        drop(reader);
+        assert!(!append(), "the reader has gone");
     }
 }

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 
 use crate::{BackendKind, Error, Result};
 use table::{
-    BACKEND, CACHE_DIR, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT, SUMCHECK_TAIL, VARIABLES,
-    VERIFY, Variable,
+    BACKEND, CACHE_DIR, COPY_PARAMETERS, Form, KEY_CACHE, MEMORY_LIMIT, NO_GPU, OPENCL_CPU, PREFIX, REPORT,
+    SUMCHECK_TAIL, VARIABLES, VERIFY, Variable,
 };
 
 /// What the environment asks of the engine.
@@ -38,8 +38,10 @@ pub struct Settings {
     pub memory_limit: Option<u64>,
     /// Most bytes of the proving keys that are kept between calls.
     pub key_cache: Option<u64>,
-    /// Whether every proof is verified before it is returned.
-    pub verify: bool,
+    /// Whether parameter files are copied to memory instead of mapped.
+    pub copy_parameters: bool,
+    /// Whether every proof is verified before it is returned; `None`: as each adapter does without being told.
+    pub verify: Option<bool>,
     /// The file that gets a line for every operation.
     pub report: Option<PathBuf>,
     /// Where compiled OpenCL programs are kept.
@@ -73,7 +75,8 @@ impl Settings {
             opencl_cpu: parsed(&OPENCL_CPU, get(&OPENCL_CPU), switch)?.unwrap_or(false),
             memory_limit: parsed(&MEMORY_LIMIT, get(&MEMORY_LIMIT), bytes)?,
             key_cache: parsed(&KEY_CACHE, get(&KEY_CACHE), bytes)?,
-            verify: parsed(&VERIFY, get(&VERIFY), switch)?.unwrap_or(false),
+            copy_parameters: parsed(&COPY_PARAMETERS, get(&COPY_PARAMETERS), switch)?.unwrap_or(false),
+            verify: parsed(&VERIFY, get(&VERIFY), switch)?,
             report: path(get(&REPORT)),
             cache_dir: path(get(&CACHE_DIR)),
             sumcheck_tail: parsed(&SUMCHECK_TAIL, get(&SUMCHECK_TAIL), logarithm)?,
@@ -237,7 +240,7 @@ mod tests {
         for (text, expected) in
             [("1", true), ("true", true), ("ON", true), ("0", false), ("False", false), ("off ", false)]
         {
-            assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, expected);
+            assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, Some(expected));
             assert_eq!(one("PROOFWARP_OPENCL_CPU", text).expect(text).opencl_cpu, expected);
         }
         assert_eq!(one("PROOFWARP_REPORT", " a b ").expect("a path").report, Some("a b".into()));

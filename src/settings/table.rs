@@ -89,8 +89,18 @@ pub(super) const KEY_CACHE: Variable = engine(
     "half of the devices' memory; 4G without devices",
     "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
-pub(super) const VERIFY: Variable =
-    engine("PROOFWARP_VERIFY", Form::Switch, "off", "`proofwarp-bellperson` verifies every proof before it returns it");
+pub(super) const COPY_PARAMETERS: Variable = engine(
+    "PROOFWARP_COPY_PARAMETERS",
+    Form::Switch,
+    "off",
+    "parameter files are copied to memory instead of mapped, for files that another program may write to or shorten",
+);
+pub(super) const VERIFY: Variable = engine(
+    "PROOFWARP_VERIFY",
+    Form::Switch,
+    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works",
+    "every proof is verified before it is returned",
+);
 pub(super) const REPORT: Variable = engine(
     "PROOFWARP_REPORT",
     Form::Path,
@@ -116,6 +126,7 @@ pub const VARIABLES: &[Variable] = &[
     OPENCL_CPU,
     MEMORY_LIMIT,
     KEY_CACHE,
+    COPY_PARAMETERS,
     VERIFY,
     REPORT,
     CACHE_DIR,

@@ -1,16 +1,20 @@
 //! Several claims in one proof.
 
+use super::batch_prover::BatchProver;
+use super::bound::BoundTranscript;
 use super::claim::{Claim, PLACE};
-use super::columns::Columns;
+use super::columns::{Columns, Slices};
+use super::dialogue::{Dialogue, unproved, wrong_sum};
 use super::field::SumcheckField;
+use super::frame::{Frame, MAX_NUMBER, number};
 use super::message::Message;
 use super::plan::Options;
-use super::proof::check_rounds;
-use super::prover::{Prover, check};
+use super::proof::{bytes, check_rounds, read};
+use super::prover::check;
 use super::transcript::Transcript;
-use super::verify::{refused, replay, round};
-use crate::backend::{Abort, check_abort, guarded};
-use crate::{Accelerator, Error, Result};
+use super::verify::{last_claim, refused, say};
+use crate::backend::{Abort, guarded};
+use crate::{Accelerator, Error, Result, report};
 
 /// Claims that are proved together, with the same challenges: their sum, each times a power of a challenge of its own.
 ///
@@ -20,7 +24,8 @@ use crate::{Accelerator, Error, Result};
 /// ```
 /// use proofwarp::Accelerator;
 /// use proofwarp::field::ghash::Ghash;
-/// use proofwarp::sumcheck::{Batch, Claim, Columns, HashTranscript};
+/// use proofwarp::sumcheck::{Batch, BoundTranscript, Claim, Columns, HashTranscript};
+/// use sha2::{Digest, Sha256};
 ///
 /// let (a, b) = ([1, 2, 3, 4].map(Ghash), [5, 6].map(Ghash));
 /// let batch = Batch::new(vec![
@@ -28,8 +33,13 @@ use crate::{Accelerator, Error, Result};
 ///     Claim::product(1, &[0]).sum(b.iter().sum()),
 /// ]);
 /// let columns = vec![Columns::host(&[&a]), Columns::host(&[&b])];
-/// let proof = batch.prove(&Accelerator::from_env()?, columns, &mut HashTranscript::new(b"example"), None)?;
-/// let (point, finals) = batch.verify(&proof, &mut HashTranscript::new(b"example"))?;
+/// // A commitment to all columns. One that is opened at a point is in docs/sumcheck.md.
+/// let root = Sha256::digest([&a[..], &b].concat().iter().flat_map(|Ghash(bits)| bits.to_le_bytes()).collect::<Vec<_>>());
+/// let mut transcript = HashTranscript::new(b"example");
+/// let bound = BoundTranscript::to_commitment(&mut transcript, &root)?;
+/// let proof = batch.prove(&Accelerator::from_env()?, columns, bound, None)?;
+/// let mut transcript = HashTranscript::new(b"example");
+/// let (point, finals) = batch.verify(&proof, BoundTranscript::to_commitment(&mut transcript, &root)?)?;
 /// assert_eq!((point.len(), finals.len()), (2, 2));
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
@@ -47,38 +57,23 @@ pub struct BatchProof<F> {
     pub finals: Vec<Vec<F>>,
 }
 
-/// A claim on the way, with its factors: the power of the challenge, and 1 − r for each round that it waited.
-struct UnderWay<'a, F: SumcheckField> {
-    prover: Prover<'a, F>,
-    claimed: F,
-    factor: F,
-    /// The round in which it starts.
-    start: u32,
-    message: Option<Message<F>>,
-}
-
-impl<F: SumcheckField> UnderWay<'_, F> {
-    /// The coefficients of its polynomial.
-    fn polynomial(&mut self, round: u32, abort: Abort<'_>) -> Result<Vec<F>> {
-        if round < self.start {
-            return Ok(vec![self.claimed, -self.claimed]);
-        }
-        let message = self.prover.message_unless(abort)?;
-        let message = message.ok_or_else(|| Error::invalid(PLACE, "rounds of a claim", "one more", "none"))?;
-        let polynomial = message.polynomial(self.claimed);
-        self.message = Some(message);
-        Ok(polynomial)
+impl<F: SumcheckField> BatchProof<F> {
+    /// Messages one after the other, then the finals by claims; elements as [`SumcheckField::write`] does it, nothing between them.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        bytes(&self.messages, self.finals.iter().flatten())
     }
 
-    fn fold(&mut self, challenge: F) -> Result<()> {
-        match self.message.take() {
-            None => self.factor *= F::ONE - challenge,
-            Some(message) => {
-                self.claimed = message.next_claim(self.claimed, challenge);
-                self.prover.fold(challenge)?;
-            }
-        }
-        Ok(())
+    /// Reads the bytes of a proof of `batch`.
+    ///
+    /// # Errors
+    /// There are more or fewer bytes, or some are no element.
+    pub fn from_bytes(batch: &Batch<F>, bytes: &[u8]) -> Result<Self> {
+        batch.check()?;
+        let columns = batch.claims.iter().try_fold(0usize, |sum, claim| sum.checked_add(claim.columns()));
+        let (messages, all) = read((batch.rounds(), batch.degree()), columns, bytes)?;
+        let mut all = all.into_iter();
+        let finals = batch.claims.iter().map(|claim| all.by_ref().take(claim.columns()).collect()).collect();
+        Ok(Self { messages, finals })
     }
 }
 
@@ -95,13 +90,15 @@ impl<F: SumcheckField> Batch<F> {
 
     /// Proves all of them; columns by claims.
     ///
+    /// The proof is checked, and proved once more on the host, as [`super::prove`] does it.
+    ///
     /// # Errors
     /// As [`super::prove`], or there is no claim, or not as many columns as claims.
-    pub fn prove(
+    pub fn prove<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
         columns: Vec<Columns<'_, F>>,
-        transcript: &mut impl Transcript<F>,
+        transcript: BoundTranscript<'_, F, T>,
         abort: Abort<'_>,
     ) -> Result<BatchProof<F>> {
         self.check()?;
@@ -110,93 +107,111 @@ impl<F: SumcheckField> Batch<F> {
         }
         let options = Options::default();
         self.claims.iter().zip(&columns).try_for_each(|(claim, columns)| check(claim, columns, &options))?;
-        guarded(abort, |abort| {
-            let factors = self.factors(transcript);
-            let mut all = self.start(accelerator, columns, &factors, abort)?;
-            let messages = (0..self.rounds()).map(|number| self.round(&mut all, number, transcript, abort));
-            let messages = messages.collect::<Result<_>>()?;
-            let finals = all.iter_mut().map(|one| one.prover.finals(abort)).collect::<Result<Vec<_>>>()?;
-            for finals in &finals {
-                transcript.observe("finals", finals);
-            }
-            Ok(BatchProof { messages, finals })
-        })
+        let transcript = transcript.transcript;
+        let factors = self.factors(transcript);
+        let mut dialogue = Dialogue::new(&mut *transcript);
+        let finals = guarded(abort, |abort| self.finals(accelerator, columns, &factors, &mut dialogue, abort))?;
+        let messages = dialogue.messages;
+        for finals in &finals {
+            Frame::Finals.observe(transcript, finals);
+        }
+        Ok(BatchProof { messages, finals })
     }
 
-    fn start<'a>(
+    /// Goes through all rounds, on the host once more if a device fails or computes a wrong value and that is allowed.
+    fn finals<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
-        columns: Vec<Columns<'a, F>>,
+        columns: Vec<Columns<'_, F>>,
         factors: &[F],
+        dialogue: &mut Dialogue<'_, F, T>,
         abort: Abort<'_>,
-    ) -> Result<Vec<UnderWay<'a, F>>> {
-        let start = |((claim, columns), factor): ((&Claim<F>, _), &F)| {
-            check_abort(abort)?;
-            let prover = Prover::new(accelerator, claim, columns)?;
-            let start = self.rounds() - claim.variables();
-            Ok(UnderWay { prover, claimed: claim.claimed(), factor: *factor, start, message: None })
-        };
-        self.claims.iter().zip(columns).zip(factors).map(start).collect()
+    ) -> Result<Vec<Vec<F>>> {
+        let slices: Option<Vec<_>> = columns.iter().map(Columns::slices).collect();
+        let mut prover = BatchProver::new(accelerator, &self.claims, columns, factors, abort)?;
+        let finals = dialogue.finals(&mut prover, abort);
+        if let Ok(finals) = &finals
+            && self.is_proved(factors, &dialogue.messages, &dialogue.challenges, finals)
+        {
+            return Ok(finals.clone());
+        }
+        let device = prover.device().map(str::to_owned);
+        drop(prover);
+        match (finals, device, slices) {
+            (Err(error), None, _) | (Err(error @ (Error::Aborted | Error::Invalid { .. })), ..) => Err(error),
+            (Ok(_), None, _) => Err(wrong_sum()),
+            (finals, Some(device), None) => Err(finals.err().unwrap_or_else(|| unproved(&device))),
+            (finals, Some(device), Some(slices)) if accelerator.forced().is_some() => Err(match finals {
+                Err(error) => error,
+                Ok(finals) => dialogue.judge(&finals, self.on_host(&slices, factors), &device, abort)?,
+            }),
+            (finals, Some(device), Some(slices)) => {
+                let error = finals.err().unwrap_or_else(|| unproved(&device));
+                report::complain(&format!("sumcheck {}: the host proves a batch: {error}", F::NAME));
+                let finals = dialogue.on_host(|| Ok(self.on_host(&slices, factors)), &device, abort)?;
+                let proved = self.is_proved(factors, &dialogue.messages, &dialogue.challenges, &finals);
+                if proved { Ok(finals) } else { Err(wrong_sum()) }
+            }
+        }
     }
 
-    fn round(
-        &self,
-        all: &mut [UnderWay<'_, F>],
-        number: u32,
-        transcript: &mut impl Transcript<F>,
-        abort: Abort<'_>,
-    ) -> Result<Message<F>> {
-        let mut sum = vec![F::ZERO; self.degree() + 1];
-        for one in all.iter_mut() {
-            let polynomial = one.polynomial(number, abort)?;
-            sum.iter_mut().zip(polynomial).for_each(|(sum, coefficient)| *sum += one.factor * coefficient);
-        }
-        let message = Message::of_polynomial(&sum);
-        let challenge = round(&message, transcript);
-        all.iter_mut().try_for_each(|one| one.fold(challenge))?;
-        Ok(message)
+    fn on_host<'a>(&self, columns: &[Slices<'a, F>], factors: &[F]) -> BatchProver<'a, F> {
+        BatchProver::on_host(&self.claims, columns, factors)
     }
 
     /// Verifies a proof as [`super::verify`] does. The point of a claim of n variables are the last n coordinates of what comes
-    /// back; finals by
-    /// claims.
+    /// back; finals by claims.
     ///
     /// # Errors
     /// As [`super::verify`], or there is no claim, or there are not as many finals as claims.
-    pub fn verify(&self, proof: &BatchProof<F>, transcript: &mut impl Transcript<F>) -> Result<(Vec<F>, Vec<Vec<F>>)> {
+    pub fn verify<T: Transcript<F>>(
+        &self,
+        proof: &BatchProof<F>,
+        transcript: BoundTranscript<'_, F, T>,
+    ) -> Result<(Vec<F>, Vec<Vec<F>>)> {
         self.check()?;
         check_rounds(&proof.messages, self.rounds(), self.degree())?;
         self.check_finals(&proof.finals)?;
+        let transcript = transcript.transcript;
         let factors = self.factors(transcript);
-        let sum = self.claims.iter().zip(&factors).map(|(claim, factor)| claim.claimed() * factor).sum();
-        let (point, value) = replay(&proof.messages, sum, transcript);
-        proof.finals.iter().for_each(|finals| transcript.observe("finals", finals));
+        let point = say(&proof.messages, transcript);
+        proof.finals.iter().for_each(|finals| Frame::Finals.observe(transcript, finals));
+        if self.is_proved(&factors, &proof.messages, &point, &proof.finals) {
+            return Ok((point, proof.finals.clone()));
+        }
+        Err(refused())
+    }
+
+    /// Returns whether messages and finals prove all claims if `point` are the challenges: the last check of the verifier.
+    fn is_proved(&self, factors: &[F], messages: &[Message<F>], point: &[F], finals: &[Vec<F>]) -> bool {
+        let sum = self.claims.iter().zip(factors).map(|(claim, factor)| claim.claimed() * factor).sum();
         let expected = |((claim, factor), finals): ((&Claim<F>, &F), &Vec<F>)| {
             let (waited, own) = point.split_at((self.rounds() - claim.variables()) as usize);
             let waited: F = waited.iter().map(|r| F::ONE - r).product();
             *factor * waited * claim.eq_at(own) * claim.value(finals)
         };
-        let expected: F = self.claims.iter().zip(&factors).zip(&proof.finals).map(expected).sum();
-        if expected.to_work() == value { Ok((point, proof.finals.clone())) } else { Err(refused()) }
+        let expected: F = self.claims.iter().zip(factors).zip(finals).map(expected).sum();
+        expected.to_work() == last_claim(messages, sum, point)
     }
 
     fn check_finals(&self, finals: &[Vec<F>]) -> Result<()> {
         if finals.len() != self.claims.len() {
             return Err(Error::invalid(PLACE, "finals by claims", self.claims.len(), finals.len()));
         }
-        let lacks = |(claim, finals): (&Claim<F>, &Vec<F>)| finals.len() < claim.columns();
-        match self.claims.iter().zip(finals).position(lacks) {
+        let differs = |(claim, finals): (&Claim<F>, &Vec<F>)| finals.len() != claim.columns();
+        match self.claims.iter().zip(finals).position(differs) {
             None => Ok(()),
             Some(number) => {
-                let expected = format!("at least {}", self.claims[number].columns());
+                let expected = self.claims[number].columns();
                 Err(Error::invalid(PLACE, format!("finals of claim {number}"), expected, finals[number].len()))
             }
         }
     }
 
     fn check(&self) -> Result<()> {
-        if self.claims.is_empty() {
-            return Err(Error::invalid(PLACE, "number of claims", "at least 1", 0));
+        if !(1..=MAX_NUMBER).contains(&self.claims.len()) {
+            let expected = format!("1 to {MAX_NUMBER}");
+            return Err(Error::invalid(PLACE, "number of claims", expected, self.claims.len()));
         }
         self.claims.iter().try_for_each(Claim::check)
     }
@@ -211,7 +226,7 @@ impl<F: SumcheckField> Batch<F> {
 
     /// Tells the transcript all claims; powers of the challenge that follows.
     fn factors(&self, transcript: &mut impl Transcript<F>) -> Vec<F> {
-        transcript.observe("batch", &[F::from_number(self.claims.len() as u64)]);
+        Frame::Batch.observe(transcript, &[number(self.claims.len())]);
         self.claims.iter().for_each(|claim| claim.observe(transcript));
         let factor = transcript.challenge("batch");
         std::iter::successors(Some(F::ONE), |power| Some(*power * factor)).take(self.claims.len()).collect()

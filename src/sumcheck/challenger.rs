@@ -2,12 +2,12 @@
 
 use p3_challenger::FieldChallenger;
 
-use super::transcript::Transcript;
+use super::transcript::{Restore, Transcript};
 use crate::field::plonky3::{BabyBear4, Goldilocks2};
 
 /// A challenger over the base field as transcript over the extension: it observes coefficients in their order, and challenges are
-/// sampled coefficient by coefficient, which is what Plonky3's own provers and verifiers do. It has no labels, so neither are
-/// they taken in, nor are lengths: what there is to observe follows from the claim, which goes first.
+/// sampled coefficient by coefficient, which is what Plonky3's own provers and verifiers do. It has no labels, so these are not taken
+/// in. Claims, messages and finals begin with a tag and a count of theirs, which are.
 ///
 /// ```
 /// use p3_baby_bear::{BabyBear, default_babybear_poseidon2_16};
@@ -23,18 +23,23 @@ use crate::field::plonky3::{BabyBear4, Goldilocks2};
 /// let challenge: BabyBear4 = transcript.challenge("point");
 /// assert_ne!(challenge, transcript.challenge("point"));
 /// ```
-#[derive(Debug, Clone)]
-pub struct Challenger<C>(pub C);
+#[derive(Debug)]
+pub struct Challenger<'c, C>(pub &'c mut C);
 
 macro_rules! transcript {
     ($type:ident over $base:ty) => {
-        impl<C: FieldChallenger<$base>> Transcript<$type> for Challenger<C> {
+        impl<C: FieldChallenger<$base> + Clone + 'static> Transcript<$type> for Challenger<'_, C> {
             fn observe(&mut self, _: &str, elements: &[$type]) {
                 self.0.observe_algebra_slice($type::to_plonky3(elements));
             }
 
             fn challenge(&mut self, _: &str) -> $type {
                 $type(self.0.sample_algebra_element())
+            }
+
+            fn checkpoint(&self) -> Option<Restore<Self>> {
+                let saved = self.0.clone();
+                Some(Box::new(move |transcript| *transcript.0 = saved))
             }
         }
     };

@@ -3,6 +3,7 @@
 use ff::Field;
 
 use super::field::SumcheckField;
+use super::frame::{Frame, MAX_NUMBER, number};
 use super::transcript::Transcript;
 use crate::{Error, Result};
 
@@ -12,6 +13,8 @@ pub(super) const PLACE: &str = "sumcheck";
 pub const MOST_VARIABLES: u32 = 32;
 /// Highest degree of a term.
 pub const MOST_FACTORS: usize = 6;
+/// Maximum number of columns, 2^24 − 1, and of terms: a transcript takes in their numbers as elements, which are to be different.
+pub const MAX_COLUMNS: usize = MAX_NUMBER;
 
 /// A coefficient times the product of some columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,7 @@ pub struct Term<F> {
 pub struct Claim<F> {
     variables: u32,
     terms: Vec<Term<F>>,
+    columns: usize,
     eq: Option<Vec<F>>,
     sum: F,
 }
@@ -42,7 +46,17 @@ impl<F: Field> Claim<F> {
 
     /// On a sum of products.
     pub fn of_terms(variables: u32, terms: Vec<Term<F>>) -> Self {
-        Self { variables, terms, eq: None, sum: F::ZERO }
+        let columns = columns_of(&terms);
+        Self { variables, terms, columns, eq: None, sum: F::ZERO }
+    }
+
+    /// Over `columns` columns, the last of which may be in no term: they are folded too, and have finals.
+    ///
+    /// The verifier's sum does not depend on the finals of such columns, so only their openings show them to be right.
+    #[must_use]
+    pub fn with_columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
     }
 
     /// With the factor eq(point, x) = Π_i (point_i·x_i + (1 − point_i)·(1 − x_i)), which is no column in memory.
@@ -79,9 +93,9 @@ impl<F: Field> Claim<F> {
         self.sum
     }
 
-    /// One more than the highest number of a column.
+    /// Number of columns, and of finals: one more than the highest number of a column, or what [`Self::with_columns`] says.
     pub fn columns(&self) -> usize {
-        self.terms.iter().flat_map(|term| &term.columns).max().map_or(0, |column| column + 1)
+        self.columns
     }
 
     /// The highest number of factors, but for eq.
@@ -107,7 +121,8 @@ impl<F: Field> Claim<F> {
     }
 
     /// # Errors
-    /// There are too many variables, no term, a term of no or too many factors, or eq has another number of variables.
+    /// There are too many variables or columns, no or too many terms, a term of no or too many factors, fewer columns than in
+    /// terms, or eq has another number of variables.
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |what: String, expected: String, actual: usize| Err(Error::invalid(PLACE, what, expected, actual));
         if self.variables > MOST_VARIABLES {
@@ -115,6 +130,16 @@ impl<F: Field> Claim<F> {
         }
         if self.terms.is_empty() {
             return refuse("number of terms".into(), "at least 1".into(), 0);
+        }
+        let of_terms = columns_of(&self.terms);
+        for (what, number) in [("terms", self.terms.len()), ("columns", self.columns), ("columns", of_terms)] {
+            if number > MAX_COLUMNS {
+                return refuse(format!("number of {what}"), format!("at most {MAX_COLUMNS}"), number);
+            }
+        }
+        if self.columns < of_terms {
+            let expected = format!("at least {of_terms}, which terms have");
+            return refuse("number of columns".into(), expected, self.columns);
         }
         let of_another_degree = |term: &Term<F>| !(1..=MOST_FACTORS).contains(&term.columns.len());
         if let Some(number) = self.terms.iter().position(of_another_degree) {
@@ -130,20 +155,29 @@ impl<F: Field> Claim<F> {
     }
 }
 
+/// Returns one more than the highest number of a column in `terms`.
+fn columns_of<F>(terms: &[Term<F>]) -> usize {
+    terms.iter().flat_map(|term| &term.columns).max().map_or(0, |column| column.saturating_add(1))
+}
+
 impl<F: SumcheckField> Claim<F> {
-    /// Tells a transcript all of it: numbers of variables and terms, each term's factors and coefficient, eq's point, the sum.
-    pub(super) fn observe(&self, transcript: &mut impl Transcript<F>) {
-        let number = |number: usize| F::from_number(number as u64);
+    /// Tells `transcript` all that [`super::verify`] depends on, in frames: the numbers of variables, of terms and of columns, the
+    /// degree of a round, whether there is a factor eq; each term's coefficient and columns; eq's point; the sum.
+    ///
+    /// [`super::prove`] and [`super::verify`] call it. Protocols of one's own around [`super::Prover`] do it themselves, after they
+    /// took in a commitment to the columns and before the first challenge.
+    pub fn observe(&self, transcript: &mut impl Transcript<F>) {
         let eq = self.eq.as_deref();
-        let shape = [self.variables as usize, self.terms.len(), usize::from(eq.is_some())].map(number);
-        transcript.observe("claim", &shape);
+        let shape =
+            [self.variables as usize, self.round_degree(), self.terms.len(), self.columns(), usize::from(eq.is_some())];
+        Frame::Claim.observe(transcript, &shape.map(number));
         for term in &self.terms {
-            let columns: Vec<F> = term.columns.iter().map(|column| number(*column)).collect();
-            transcript.observe("columns", &columns);
-            transcript.observe("coefficient", &[term.coefficient]);
+            let columns = term.columns.iter().map(|column| number(*column));
+            let elements: Vec<F> = [term.coefficient].into_iter().chain(columns).collect();
+            Frame::Term.observe(transcript, &elements);
         }
-        transcript.observe("eq", eq.unwrap_or_default());
-        transcript.observe("sum", &[self.sum]);
+        Frame::Eq.observe(transcript, eq.unwrap_or_default());
+        Frame::Sum.observe(transcript, &[self.sum]);
     }
 
     /// In the field of the computation.
@@ -152,6 +186,7 @@ impl<F: SumcheckField> Claim<F> {
         Claim {
             variables: self.variables,
             terms: self.terms.iter().map(term).collect(),
+            columns: self.columns,
             eq: self.eq.as_ref().map(|point| point.iter().map(|w| w.to_work()).collect()),
             sum: self.sum.to_work(),
         }

@@ -120,6 +120,16 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         Self::Consumed(columns)
     }
 
+    /// The columns again, where they stay as they are on a device.
+    pub(super) fn kept(&self) -> Option<Columns<'a, F>> {
+        match self {
+            Self::Kept(vector) => Some(Self::Kept(vector)),
+            Self::KeptSliced(vector) => Some(Self::KeptSliced(vector)),
+            Self::KeptBase(vector) => Some(Self::KeptBase(vector)),
+            Self::Host(_) | Self::HostBase(_) | Self::Consumed(_) => None,
+        }
+    }
+
     /// How many there are of 2^variables rows.
     pub(super) fn count(&self, variables: u32) -> usize {
         let slices = self.slices().map(|slices| slices.len());
@@ -145,7 +155,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 
     /// # Errors
-    /// Lengths differ from 2^n, or there are fewer columns than the claim has.
+    /// Lengths differ from 2^n, or there are fewer or more columns than the claim has.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         let rows = 1usize << claim.variables();
         if matches!(self, Self::HostBase(_) | Self::KeptBase(_)) && F::NAME == F::Base::NAME {
@@ -173,8 +183,8 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
             ));
         }
         let (count, expected) = (self.count(claim.variables()), claim.columns());
-        if count < expected {
-            return Err(Error::invalid(PLACE, "number of columns", format!("at least {expected}"), count));
+        if count != expected {
+            return Err(Error::invalid(PLACE, "number of columns", expected, count));
         }
         Ok(())
     }
@@ -222,7 +232,7 @@ pub fn sliced(column: &[Tower]) -> Vec<Tower> {
 /// # Errors
 /// The words are not those of so many elements.
 pub fn unsliced(words: &[u32], rows: usize) -> Result<Vec<Tower>> {
-    let expected = || rows.div_ceil(bitslice::TILE) * bitslice::TILE_WORDS;
+    let expected = || rows.div_ceil(bitslice::TILE) as u128 * bitslice::TILE_WORDS as u128;
     let elements = bitslice::from_tiles(words, rows);
     let elements = elements.ok_or_else(|| Error::invalid(PLACE, "words of a column", expected(), words.len()))?;
     Ok(elements.into_iter().map(Tower).collect())

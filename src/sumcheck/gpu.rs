@@ -14,6 +14,7 @@ use super::gpu_memory::{LastRows, Sums, Tables};
 use super::pairs::{self, Pairs};
 use super::plan::{GROUP, Plan};
 use super::shape::Shape;
+use super::sizes::{bytes, product};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{DeviceVector, Element};
 use crate::kernels::{Family, name};
@@ -69,9 +70,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let rows = 1u64 << plan.variables;
         let work = match plan.work_rows {
             0 => None,
-            work_rows => {
-                Some((DeviceVector::<F::Work>::allocate(&stream, shape.columns * work_rows as usize)?, work_rows))
-            }
+            work_rows => Some((
+                DeviceVector::<F::Work>::unwritten(&stream, product(shape.columns, work_rows as usize)?)?,
+                work_rows,
+            )),
         };
         let own = work.map(|(vector, stride)| Lying { buffer: vector.buffer().clone(), stride });
         let now = lying(&mut stream, &columns, (own.as_ref(), rows), abort)?;
@@ -84,7 +86,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let sums = Sums::new(&mut stream, shape, &plan)?;
         let tables = if plan.fused { None } else { Some(Tables::new(&mut stream, shape)?) };
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let last = LastRows::new(&stream, shape.columns * last_rows, plan.rounds() > u32::from(plan.base_first))?;
+        let last =
+            LastRows::new(&stream, product(shape.columns, last_rows)?, plan.rounds() > u32::from(plan.base_first))?;
         let mut rounds = Self {
             stream,
             program,
@@ -393,7 +396,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
                 // SAFETY: there is room for all columns' last rows.
                 unsafe { self.fold_into("sumcheck_fold", columns, challenge, (host, self.rows / 2))? };
                 self.rows /= 2;
-                self.stream.note_written(columns * self.rows as usize * size_of::<F::Work>());
+                self.stream.note_written(product(columns, bytes::<F::Work>(self.rows as usize)?)?);
                 self.sums.wait_for_kernels(&mut self.stream, self.program, abort)?;
             }
             (Some(challenge), None) => {
@@ -409,12 +412,12 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// Copies what is left of the columns.
     fn fetch_last(&mut self, columns: usize, abort: Abort<'_>) -> Result<()> {
         let packed = self.last.packed.as_ref().ok_or_else(|| Error::lost("sumcheck"))?.buffer();
-        let bytes = self.rows as usize * size_of::<F::Work>();
+        let (rows, stride) = (bytes::<F::Work>(self.rows as usize)?, bytes::<F::Work>(self.now.stride as usize)?);
         for column in 0..columns {
-            let from = (&*self.now.buffer, column * self.now.stride as usize * size_of::<F::Work>());
-            self.stream.copy((packed, column * bytes), from, bytes)?;
+            let from = (&*self.now.buffer, product(column, stride)?);
+            self.stream.copy((packed, product(column, rows)?), from, rows)?;
         }
-        self.stream.fetch(&self.last.host, packed)?;
+        self.stream.fetch(&mut self.last.host, packed)?;
         self.stream.wait(abort)
     }
 }

@@ -6,6 +6,7 @@ use super::claim::PLACE;
 use super::columns::{Columns, HostColumn};
 use super::field::SumcheckField;
 use super::plan::Place;
+use super::sizes::{bytes, product};
 use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
 use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::program::{Program, mem};
@@ -40,12 +41,12 @@ pub(super) fn lying<F: SumcheckField>(
             upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
         }
         Columns::HostBase(columns) => {
-            let vector = DeviceVector::<F::Base>::allocate(stream, columns.len() * rows as usize)?;
+            let vector = DeviceVector::<F::Base>::unwritten(stream, product(columns.len(), rows as usize)?)?;
             upload(stream, Lying::of(&vector, rows), columns, abort)
         }
-        Columns::Kept(vector) | Columns::KeptSliced(vector) => Ok(Lying::of(vector, rows)),
-        Columns::KeptBase(vector) => Ok(Lying::of(vector, rows)),
-        Columns::Consumed(vector) => Ok(Lying::of(vector, rows)),
+        Columns::Kept(vector) | Columns::KeptSliced(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::Consumed(vector) => vector.write_on(stream).map(|()| Lying::of(vector, rows)),
     }
 }
 
@@ -57,7 +58,7 @@ fn upload<E: Element>(
     abort: Abort<'_>,
 ) -> Result<Lying> {
     for (number, column) in columns.iter().enumerate() {
-        let offset = number * to.stride as usize * size_of::<E>();
+        let offset = product(number, bytes::<E>(to.stride as usize)?)?;
         match column {
             HostColumn::Slice(elements) => stream.upload_unless(&to.buffer, offset, as_bytes(elements), abort)?,
             HostColumn::Pinned(vector) => stream.send_unless(&to.buffer, offset, vector.buffer(), abort)?,

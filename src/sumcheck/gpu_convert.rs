@@ -85,7 +85,7 @@ mod tests {
             let mut stream = device.stream().expect("stream");
             let from = DeviceVector::upload(&mut stream, &tower).expect("memory");
             let program = Program::of(Family::Sumcheck, name::GHASH).expect("there");
-            let there = DeviceVector::<Ghash>::allocate(&stream, tower.len()).expect("memory");
+            let there = DeviceVector::<Ghash>::unwritten(&stream, tower.len()).expect("memory");
             let all = Elements { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
             let images = to_ghash(&mut stream).expect("memory");
             // SAFETY: both vectors are of the same length.

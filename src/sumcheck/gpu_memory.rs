@@ -1,4 +1,5 @@
 //! Memory of rounds on a device beside the columns: for what passes find, for the last rows, and for what terms are.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::field::WorkField;
 use super::gpu_columns::elements;
@@ -6,6 +7,7 @@ use super::message::Point;
 use super::pairs;
 use super::plan::{GROUP, Plan};
 use super::shape::Shape;
+use super::sizes::{bytes, product};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
@@ -44,14 +46,14 @@ pub(super) struct Tables {
 
 impl Sums {
     pub fn new<W: WorkField>(stream: &mut Stream, shape: &Shape<W>, plan: &Plan) -> Result<Self> {
-        let size = size_of::<W>();
         // A pass for one round has fewer sums than one for two.
         let (groups, points) = match plan.pairs {
             true => (plan.pair_groups, pairs::values(shape.degree)),
             false => (plan.groups, shape.points.len()),
         };
-        let partials = stream.scratch(groups as usize * points * size)?;
-        let mut fetched = stream.host_buffer(VALUES_AT + points * size)?;
+        let values = bytes::<W>(points)?;
+        let partials = stream.scratch(product(groups as usize, values)?)?;
+        let mut fetched = stream.host_buffer(VALUES_AT.saturating_add(values))?;
         fetched.contents()[..VALUES_AT].fill(0);
         let totals = match fetched.on_device(0) {
             Some(_) => None,
@@ -64,7 +66,7 @@ impl Sums {
 
     /// The arguments by which the next pass says what it found.
     pub fn next_pass(&mut self) -> [Arg; 5] {
-        self.passes += 1;
+        self.passes = self.passes.wrapping_add(1);
         // A kernel that cannot reach the host's memory leaves partial sums, and looks at neither.
         let there = |at| self.fetched.on_device(at).unwrap_or_else(|| mem(&self.partials));
         [mem(&self.partials), Arg::U32(self.passes), there(VALUES_AT), mem(&self.ended), there(0)]
@@ -74,7 +76,7 @@ impl Sums {
     /// driver's own.
     pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: Program, abort: Abort<'_>) -> Result<()> {
         let Some(told) = self.fetched.on_device(0) else { return stream.wait(abort) };
-        self.passes += 1;
+        self.passes = self.passes.wrapping_add(1);
         // SAFETY: the arguments are those of the kernel, and there is room for the word.
         unsafe { program.launch(stream, "sumcheck_tell", 1, 1, &[Arg::U32(self.passes), told])? };
         stream.wait_for_word(&self.fetched, self.passes, abort)
@@ -82,7 +84,7 @@ impl Sums {
 
     /// The values of a pass of a field's program, of so many groups and points, once they are there.
     pub fn values<E: Element>(
-        &self,
+        &mut self,
         stream: &mut Stream,
         program: Program,
         (groups, points): (u32, usize),
@@ -95,7 +97,7 @@ impl Sums {
         let args = [Arg::U32(groups), Arg::U32(points as u32), mem(&self.partials), mem(totals)];
         // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
         unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
-        stream.fetch(&self.fetched, totals)?;
+        stream.fetch(&mut self.fetched, totals)?;
         stream.wait(abort)?;
         Ok(elements(&self.fetched, 0, points))
     }
@@ -104,17 +106,17 @@ impl Sums {
 impl<W: Element> LastRows<W> {
     /// For so many elements, which a fold writes to the host's memory, if there is one and it can.
     pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
-        let host = stream.host_buffer(elements * size_of::<W>())?;
+        let host = stream.host_buffer(bytes::<W>(elements)?)?;
         let packed = match host.on_device(0) {
             Some(_) if is_folded => None,
-            _ => Some(DeviceVector::allocate(stream, elements)?),
+            _ => Some(DeviceVector::unwritten(stream, elements)?),
         };
         Ok(Self { host, packed })
     }
 
     /// A column of so many rows, once they are there.
     pub fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
-        SecretVec(elements(&self.host, number * rows * size_of::<W>(), rows))
+        SecretVec(elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
     }
 }
 

@@ -14,6 +14,7 @@ use super::gpu_convert::{Elements, convert, to_ghash, to_tower};
 use super::message::Interpolation;
 use super::plan::Plan;
 use super::shape::Shape;
+use super::sizes::{bytes, product};
 use crate::backend::{Abort, Arg, Buffer, Device, HostBuffer, Stream, Traffic};
 use crate::field::tower::{LEVELS, Tower, of_products};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
@@ -76,14 +77,14 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let factors = shape.columns;
         let work = match plan.work_rows {
             0 => None,
-            work_rows => Some(DeviceVector::<F::Work>::allocate(&stream, factors * work_rows as usize)?),
+            work_rows => Some(DeviceVector::<F::Work>::unwritten(&stream, product(factors, work_rows as usize)?)?),
         };
         let own = work.map(|vector| Lying { buffer: vector.buffer().clone(), stride: rows });
         let now = lying(&mut stream, columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
         let memory = Memory::new(&mut stream, &plan, factors)?;
         let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let packed = DeviceVector::allocate(&stream, factors * last_rows)?;
+        let packed = DeviceVector::unwritten(&stream, product(factors, last_rows)?)?;
         let packed_program = Program::of(Family::Sumcheck, F::Work::NAME)?;
         let element = |number: u32| F::Work::of_tower(Tower(number.into())).unwrap_or(F::Work::ZERO);
         let interpolation = Interpolation::at(factors, element);
@@ -145,7 +146,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
     pub fn sums(&mut self, challenge: Option<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
         self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
-        self.stream.fetch(&self.memory.fetched, &self.memory.totals)?;
+        self.stream.fetch(&mut self.memory.fetched, &self.memory.totals)?;
         self.stream.wait(abort)?;
         let first = self.round * self.factors * PARTS;
         self.round += 1;
@@ -182,7 +183,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         }
         self.pack()?;
         let rows = self.rows as usize;
-        let mut all = SecretVec(vec![F::Work::ZERO; self.factors * rows]);
+        let mut all = SecretVec(vec![F::Work::ZERO; product(self.factors, rows)?]);
         // SAFETY: kernels leave elements.
         let bytes = unsafe { as_bytes_mut(&mut all.0) };
         self.stream.download_unless(bytes, self.packed.buffer(), abort)?;
@@ -201,9 +202,9 @@ impl<F: SumcheckField> SlicedRounds<F> {
 
 impl Memory {
     fn new(stream: &mut Stream, plan: &Plan, factors: usize) -> Result<Self> {
-        let totals = plan.rounds() as usize * factors * PARTS * size_of::<u32>();
+        let totals = product(product(plan.rounds() as usize, factors)?, bytes::<[u32; PARTS]>(1)?)?;
         let all = Self {
-            products: stream.scratch(plan.groups as usize * bitslice::TILE * size_of::<u128>())?,
+            products: stream.scratch(product(plan.groups as usize, bytes::<u128>(bitslice::TILE)?)?)?,
             totals: stream.scratch(totals)?,
             fetched: stream.host_buffer(totals)?,
             from_tower: to_ghash(stream)?,

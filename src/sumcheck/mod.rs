@@ -3,36 +3,48 @@
 //!
 //! A [`Claim`] is a sum of products of columns, with a factor eq if need be. [`prove`] makes a [`Proof`] of it for a
 //! [`Transcript`], [`verify`] checks all of it but the columns' values at the last point. [`Prover`] gives and takes single
-//! messages, [`Batch`] proves several claims at once. `docs/sumcheck.md` has the protocol.
+//! messages, [`Batch`] proves several claims at once.
+//!
+//! **Alone it proves nothing**: the transcript has to take in a commitment to the columns first ([`BoundTranscript`]), and the
+//! verifier has to check openings of that at the point. `docs/sumcheck.md` has a whole argument, and the protocol.
 //!
 //! ```
 //! use proofwarp::Accelerator;
 //! use proofwarp::field::tower::Tower;
-//! use proofwarp::sumcheck::{Claim, Columns, HashTranscript, prove, verify};
+//! use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, prove, verify};
+//! use sha2::{Digest, Sha256};
 //!
 //! let (a, b) = ([1, 2, 3, 4].map(Tower), [5, 6, 7, 8].map(Tower));
 //! let claim = Claim::product(2, &[0, 1]).sum(a.iter().zip(&b).map(|(a, b)| *a * b).sum());
+//! let commitment = Sha256::digest([a, b].concat().iter().flat_map(|Tower(bits)| bits.to_le_bytes()).collect::<Vec<_>>());
+//!
 //! let mut transcript = HashTranscript::new(b"example");
-//! let accelerator = Accelerator::from_env()?;
-//! let (proof, report) = prove(&accelerator, &claim, Columns::host(&[&a, &b]), &mut transcript, None)?;
-//! let (point, finals) = verify(&claim, &proof, &mut HashTranscript::new(b"example"))?;
-//! // Now it is to be shown that the columns have these values at this point.
+//! let bound = BoundTranscript::to_commitment(&mut transcript, &commitment)?;
+//! let (proof, report) = prove(&Accelerator::from_env()?, &claim, Columns::host(&[&a, &b]), bound, None)?;
+//!
+//! let mut transcript = HashTranscript::new(b"example");
+//! let (point, finals) = verify(&claim, &proof, BoundTranscript::to_commitment(&mut transcript, &commitment)?)?;
+//! // Now it is to be shown that the columns that were committed to have these values at this point.
 //! assert_eq!((point.len(), finals.len()), (2, 2));
 //! println!("{report}");
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
 mod batch;
+mod batch_prover;
+mod bound;
 #[cfg(feature = "plonky3")]
 mod challenger;
 mod claim;
 mod columns;
 mod cpu;
 mod cpu_base;
+mod dialogue;
 mod eq;
 mod field;
 #[cfg(feature = "plonky3")]
 mod field_plonky3;
+mod frame;
 mod gpu;
 mod gpu_challenge;
 mod gpu_columns;
@@ -40,6 +52,7 @@ mod gpu_convert;
 mod gpu_memory;
 mod gpu_path;
 mod gpu_sliced;
+mod host_copy;
 mod message;
 mod pairs;
 mod plan;
@@ -47,13 +60,15 @@ mod proof;
 mod prove;
 mod prover;
 mod shape;
+mod sizes;
 mod transcript;
 mod verify;
 
 pub use batch::{Batch, BatchProof};
+pub use bound::BoundTranscript;
 #[cfg(feature = "plonky3")]
 pub use challenger::Challenger;
-pub use claim::{Claim, MOST_FACTORS, MOST_VARIABLES, Term};
+pub use claim::{Claim, MAX_COLUMNS, MOST_FACTORS, MOST_VARIABLES, Term};
 pub use columns::{Columns, HostColumn, sliced, unsliced};
 pub use field::{SumcheckField, WorkField};
 pub use message::Message;
@@ -61,5 +76,10 @@ pub use plan::{Explanation, Options, Path, Place, TAIL};
 pub use proof::Proof;
 pub use prove::{prove, prove_with};
 pub use prover::Prover;
-pub use transcript::{HashTranscript, Transcript};
+pub use transcript::{HashTranscript, Restore, Transcript};
 pub use verify::verify;
+
+/// Runs the programs of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/sumcheck.md")]
+struct Page;

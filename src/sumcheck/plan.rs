@@ -1,4 +1,7 @@
 //! Where rounds run, and the memory that they take. Touches no device.
+//!
+//! Claims have at most 2^32 rows and 2^24 columns, so no number of bytes here is above 2^63; sums and products of lengths are
+//! saturated all the same.
 
 use std::fmt;
 
@@ -118,20 +121,23 @@ impl Plan {
             Place::Kept if F::conversion().is_some() => rows,
             Place::Kept => rows / 2,
         };
-        let below = if place == Place::HostBase { rows * (shape.columns * size_of::<F::Base>()) as u64 } else { 0 };
+        let columns = rows.saturating_mul(shape.columns as u64);
+        let below = if place == Place::HostBase { columns.saturating_mul(size_of::<F::Base>() as u64) } else { 0 };
         // The second round of a pass is there anyway.
         let on_device = shape.variables.saturating_sub(tail);
-        let tail = if pairs && !on_device.is_multiple_of(2) { tail + 1 } else { tail };
-        let groups = (units * GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let tail = if pairs && !on_device.is_multiple_of(2) { tail.saturating_add(1) } else { tail };
+        let groups = units.saturating_mul(GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
         let pair_groups = pair_groups(shape, units);
-        let sums = u64::from(groups + 1) * shape.points.len() as u64;
-        let pair_sums = u64::from(pair_groups + 1) * pairs::values(shape.degree) as u64;
+        let sums_of = |groups: u32, values: usize| u64::from(groups).saturating_add(1).saturating_mul(values as u64);
+        let sums = sums_of(groups, shape.points.len());
+        let pair_sums = sums_of(pair_groups, pairs::values(shape.degree));
         let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
-        let elements = work_rows * shape.columns as u64
-            // Whichever path is taken.
-            + if has_pair_kernel(shape) { sums.max(pair_sums) } else { sums }
-            + weights
-            + shape.terms.len() as u64;
+        // Whichever path is taken.
+        let sums = if has_pair_kernel(shape) { sums.max(pair_sums) } else { sums };
+        let terms = shape.terms.len() as u64;
+        let elements = [sums, weights, terms]
+            .into_iter()
+            .fold(work_rows.saturating_mul(shape.columns as u64), u64::saturating_add);
         Self {
             variables: shape.variables,
             tail,
@@ -141,15 +147,16 @@ impl Plan {
             groups,
             pair_groups,
             work_rows,
-            bytes: elements * size_of::<F::Work>() as u64 + below,
+            bytes: elements.saturating_mul(size_of::<F::Work>() as u64).saturating_add(below),
         }
     }
 
     /// For bit-sliced columns: of whole tiles, and one more for each group.
     pub fn sliced<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
-        let work_rows = if place == Place::Consumed { 0 } else { 1 << shape.variables };
-        let groups = (units * SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
-        let elements = work_rows * shape.columns as u64 + u64::from(groups) * bitslice::TILE as u64;
+        let work_rows = if place == Place::Consumed { 0 } else { 1u64 << shape.variables };
+        let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let products = u64::from(groups).saturating_mul(bitslice::TILE as u64);
+        let elements = work_rows.saturating_mul(shape.columns as u64).saturating_add(products);
         Self {
             variables: shape.variables,
             tail: sliced_tail(options),
@@ -159,7 +166,7 @@ impl Plan {
             groups,
             pair_groups: groups,
             work_rows,
-            bytes: elements * size_of::<F::Work>() as u64,
+            bytes: elements.saturating_mul(size_of::<F::Work>() as u64),
         }
     }
 
@@ -205,7 +212,7 @@ fn takes_pairs<F: SumcheckField>(shape: &Shape<F::Work>, options: &Options) -> b
 
 /// Most groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of `cl/sumcheck_pairs.cl`.
 fn pair_groups<W: WorkField>(shape: &Shape<W>, units: u32) -> u32 {
-    (units * (6 - shape.columns.min(4) as u32)).clamp(1, MOST_GROUPS)
+    units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MOST_GROUPS)
 }
 
 /// Whether there is a kernel that takes two rounds of the claim in a pass.

@@ -1,4 +1,5 @@
 //! A proof, and its bytes.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::{Claim, PLACE};
 use super::field::SumcheckField;
@@ -17,43 +18,64 @@ pub struct Proof<F> {
 impl<F: SumcheckField> Proof<F> {
     /// Messages one after the other, then the finals; elements as [`SumcheckField::write`] does it, nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let messages = self.messages.iter().flat_map(Message::coefficients);
-        let mut bytes = Vec::new();
-        messages.chain(&self.finals).for_each(|element| element.write(&mut bytes));
-        bytes
+        bytes(&self.messages, &self.finals)
     }
 
-    /// Reads the bytes of a proof of this claim over so many columns.
+    /// Reads the bytes of a proof of `claim`.
     ///
     /// # Errors
     /// There are more or fewer bytes, or some are no element.
-    pub fn from_bytes(claim: &Claim<F>, columns: usize, bytes: &[u8]) -> Result<Self> {
+    pub fn from_bytes(claim: &Claim<F>, bytes: &[u8]) -> Result<Self> {
         claim.check()?;
-        let (rounds, degree) = (claim.variables() as usize, claim.round_degree());
-        let expected = (rounds * degree + columns) * F::BYTES;
-        if bytes.len() != expected {
-            return Err(Error::invalid(PLACE, "bytes of the proof", expected, bytes.len()));
-        }
-        let element = |(number, bytes): (usize, &[u8])| {
-            let refused = || Error::invalid(PLACE, format!("element {number} of the proof"), "below p", "another");
-            F::read(bytes).ok_or_else(refused)
-        };
-        let elements = bytes.chunks(F::BYTES).enumerate().map(element).collect::<Result<Vec<F>>>()?;
-        let (messages, finals) = elements.split_at(rounds * degree);
-        let messages = messages.chunks(degree).map(|message| Message::new(message.to_vec())).collect();
-        Ok(Self { messages, finals: finals.to_vec() })
+        let (messages, finals) = read((claim.variables(), claim.round_degree()), Some(claim.columns()), bytes)?;
+        Ok(Self { messages, finals })
     }
 
     /// # Errors
-    /// Messages or coefficients are more or fewer than a proof of the claim has, or finals fewer than it has columns.
+    /// Messages, coefficients or finals are more or fewer than a proof of the claim has.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         check_rounds(&self.messages, claim.variables(), claim.round_degree())?;
-        if self.finals.len() < claim.columns() {
-            let expected = format!("at least {}", claim.columns());
-            return Err(Error::invalid(PLACE, "finals of the proof", expected, self.finals.len()));
+        if self.finals.len() != claim.columns() {
+            return Err(Error::invalid(PLACE, "finals of the proof", claim.columns(), self.finals.len()));
         }
         Ok(())
     }
+}
+
+/// Returns the bytes of messages and finals, nothing between them.
+pub(super) fn bytes<'a, F: SumcheckField>(
+    messages: &'a [Message<F>],
+    finals: impl IntoIterator<Item = &'a F>,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    messages.iter().flat_map(Message::coefficients).chain(finals).for_each(|element| element.write(&mut bytes));
+    bytes
+}
+
+/// Reads the messages of `rounds` rounds of a degree, and `finals` finals; none if these are more than memory has addresses.
+///
+/// # Errors
+/// There are more or fewer bytes, or some are no element.
+pub(super) fn read<F: SumcheckField>(
+    (rounds, degree): (u32, usize),
+    finals: Option<usize>,
+    bytes: &[u8],
+) -> Result<(Vec<Message<F>>, Vec<F>)> {
+    let coefficients = (rounds as usize).checked_mul(degree);
+    let elements = coefficients.zip(finals).and_then(|(coefficients, finals)| coefficients.checked_add(finals));
+    let length = elements.and_then(|elements| elements.checked_mul(F::BYTES));
+    if length != Some(bytes.len()) {
+        let expected = length.map_or_else(|| "no proof of so many columns".to_owned(), |length| length.to_string());
+        return Err(Error::invalid(PLACE, "bytes of the proof", expected, bytes.len()));
+    }
+    let element = |(number, bytes): (usize, &[u8])| {
+        let refused = || Error::invalid(PLACE, format!("element {number} of the proof"), "below p", "another");
+        F::read(bytes).ok_or_else(refused)
+    };
+    let elements = bytes.chunks(F::BYTES).enumerate().map(element).collect::<Result<Vec<F>>>()?;
+    let (messages, finals) = elements.split_at(coefficients.unwrap_or_default());
+    let messages = messages.chunks(degree).map(|message| Message::new(message.to_vec())).collect();
+    Ok((messages, finals.to_vec()))
 }
 
 /// # Errors

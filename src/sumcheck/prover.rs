@@ -8,12 +8,13 @@ use super::claim::{Claim, PLACE};
 use super::columns::{Columns, HostColumn, Slices};
 use super::cpu::Rows;
 use super::cpu_base::BaseRows;
+use super::dialogue::{RoundProver, unproved, wrong_sum};
 use super::field::SumcheckField;
 use super::gpu::Rounds;
 use super::gpu_columns::place;
 use super::gpu_path::kernels;
 use super::gpu_sliced::SlicedRounds;
-use super::message::{Message, evaluate};
+use super::message::Message;
 use super::plan::{Explanation, Options, Path, Plan, check_path};
 use super::shape::Shape;
 use crate::backend::{Abort, Device, Traffic};
@@ -24,6 +25,9 @@ use crate::{Accelerator, Error, Result};
 
 /// A prover for protocols of one's own: a message, then a challenge for it, as often as the claim has variables; then the
 /// columns' values at the point that the challenges are. Calls in another order are errors, and change nothing.
+///
+/// Challenges must follow from a commitment to the columns, from the claim ([`Claim::observe`]) and from all messages before them.
+/// A device's failure ends it: the caller starts a new one, and compares each of its messages with the one said before.
 ///
 /// ```
 /// use proofwarp::Accelerator;
@@ -48,6 +52,8 @@ pub struct Prover<'a, F: SumcheckField> {
     claim: Claim<F::Work>,
     shape: Shape<F::Work>,
     machine: Machine<'a, F>,
+    /// The device that rounds run on, if one does.
+    device: Option<String>,
     tail: u32,
     round: u32,
     state: State<F::Work>,
@@ -186,7 +192,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             bytes: plan.bytes,
             reasons,
         };
-        Ok(Self::of(claim, shape, machine, plan.tail, explanation))
+        let prover = Self::of(claim, shape, machine, plan.tail, explanation);
+        Ok(Self { device: Some(device.info().name.clone()), ..prover })
     }
 
     fn of(
@@ -200,6 +207,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             claim: claim.to_work(),
             shape,
             machine,
+            device: None,
             tail,
             round: 0,
             state: State::Message,
@@ -214,6 +222,11 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// What runs where.
     pub fn explain(&self) -> &Explanation {
         &self.explanation
+    }
+
+    /// The device that rounds run on, if one does.
+    pub(super) fn device(&self) -> Option<&str> {
+        self.device.as_deref()
     }
 
     /// What devices moved and ran.
@@ -257,7 +270,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             return Err(out_of_order("fold", "a message before it", self.said()));
         };
         let challenge = challenge.to_work();
-        self.claimed = evaluate(polynomial, challenge);
+        // As the verifier has it, whatever the polynomial's second coefficient is here.
+        self.claimed = Message::of_polynomial(polynomial).next_claim(self.claimed, challenge);
         if let Some(w) = self.claim.eq().map(|point| point[self.round as usize]) {
             self.scale *= w * challenge + (F::Work::ONE - w) * (F::Work::ONE - challenge);
         }
@@ -270,24 +284,24 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Each column's value at the point, after the last round.
     ///
     /// # Errors
-    /// Rounds are left, the device failed, or the columns' sum is not the one that is claimed.
+    /// Rounds are left, the device failed or computed a wrong value, or the columns' sum is not the one that is claimed.
     pub fn finish(mut self) -> Result<Vec<F>> {
-        self.finals(None)
+        let finals = self.last_values(None)?;
+        if self.scale * self.claim.value(&finals) != self.claimed {
+            return Err(self.device().map_or_else(wrong_sum, unproved));
+        }
+        Ok(finals.into_iter().map(F::from_work).collect())
     }
 
-    /// As [`Self::finish`], unless the hook says stop.
-    pub(super) fn finals(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
+    /// Each column's value at the point, unchecked.
+    fn last_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         self.expect_message("finish")?;
         if self.round < self.claim.variables() {
             let left = format!("{} of {} rounds", self.round, self.claim.variables());
             return Err(out_of_order("finish", "all rounds before it", left));
         }
         let columns = self.shape.columns;
-        let finals = self.attempt(|prover| Ok(prover.host_rows(abort)?.first_row(columns)))?;
-        if self.scale * self.claim.value(&finals) != self.claimed {
-            return Err(Error::invalid(PLACE, "sum of the claim", "that of the columns", "another"));
-        }
-        Ok(finals.into_iter().map(F::from_work).collect())
+        self.attempt(|prover| Ok(prover.host_rows(abort)?.first_row(columns)))
     }
 
     fn expect_message(&self, call: &str) -> Result<()> {
@@ -373,6 +387,22 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             }
             Machine::HostBase(_) | Machine::Device(_) | Machine::Sliced(_) => Err(Error::lost("sumcheck")),
         }
+    }
+}
+
+impl<F: SumcheckField> RoundProver<F> for Prover<'_, F> {
+    type Finals = Vec<F>;
+
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
+        self.message_unless(abort)
+    }
+
+    fn fold(&mut self, challenge: F) -> Result<()> {
+        Prover::fold(self, challenge)
+    }
+
+    fn finals(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
+        Ok(self.last_values(abort)?.into_iter().map(F::from_work).collect())
     }
 }
 

@@ -4,13 +4,28 @@ use sha2::{Digest, Sha256};
 
 use super::field::SumcheckField;
 
+/// Puts a transcript back into the state that it had when this was made.
+pub type Restore<T> = Box<dyn FnOnce(&mut T)>;
+
 /// A transcript. Prover and verifier start with equal ones, and go the same way.
+///
+/// [`BoundTranscript`](super::BoundTranscript) ties one to the columns before a proof.
 pub trait Transcript<F> {
     /// Takes in elements under a name.
     fn observe(&mut self, label: &str, elements: &[F]);
 
     /// An element that follows from all that was taken in.
     fn challenge(&mut self, label: &str) -> F;
+
+    /// Saves the state, and returns what restores it. A proof starts again from there if a device computed a wrong message.
+    ///
+    /// The default is `None`: the transcript cannot go back, and such a proof is an error.
+    fn checkpoint(&self) -> Option<Restore<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 impl<F, T: Transcript<F> + ?Sized> Transcript<F> for &mut T {
@@ -24,7 +39,7 @@ impl<F, T: Transcript<F> + ?Sized> Transcript<F> for &mut T {
 }
 
 /// A transcript by SHA-256. Each message is hashed with the state before it: a kind, the label and the elements, with the
-/// lengths of both ahead of them; elements are encoded as [`SumcheckField::write`] does it.
+/// lengths of both ahead of them; elements are encoded as [`SumcheckField::write`] does it. `docs/sumcheck.md` has it byte by byte.
 ///
 /// ```
 /// use proofwarp::field::ghash::Ghash;
@@ -67,7 +82,7 @@ impl HashTranscript {
 
 impl<F: SumcheckField> Transcript<F> for HashTranscript {
     fn observe(&mut self, label: &str, elements: &[F]) {
-        let mut bytes = Vec::with_capacity(elements.len() * F::BYTES);
+        let mut bytes = Vec::new();
         for element in elements {
             element.write(&mut bytes);
         }
@@ -81,5 +96,10 @@ impl<F: SumcheckField> Transcript<F> for HashTranscript {
         bytes[..32].copy_from_slice(&self.state);
         bytes[32..].copy_from_slice(&more);
         F::from_uniform(&bytes)
+    }
+
+    fn checkpoint(&self) -> Option<Restore<Self>> {
+        let saved = self.clone();
+        Some(Box::new(move |transcript| *transcript = saved))
     }
 }

@@ -7,6 +7,7 @@ mod common;
 
 mod copies;
 mod memory;
+mod soundness;
 mod streams;
 #[cfg(feature = "opencl")]
 mod text_kernels;

@@ -111,3 +111,26 @@ fn a_stream_waits_for_a_mark_on_another() {
         }
     }
 }
+
+/// Memory that another stream's queue still writes to is not used before it has done so.
+#[test]
+fn memory_of_another_stream_is_waited_for() {
+    const LARGE: usize = 64 * MIB;
+    for driver in drivers() {
+        // No room but for what the first stream has.
+        let device = Device::new(driver, Some((2 * LARGE + MIB) as u64));
+        let (mut first, mut second) = (device.stream().unwrap(), device.stream().unwrap());
+        let [one, other] = [(); 2].map(|()| first.allocate(LARGE).unwrap());
+        let source = first.allocate(MIB / 2).unwrap();
+        first.upload(&source, &pattern(MIB / 2)).unwrap();
+        let memory = first.allocate(MIB / 2).unwrap();
+        first.wait(None).unwrap();
+        (0..10).for_each(|_| first.copy((&one, 0), (&other, 0), LARGE).unwrap());
+        first.copy((&memory, 0), (&source, 0), MIB / 2).unwrap();
+        drop(memory);
+        let again = second.allocate(MIB / 2).unwrap();
+        second.upload(&again, &vec![7; MIB / 2]).unwrap();
+        first.wait(None).unwrap();
+        assert!(downloaded(&mut second, &again).iter().all(|byte| *byte == 7), "written by the stream before");
+    }
+}

@@ -369,9 +369,10 @@ unsafe impl Driver for Faulty {
         self.inner.has_parts()
     }
 
-    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         self.check(Call::Allocation, "a part of an allocation")?;
-        let part = self.inner.memory_part(memory, offset, bytes)?;
+        // SAFETY: passed on from the caller.
+        let part = unsafe { self.inner.memory_part(memory, offset, bytes)? };
         self.faults.state().parts.insert(part, (memory, bytes));
         Ok(part)
     }

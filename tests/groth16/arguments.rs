@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bellperson::groth16::Parameters;
-use blstrs::{Bls12, Scalar};
+use blstrs::{Bls12, G1Affine, Scalar};
 use ff::Field;
 use proofwarp::groth16::{self, Densities, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
+use proofwarp::msm::{EncodedPoints, Expected, Points};
 use proofwarp::{Accelerator, BackendKind, Error};
 use proofwarp_bellperson::{Assignment, Prover, parameters};
 
@@ -103,5 +104,52 @@ fn assignments_of_another_circuit() {
         refused(assignment, "auxiliary values of witness 0: expected 11, got 10");
         refused(Assignment::default(), "constraints of circuit 0: expected 14, got 0");
         Prover::<Bls12>::new(&accelerator, batch(1, 6, Kind::Plain).0[0], &&key).expect_err("too few points");
+    }
+}
+
+/// Points of which there are said to be more than memory has.
+#[derive(Debug, Clone, Copy)]
+struct Endless;
+
+impl EncodedPoints<G1Affine> for Endless {
+    fn count(&self) -> usize {
+        usize::MAX
+    }
+
+    fn expected(&self) -> Expected {
+        Expected::default()
+    }
+
+    fn read(&self, _: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        Err(Error::Aborted)
+    }
+
+    fn decode(&self) -> Result<Vec<G1Affine>, Error> {
+        Err(Error::Aborted)
+    }
+
+    fn name(&self, number: usize) -> String {
+        number.to_string()
+    }
+}
+
+#[test]
+fn keys_of_any_length() {
+    let key = setup(5, Kind::Plain);
+    for accelerator in accelerators_and_cpu() {
+        let (prover, inputs, aux) = prover(&accelerator, &key);
+        let good = prover.key().parameters().clone();
+        let endless = || Points::encoded(Endless).expect("of a curve that devices decode");
+        let error = ProvingKeyOnDevice::on_host(&accelerator, groth16::Parameters { h: endless(), ..good.clone() });
+        invalid(error, "length of h");
+        let error = ProvingKeyOnDevice::on_host(&accelerator, groth16::Parameters { b_g1: endless(), ..good.clone() });
+        invalid(error, "length of b_g2");
+        let long = groth16::Parameters { l: endless(), a: endless(), ..good };
+        assert_eq!(long.bytes(), u64::MAX);
+        let long = ProvingKeyOnDevice::on_host(&accelerator, long).expect("lengths of l and a are the circuit's");
+        assert!(accelerator.devices().is_empty() || !long.goes_up_with_first_proof(&accelerator).expect("memory"));
+        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let one = [Scalar::ONE];
+        invalid(prove(&long, prover.circuit(), &[witness], &one, &one, None), "bases of l");
     }
 }

@@ -124,7 +124,7 @@ pub fn bytes(proofs: &[Proof<Bls12>]) -> Vec<u8> {
 pub fn prover(accelerator: &Accelerator, key: &Parameters<Bls12>) -> (Prover<Bls12>, Vec<Scalar>, Vec<Scalar>) {
     let circuit = Chain { links: 5, secret: Scalar::from(2), kind: Kind::Plain };
     let (prover, assignment) = Prover::<Bls12>::new(accelerator, circuit, &key).expect("prover");
-    (prover, assignment.inputs, assignment.aux)
+    (prover, assignment.inputs.clone(), assignment.aux.clone())
 }
 
 /// The engine's error behind one of bellperson's.

@@ -9,6 +9,7 @@ mod random_parameters;
 mod random_r1cs;
 
 mod arguments;
+mod blinding;
 mod circuits;
 mod devices;
 mod equality;

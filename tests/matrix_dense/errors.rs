@@ -35,6 +35,24 @@ fn shapes_that_do_not_fit() {
     }
 }
 
+/// Factors without entries, whose product no memory has room for.
+#[test]
+fn products_of_any_size() {
+    for accelerator in accelerators_and_cpu() {
+        let (tall, wide) = (upload::<Fr>(&accelerator, &[], 1 << 30, 0), upload::<Fr>(&accelerator, &[], 0, 1 << 30));
+        let message =
+            format!("entries of the product: expected at most {}, got 1073741824 x 1073741824", usize::MAX / 64);
+        refused(tall.multiply(&wide, &Options::default(), None), &message);
+        refused(tall.explain(&wide, &Options::default()), &message);
+        let narrower = wide.block(0..0, 0..1 << 20).expect("inside");
+        let error = tall.multiply(&narrower, &Options::default(), None).map(|_| ()).expect_err("2^55 bytes");
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+        let two = [(&tall, &narrower), (&tall, &narrower)];
+        let error = Dense::multiply_batch(&two, &Options::default(), None).map(|_| ()).expect_err("2^56 bytes");
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+    }
+}
+
 #[test]
 fn memory_that_overlaps() {
     for accelerator in accelerators_and_cpu() {

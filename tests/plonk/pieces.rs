@@ -35,9 +35,19 @@ fn parts<F: NttField>(log_n: u32, log_factor: u32, zeta: F, pieces: &[Vec<F>]) -
 
 fn gives_pieces<F: NttField>() {
     let zeta = random::<F>(1, 9)[0];
-    for (log_n, log_factor, q) in
-        [(1, 0, 1), (1, 1, 2), (3, 2, 3), (2, 2, 4), (5, 3, 5), (6, 3, 8), (4, 4, 9), (2, 4, 16)]
-    {
+    for (log_n, log_factor, q) in [
+        (1, 0, 1),
+        (1, 1, 2),
+        (3, 2, 3),
+        (2, 2, 4),
+        (5, 3, 5),
+        (6, 3, 8),
+        (4, 4, 9),
+        (2, 4, 16),
+        (2, 5, 17),
+        (3, 6, 40),
+        (1, 8, 256),
+    ] {
         let n = 1usize << log_n;
         let pieces: Vec<Vec<F>> = (0..q).map(|k| column(n, k as u64)).collect();
         let parts = parts(log_n, log_factor, zeta, &pieces);
@@ -108,7 +118,8 @@ fn refuses() {
     let zeta = F::from(5);
     refused(Cosets::new(20, 9, zeta, 1), "at most the two-adicity 28", "29");
     refused(Cosets::new(4, 1, zeta, 3), "1 to 2", "3");
-    refused(Cosets::new(4, 6, zeta, 17), "1 to 16", "17");
+    refused(Cosets::new(4, 5, zeta, 33), "1 to 32", "33");
+    refused(Cosets::new(4, 9, zeta, 257), "1 to 256", "257");
     refused(Cosets::new(4, 1, zeta, 0), "1 to 2", "0");
     refused(Cosets::new(4, 1, F::one(), 1), "outside", "another");
     refused(Cosets::new(4, 1, F::zero(), 1), "nonzero", "another");

@@ -5,13 +5,13 @@ use p3_challenger::{CanObserve, DuplexChallenger, FieldChallenger};
 use proofwarp::field::DeviceVector;
 use proofwarp::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 use proofwarp::sumcheck::{
-    Batch, Challenger, Claim, Columns, HashTranscript, Options, Proof, Prover, SumcheckField, Term, Transcript, prove,
-    prove_with, verify,
+    Batch, BoundTranscript, Challenger, Claim, Columns, HashTranscript, Options, Proof, Prover, SumcheckField, Term,
+    Transcript, prove, prove_with, verify,
 };
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices, rng};
-use crate::tools::{Case, Lying, page_locked, transcript};
+use crate::tools::{Case, Lying, page_locked, transcript, unbound};
 
 const TAILS: [Option<u32>; 3] = [Some(0), Some(3), None];
 
@@ -73,7 +73,7 @@ where
     }
 
     fn proves(&self, accelerator: &Accelerator, columns: Columns<'_, F>, options: &Options) {
-        let proved = prove_with(accelerator, &self.case.claim, columns, &mut transcript(), options, None);
+        let proved = prove_with(accelerator, &self.case.claim, columns, unbound(&mut transcript()), options, None);
         let (proof, report) = proved.unwrap_or_else(|error| panic!("{error}: {:?}", self.case.claim));
         assert!(report.fallbacks.is_empty(), "{report}");
         assert!(proof.to_bytes() == self.expected.to_bytes(), "{accelerator:?} {options:?} {:?}", self.case.claim);
@@ -107,10 +107,10 @@ fn batches<F: SumcheckField<Base: PrimeField>>() {
     let batch = Batch::new(vec![below.case.claim.clone(), above.claim.clone()]);
     let proved = |accelerator: &Accelerator, first: Columns<'_, F>| {
         let columns = vec![first, Columns::host(&above.slices())];
-        batch.prove(accelerator, columns, &mut transcript(), None).expect("a proof")
+        batch.prove(accelerator, columns, unbound(&mut transcript()), None).expect("a proof")
     };
     let expected = proved(&cpu(), Columns::host(&below.case.slices()));
-    batch.verify(&expected, &mut transcript()).expect("valid");
+    batch.verify(&expected, unbound(&mut transcript())).expect("valid");
     for accelerator in accelerators_and_cpu() {
         assert!(proved(&accelerator, Columns::host_base(&below.slices())) == expected);
     }
@@ -185,29 +185,39 @@ challenged!(
 /// Proofs with Plonky3's challengers verify, and challenges are what its own calls give.
 fn challengers<F: Challenged<Base: PrimeField>>()
 where
-    Challenger<F::Challenger>: Transcript<F>,
+    for<'c> Challenger<'c, F::Challenger>: Transcript<F>,
 {
     let below = Below::<F>::new(Claim::product(5, &[0, 1, 2]), 3, 9);
     let claim = &below.case.claim;
     for accelerator in accelerators_and_cpu() {
-        let mut prover = Challenger(F::challenger());
+        let (mut proving, mut verifying) = (F::challenger(), F::challenger());
+        let mut prover = Challenger(&mut proving);
         let columns = Columns::host_base(&below.slices());
-        let (proof, _) = prove(&accelerator, claim, columns, &mut prover, None).expect("a proof");
-        let mut verifier = Challenger(F::challenger());
-        let (point, finals) = verify(claim, &proof, &mut verifier).expect("valid");
-        assert!(verify(claim, &proof, &mut transcript()).is_err(), "another transcript");
+        let bound = BoundTranscript::to_commitment(&mut prover, b"root").expect("bytes");
+        let (proof, _) = prove(&accelerator, claim, columns, bound, None).expect("a proof");
+        let mut verifier = Challenger(&mut verifying);
+        let bound = BoundTranscript::to_commitment(&mut verifier, b"root").expect("bytes");
+        let (point, finals) = verify(claim, &proof, bound).expect("valid");
+        assert!(verify(claim, &proof, unbound(&mut transcript())).is_err(), "another transcript");
         let next: F = verifier.challenge("next");
         assert_eq!(next, prover.challenge("next"), "both have seen the same");
-        // The claim as it is taken in: variables, terms, whether there is eq; columns, coefficient; the sum.
         let mut theirs = F::challenger();
-        let numbers = [5, 1, 0, 0, 1, 2, 1].map(F::from_number);
+        // Frames of a tag, a count and elements: the commitment of four bytes; variables, degree, terms, columns, whether there is
+        // eq; coefficient and columns; eq's point, which is none; the sum.
+        let root = [1, 3, 4, u64::from_le_bytes(*b"roo\0\0\0\0\0"), u64::from(b't')];
+        let shape = [[4, 5, 5, 3, 1, 3, 0], [5, 4, 1, 0, 1, 2, 6]].concat();
+        let numbers = [&root[..], &shape, &[0, 7, 1]].concat();
+        let numbers: Vec<F> = numbers.into_iter().map(F::from_number).collect();
         let mut seen = [&numbers[..], &[claim.claimed()]].concat();
         for (message, coordinate) in proof.messages.iter().zip(&point) {
+            seen.extend([8, 3].map(F::from_number));
             seen.extend(message.coefficients());
             assert_eq!(F::by_hand(&mut theirs, &seen), *coordinate);
             seen.clear();
         }
-        assert_eq!(F::by_hand(&mut theirs, &finals), next);
+        seen.extend([9, 3].map(F::from_number));
+        seen.extend(finals);
+        assert_eq!(F::by_hand(&mut theirs, &seen), next);
     }
 }
 
@@ -230,13 +240,14 @@ fn fields_that_extend_none() {
     let (claim, column) = (Claim::<F>::product(1, &[0]), [F::one(); 2]);
     for accelerator in accelerators_and_cpu() {
         let columns = Columns::host_base(&[&column]);
-        let error = prove(&accelerator, &claim, columns, &mut HashTranscript::new(b"none"), None).expect_err("none");
+        let error =
+            prove(&accelerator, &claim, columns, unbound(&mut HashTranscript::new(b"none")), None).expect_err("none");
         let expected = "sumcheck: columns: expected over the field itself, which extends none, got over one below";
         assert_eq!(error.to_string(), expected);
         let claim = Claim::<Goldilocks2>::product(2, &[0]);
         let column = [Goldilocks::ONE; 3];
         let columns = Columns::host_base(&[&column]);
-        let error = prove(&accelerator, &claim, columns, &mut transcript(), None).expect_err("another length");
+        let error = prove(&accelerator, &claim, columns, unbound(&mut transcript()), None).expect_err("another length");
         assert_eq!(error.to_string(), "sumcheck: length of column 0: expected 4, got 3");
     }
 }
@@ -259,7 +270,7 @@ fn numbers_from_the_modulus_on() {
         let slices: Vec<&[Goldilocks]> = columns.iter().map(Vec::as_slice).collect();
         let above: Vec<&[Goldilocks2]> = loose.iter().map(Vec::as_slice).collect();
         for columns in [Columns::host_base(&slices), Columns::host(&above)] {
-            let proved = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &options, None);
+            let proved = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &options, None);
             assert_eq!(proved.expect("a proof").0, expected);
         }
     }

@@ -6,7 +6,7 @@ use proofwarp::sumcheck::{Columns, Options, SumcheckField, prove, prove_with};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone};
-use crate::tools::{Case, EVERYWHERE, Lying, transcript};
+use crate::tools::{Case, EVERYWHERE, Lying, transcript, unbound};
 
 const ON_DEVICE: Options = Options { path: None, tail: Some(2), rounds_a_pass: None };
 
@@ -23,7 +23,8 @@ fn an_abort_in_each_round() {
         for questions in 0..1000 {
             let hook = abort_after(questions);
             let columns = Columns::host(&case.slices());
-            let result = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &ON_DEVICE, Some(&hook));
+            let result =
+                prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, Some(&hook));
             match result {
                 Ok((proof, _)) => {
                     assert_eq!(proof, expected);
@@ -49,7 +50,7 @@ fn a_failure_at_each_launch() {
             for launches in 0..100 {
                 device.fail_after(launches);
                 let columns = Columns::host(&case.slices());
-                let proved = prove_with(&forced, &case.claim, columns, &mut transcript(), &ON_DEVICE, None);
+                let proved = prove_with(&forced, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
                 let error = match proved {
                     Ok((proof, _)) => {
                         assert_eq!(proof, expected, "{launches} launches are all");
@@ -61,7 +62,7 @@ fn a_failure_at_each_launch() {
                 failed += 1;
                 device.fail_after(launches);
                 let columns = Columns::host(&case.slices());
-                let proved = prove_with(&free, &case.claim, columns, &mut transcript(), &ON_DEVICE, None);
+                let proved = prove_with(&free, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
                 let (proof, report) = proved.expect("the host takes over");
                 assert_eq!(proof, expected, "after {launches} launches");
                 assert_eq!(report.backend, BackendKind::Cpu);
@@ -79,14 +80,20 @@ fn a_failure_leaves_kept_columns() {
     for accelerator in alone(None) {
         let vector = case.upload(&accelerator);
         accelerator.devices()[0].fail_after(3);
-        let result =
-            prove_with(&accelerator, &case.claim, Columns::device(&vector), &mut transcript(), &ON_DEVICE, None);
+        let result = prove_with(
+            &accelerator,
+            &case.claim,
+            Columns::device(&vector),
+            unbound(&mut transcript()),
+            &ON_DEVICE,
+            None,
+        );
         assert!(result.expect_err("made to fail").to_string().contains("failure injected"));
         let mut after = vec![Ghash(0); vector.len()];
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         vector.download(&mut stream, &mut after).expect("download");
         assert!(after == case.columns.concat());
-        let proved = prove(&accelerator, &case.claim, Columns::device(&vector), &mut transcript(), None);
+        let proved = prove(&accelerator, &case.claim, Columns::device(&vector), unbound(&mut transcript()), None);
         assert_eq!(proved.expect("again").0, case.prove(&cpu(), Lying::Host, &ON_DEVICE));
     }
 }
@@ -98,7 +105,7 @@ fn too_little_memory() {
     for limit in (1..30).map(|pages| pages * 4096) {
         for accelerator in alone(Some(limit)) {
             let columns = Columns::host(&case.slices());
-            let result = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &ON_DEVICE, None);
+            let result = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
             match result {
                 Ok((proof, _)) => assert_eq!(proof, case.prove(&cpu(), Lying::Host, &ON_DEVICE)),
                 Err(error) => assert!(matches!(error, Error::OutOfMemory { .. }), "{error}"),

@@ -6,7 +6,7 @@ use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, Sumcheck
 use proofwarp::{Abort, Accelerator, BackendKind};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
-use crate::tools::{Case, EVERYWHERE, Lying, page_locked, transcript};
+use crate::tools::{Case, EVERYWHERE, Lying, page_locked, transcript, unbound};
 
 /// All rounds on the device, or as it is by default.
 const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: None };
@@ -24,7 +24,7 @@ fn checked<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
     let proof = case.prove(&cpu, Lying::Host, &Options::default());
     case.check(&proof);
     let bytes = proof.to_bytes();
-    assert_eq!(Proof::from_bytes(&case.claim, case.columns.len(), &bytes).expect("its bytes"), proof);
+    assert_eq!(Proof::from_bytes(&case.claim, &bytes).expect("its bytes"), proof);
     proof
 }
 
@@ -109,7 +109,8 @@ fn pinned<F: SumcheckField>() {
         let columns = || Columns::pinned(&vectors.iter().collect::<Vec<_>>());
         for (accelerator, abort) in accelerators_and_cpu().iter().flat_map(|there| [(there, None), (there, GO_ON)]) {
             let (proof, report) =
-                prove_with(accelerator, &case.claim, columns(), &mut transcript(), &ON_DEVICE, abort).expect("a proof");
+                prove_with(accelerator, &case.claim, columns(), unbound(&mut transcript()), &ON_DEVICE, abort)
+                    .expect("a proof");
             assert!(report.fallbacks.is_empty(), "{report}");
             assert!(proof.to_bytes() == expected, "{accelerator:?}, memory of {owner:?}");
         }

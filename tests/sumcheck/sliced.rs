@@ -12,7 +12,7 @@ use proofwarp::{Accelerator, Error};
 use rand::RngCore;
 
 use crate::common::{abort_after, accelerators_with_devices, alone, rng};
-use crate::tools::{Case, EVERYWHERE, Lying, transcript};
+use crate::tools::{Case, EVERYWHERE, Lying, transcript, unbound};
 
 const SLICED: Options = Options { path: Some(Path::Bitsliced), tail: None, rounds_a_pass: None };
 
@@ -68,7 +68,7 @@ fn columns_that_are_sliced() {
             let paths = [None, Some(Path::Portable), Some(Path::Bitsliced)];
             for path in paths.into_iter().filter(|path| case.is_product() || *path != Some(Path::Bitsliced)) {
                 let (options, columns) = (Options { path, ..Options::default() }, Columns::device_sliced(&vector));
-                let proved = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &options, None);
+                let proved = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &options, None);
                 assert!(proved.expect("a proof").0 == expected, "{accelerator:?} {path:?} {:?}", case.claim);
             }
             let mut after = vec![Tower::default(); words.len()];
@@ -167,13 +167,14 @@ fn other_claims_are_refused() {
         let case: Case<Tower> = case;
         for accelerator in accelerators_with_devices() {
             let columns = Columns::host(&case.slices());
-            let error = prove_with(&accelerator, &case.claim, columns, &mut transcript(), &SLICED, None);
+            let error = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &SLICED, None);
             assert_eq!(error.expect_err("another path").to_string(), expected);
         }
     }
     let case = Case::<blstrs::Scalar>::product(3, 2, 6);
     let columns = Columns::host(&case.slices());
-    let error = prove_with(&cpu(), &case.claim, columns, &mut transcript(), &SLICED, None).expect_err("a prime field");
+    let error =
+        prove_with(&cpu(), &case.claim, columns, unbound(&mut transcript()), &SLICED, None).expect_err("a prime field");
     assert_eq!(error.to_string(), "sumcheck: path: expected portable for a prime field, got bitsliced");
 }
 
@@ -186,7 +187,7 @@ fn an_abort_in_each_round() {
         for questions in 0..1000 {
             let hook = abort_after(questions);
             let columns = Columns::host(&case.slices());
-            match prove_with(&accelerator, &case.claim, columns, &mut transcript(), &SLICED, Some(&hook)) {
+            match prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &SLICED, Some(&hook)) {
                 Ok((proof, _)) => {
                     assert_eq!(proof, expected);
                     break;
@@ -204,7 +205,7 @@ fn failures_and_too_little_memory() {
     let case = Case::<Tower>::product(12, 3, 10);
     let expected = case.prove(&cpu(), Lying::Host, &SLICED);
     let prove = |accelerator: &Accelerator| {
-        prove_with(accelerator, &case.claim, Columns::host(&case.slices()), &mut transcript(), &SLICED, None)
+        prove_with(accelerator, &case.claim, Columns::host(&case.slices()), unbound(&mut transcript()), &SLICED, None)
     };
     for accelerator in alone(None) {
         for launches in 0..4 {

@@ -2,12 +2,20 @@
 
 use proofwarp::Accelerator;
 use proofwarp::field::{DeviceVector, Element, HostVector};
-use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Proof, SumcheckField, Term, prove_with, verify};
+use proofwarp::sumcheck::{
+    BoundTranscript, Claim, Columns, HashTranscript, Options, Proof, Restore, SumcheckField, Term, Transcript,
+    prove_with, verify,
+};
 
 use crate::common::rng;
 
 pub fn transcript() -> HashTranscript {
     HashTranscript::new(b"tests")
+}
+
+/// For tests of what does not depend on who chose the columns.
+pub fn unbound<F: SumcheckField, T: Transcript<F>>(transcript: &mut T) -> BoundTranscript<'_, F, T> {
+    BoundTranscript::insecure_without_commitment(transcript)
 }
 
 /// A claim with its columns.
@@ -31,7 +39,7 @@ impl<F: SumcheckField> Case<F> {
     /// The claim with the sum that its columns have.
     pub fn new(claim: Claim<F>, columns: Vec<Vec<F>>) -> Self {
         let sum = Naive::new(&claim, &columns).total();
-        Self { claim: claim.sum(sum), columns }
+        Self { claim: claim.with_columns(columns.len()).sum(sum), columns }
     }
 
     /// On random columns, some elements of which are 0 and 1.
@@ -73,7 +81,8 @@ impl<F: SumcheckField> Case<F> {
 
     /// Whether the columns are one product's.
     pub fn is_product(&self) -> bool {
-        self.claim.eq().is_none() && self.claim.columns() == self.columns.len()
+        let [term] = self.claim.terms() else { return false };
+        self.claim.eq().is_none() && term.columns.len() == self.columns.len()
     }
 
     pub fn slices(&self) -> Vec<&[F]> {
@@ -96,7 +105,7 @@ impl<F: SumcheckField> Case<F> {
             (Some(_), _) => Columns::consumed(self.upload(accelerator)),
             (None, _) => Columns::host(&self.slices()),
         };
-        let proved = prove_with(accelerator, &self.claim, columns, &mut transcript, options, None);
+        let proved = prove_with(accelerator, &self.claim, columns, unbound(&mut transcript), options, None);
         let (proof, report) = proved.unwrap_or_else(|error| panic!("{error}: {:?}", self.claim));
         assert!(report.fallbacks.is_empty(), "{report}");
         if let Some(vector) = vector.filter(|_| lying == Lying::Kept) {
@@ -110,7 +119,7 @@ impl<F: SumcheckField> Case<F> {
 
     /// That a proof has the messages of the definition, and the finals.
     pub fn check(&self, proof: &Proof<F>) {
-        let (point, finals) = verify(&self.claim, proof, &mut transcript()).expect("a valid proof");
+        let (point, finals) = verify(&self.claim, proof, unbound(&mut transcript())).expect("a valid proof");
         let mut naive = Naive::new(&self.claim, &self.columns);
         let mut claimed = self.claim.claimed();
         for (message, challenge) in proof.messages.iter().zip(&point) {
@@ -172,5 +181,38 @@ impl<F: SumcheckField> Naive<F> {
             let (low, high) = column.split_at(column.len() / 2);
             *column = low.iter().zip(high).map(|(low, high)| *low * (F::ONE - r) + *high * r).collect();
         }
+    }
+}
+
+/// A transcript that keeps what it took in and gave.
+#[derive(Debug, Clone)]
+pub struct Recorder<F> {
+    inner: HashTranscript,
+    pub observed: Vec<(String, Vec<F>)>,
+    pub challenges: Vec<F>,
+    /// Whether it can go back.
+    pub goes_back: bool,
+}
+
+impl<F> Recorder<F> {
+    pub fn new(protocol: &[u8], goes_back: bool) -> Self {
+        Self { inner: HashTranscript::new(protocol), observed: Vec::new(), challenges: Vec::new(), goes_back }
+    }
+}
+
+impl<F: SumcheckField> Transcript<F> for Recorder<F> {
+    fn observe(&mut self, label: &str, elements: &[F]) {
+        self.inner.observe(label, elements);
+        self.observed.push((label.to_owned(), elements.to_vec()));
+    }
+
+    fn challenge(&mut self, label: &str) -> F {
+        self.challenges.push(self.inner.challenge(label));
+        self.challenges[self.challenges.len() - 1]
+    }
+
+    fn checkpoint(&self) -> Option<Restore<Self>> {
+        let saved = self.clone();
+        self.goes_back.then(|| -> Restore<Self> { Box::new(move |transcript| *transcript = saved) })
     }
 }

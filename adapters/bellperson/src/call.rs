@@ -15,6 +15,7 @@ use proofwarp::settings::Settings;
 use proofwarp::waiting::elsewhere;
 use proofwarp::{Accelerator, Error};
 
+use crate::cleared::Cleared;
 use crate::evaluations::{Evaluated, evaluated};
 use crate::held::Held;
 use crate::identity::Identity;
@@ -119,9 +120,9 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         let alike = |number: &usize| circuits[*number].record.has_variables_of(&circuits[0].record);
         let (alike, others): (Vec<_>, Vec<_>) = (0..circuits.len()).partition(alike);
         let prove = |prover: &Prover<E>, turn: &mut Turn, numbers: &[usize]| {
-            let of = |all: &[E::Fr]| numbers.iter().map(|number| all[*number]).collect::<Vec<_>>();
+            let of = |all: &[E::Fr]| Cleared(numbers.iter().map(|number| all[*number]).collect());
             let witnesses: Vec<_> = numbers.iter().map(|number| circuits[*number].witness()).collect();
-            let made = prover.prove_in_turn(turn, &witnesses, &of(self.r), &of(self.s));
+            let made = prover.prove_in_turn(turn, &witnesses, &of(self.r).0, &of(self.s).0);
             let made = made.map_err(|error| renumbered(error, |at| numbers[at]))?;
             Ok::<_, SynthesisError>(numbers.iter().copied().zip(made).collect::<Vec<_>>())
         };
@@ -141,7 +142,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         circuit: groth16::Circuit<E::Fr>,
     ) -> Result<Prover<E>, SynthesisError> {
         let verifying_key = self.params.get_vk(circuit.inputs())?.clone();
-        let verify = Settings::get().map_err(failed)?.verify;
+        let verify = Settings::get().map_err(failed)?.verify.unwrap_or(false);
         Ok(Prover::from_parts(key, circuit, verifying_key).verify(verify))
     }
 

@@ -1,8 +1,12 @@
 //! Constraint systems that take down what a proof needs of a circuit: its assignment, and with it its constraints'
 //! matrices, or their values, or nothing but their number.
 
+use std::fmt;
+
 use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
-use ff::PrimeField;
+use ff::{Field, PrimeField};
+
+use crate::cleared::clear;
 
 /// What is kept of constraints.
 pub trait Record<F: PrimeField>: Default + Send {
@@ -23,7 +27,7 @@ pub trait Record<F: PrimeField>: Default + Send {
 }
 
 /// The values that variables have so far.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Values<'a, F> {
     /// Of inputs, the first of which is one.
     pub inputs: &'a [F],
@@ -31,15 +35,37 @@ pub struct Values<'a, F> {
     pub aux: &'a [F],
 }
 
-/// A circuit's assignment, and what is kept of its constraints.
-#[derive(Debug, Default)]
-pub struct Capture<F, R> {
+impl<F> fmt::Debug for Values<'_, F> {
+    /// Writes the lengths alone: the values are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Values").field("inputs", &self.inputs.len()).field("aux", &self.aux.len()).finish()
+    }
+}
+
+/// A circuit's assignment, and what is kept of its constraints. The values are cleared when dropped.
+#[derive(Default)]
+pub struct Capture<F: Field, R> {
     /// Values of inputs, the first of which is one.
     pub inputs: Vec<F>,
     /// Values of auxiliary variables.
     pub aux: Vec<F>,
     /// Of the constraints.
     pub record: R,
+}
+
+impl<F: Field, R> fmt::Debug for Capture<F, R> {
+    /// Writes the lengths alone: the values are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Capture");
+        fields.field("inputs", &self.inputs.len()).field("aux", &self.aux.len()).finish_non_exhaustive()
+    }
+}
+
+impl<F: Field, R> Drop for Capture<F, R> {
+    fn drop(&mut self) {
+        clear(&mut self.inputs);
+        clear(&mut self.aux);
+    }
 }
 
 impl<F: PrimeField, R: Record<F>> Capture<F, R> {

@@ -1,5 +1,6 @@
 //! Queries of a mapped file that devices decode, and the host only where it needs them.
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,8 +14,19 @@ use rayon::prelude::*;
 use crate::identity::{Identity, is_same_state};
 
 /// The file behind mapped parameters, mapped a second time for as long as a key lives, if later changes of it can be
-/// told.
-pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
+/// told; or a copy of it, if the settings ask for copies.
+///
+/// # Errors
+/// The file cannot be copied.
+pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
+    if !MappedFile::copies() {
+        return Ok(mapped_again(mapped));
+    }
+    let (handle, path) = (mapped.param_file.try_clone()?, mapped.param_file_path.clone());
+    MappedFile::copied(handle, path, is_same_state).map(|file| Some(Arc::new(file)))
+}
+
+fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
     let identity = Identity::of(mapped)?;
     let handle = mapped.param_file.try_clone().ok()?;
     // SAFETY: who maps parameters promises that the file stays as it is while they are in use; as it may be longer

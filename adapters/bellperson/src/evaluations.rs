@@ -1,5 +1,7 @@
 //! Constraints by their values at an assignment, as bellperson's own prover keeps them.
 
+use std::fmt;
+
 use bellperson::{LinearCombination, SynthesisError};
 use ff::{Field, PrimeField};
 use proofwarp::field::NttField;
@@ -7,18 +9,32 @@ use proofwarp::groth16::{Circuit, Densities, Witness};
 use rayon::prelude::*;
 
 use crate::capture::{Capture, Record, Values};
+use crate::cleared::clear;
 
 /// A circuit's assignment with its constraints' values.
 pub(crate) type Evaluated<F> = Capture<F, Evaluations<F>>;
 
-/// A·z, B·z and C·z for the assignment z, and which variables occur in A and B.
-#[derive(Debug, Default)]
-pub struct Evaluations<F> {
+/// A·z, B·z and C·z for the assignment z, which are cleared when dropped, and which variables occur in A and B.
+#[derive(Default)]
+pub struct Evaluations<F: Field> {
     /// The values.
     pub vectors: [Vec<F>; 3],
     a_aux: Vec<bool>,
     b_inputs: Vec<bool>,
     b_aux: Vec<bool>,
+}
+
+impl<F: Field> fmt::Debug for Evaluations<F> {
+    /// Writes the lengths alone: the values tell the witness.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluations").field("vectors", &self.vectors.each_ref().map(Vec::len)).finish_non_exhaustive()
+    }
+}
+
+impl<F: Field> Drop for Evaluations<F> {
+    fn drop(&mut self) {
+        self.vectors.iter_mut().for_each(|vector| clear(vector));
+    }
 }
 
 impl<F: NttField> Evaluations<F> {

@@ -11,6 +11,7 @@ use proofwarp::groth16::Engine;
 use rand_core::RngCore;
 
 use crate::call::Call;
+use crate::cleared::Cleared;
 
 /// A proof with r and s given.
 ///
@@ -59,7 +60,8 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    prove(circuits, &params, &r, &s, false)
+    let (r, s) = (Cleared(r), Cleared(s));
+    prove(circuits, &params, &r.0, &s.0, false)
 }
 
 /// Proofs of circuits that differ in their assignments only, with r and s drawn.
@@ -127,7 +129,8 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    prove(circuits, &params, &r, &s, true)
+    let (r, s) = (Cleared(r), Cleared(s));
+    prove(circuits, &params, &r.0, &s.0, true)
 }
 
 /// Proofs of circuits that differ in their assignments only, with r and s drawn, before those without priority, which
@@ -162,8 +165,8 @@ where
     P: ParameterSource<E>,
 {
     // All r before all s, as bellperson draws them.
-    let [r, s] = [(); 2].map(|()| circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect::<Vec<_>>());
-    prove(circuits, params, &r, &s, priority)
+    let [r, s] = [(); 2].map(|()| Cleared(circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect()));
+    prove(circuits, params, &r.0, &s.0, priority)
 }
 
 /// Makes proofs as [`Call::prove`] says.

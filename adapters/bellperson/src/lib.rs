@@ -9,6 +9,7 @@
 mod cache;
 mod call;
 pub mod capture;
+mod cleared;
 mod encoded;
 mod evaluations;
 mod ext;

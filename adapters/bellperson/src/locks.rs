@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::LocalKey;
 use std::time::{Duration, Instant};
 
-use proofwarp::Accelerator;
 use proofwarp::backend::Device;
+use proofwarp::{Accelerator, files};
 
 const GPU: &str = "bellman.gpu.lock";
 const PRIORITY: &str = "bellman.priority.lock";
@@ -119,8 +119,9 @@ fn try_lock(file: &File, path: &Path, kind: Kind) -> io::Result<bool> {
 
 /// Opens a lock file, which is made if there is none. One of another user can often be read only, which is enough.
 fn open(path: &Path) -> io::Result<File> {
-    let options = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    options.or_else(|error| File::open(path).map_err(|_| at(path, &error)))
+    // Another user may have put a named pipe there, which is not waited for.
+    let file = files::open(OpenOptions::new().write(true).create(true).truncate(false), path);
+    file.or_else(|error| files::open(OpenOptions::new().read(true), path).map_err(|_| at(path, &error)))
 }
 
 fn at(path: &Path, error: &io::Error) -> io::Error {

@@ -40,7 +40,7 @@ where
 {
     let [a, b_inputs, b_aux] = circuit.query_lengths();
     let h = circuit.constraints().next_power_of_two() - 1;
-    let file = encoded::file(mapped);
+    let file = encoded::file(mapped)?;
     let g1 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g1::<E>);
     let g2 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g2::<E>);
     Ok(Parameters {
@@ -76,6 +76,7 @@ where
     if let Some(query) = query.filter(|_| C::DECODES) {
         return Points::encoded(query).map_err(failed);
     }
+    whole(mapped)?;
     let points = decoded(&mapped.params, ranges.par_iter().cloned(), mapped.checked, read);
     points.map(Points::from).map_err(|(number, error)| {
         let point = point_name(&mapped.param_file_path, name, number, ranges[number].start);
@@ -110,6 +111,16 @@ fn point<C: UncompressedEncoding>(map: &Mmap, range: Range<usize>, checked: bool
     }
 }
 
+/// An error if the file is shorter than its map by now: what is lacking would end the process.
+fn whole<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<()> {
+    let (expected, actual) = (mapped.params.len() as u64, mapped.param_file.metadata()?.len());
+    if actual >= expected {
+        return Ok(());
+    }
+    let path = mapped.param_file_path.display();
+    Err(malformed(format!("{path}: expected {expected} bytes, as when it was mapped, got {actual}")))
+}
+
 fn malformed(what: impl Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_string())
 }
@@ -140,6 +151,7 @@ fn sample<E: MultiMillerLoop, C: UncompressedEncoding>(
     ranges: &[Range<usize>],
     read: Read<C>,
 ) -> Option<Vec<C>> {
+    whole(mapped).ok()?;
     let step = ranges.len().div_ceil(SAMPLES).max(1);
     let points = ranges.iter().step_by(step).map(|range| point(&mapped.params, range.clone(), mapped.checked, read));
     points.collect::<io::Result<_>>().ok()

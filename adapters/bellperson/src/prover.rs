@@ -174,9 +174,10 @@ pub(crate) fn equal_constraints<F: NttField>(
 pub(crate) fn taken_down<F: NttField>(
     circuit: impl Circuit<F>,
 ) -> Result<(groth16::Circuit<F>, Assignment<F>), SynthesisError> {
-    let Capture { inputs, aux, record } = Capture::<_, Matrices<F>>::of(circuit)?;
-    let circuit = record.circuit(inputs.len(), aux.len()).map_err(failed)?;
+    let mut capture = Capture::<_, Matrices<F>>::of(circuit)?;
+    let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len()).map_err(failed)?;
     let record = Count(circuit.constraints());
+    let (inputs, aux) = (std::mem::take(&mut capture.inputs), std::mem::take(&mut capture.aux));
     Ok((circuit, Assignment { inputs, aux, record }))
 }
 

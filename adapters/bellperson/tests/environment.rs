@@ -12,7 +12,7 @@ use bellperson::groth16::Parameters;
 use blstrs::Bls12;
 use common::{Fixture, device, gpu_lock, hold, stock};
 use proofwarp::Accelerator;
-use proofwarp_bellperson::{groth16, key_cache};
+use proofwarp_bellperson::{Prover, groth16, key_cache};
 
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(5, 2, 3)));
 
@@ -112,6 +112,76 @@ fn gpus_per_lock() {
         waits_for(own, with("2"), usual);
     } else {
         eprintln!("left out: a lock for one of several devices");
+    }
+}
+
+/// Another user has put a named pipe where the lock file is to be: it is a lock as well, and nobody waits for its reader.
+#[cfg(unix)]
+#[test]
+fn lock_files_that_are_pipes() {
+    LazyLock::force(&FIXTURE);
+    if !device() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("directory");
+    for lock in [gpu_lock(), common::priority_lock()] {
+        let pipe = directory.path().join(lock.file_name().expect("a file"));
+        assert!(Command::new("mkfifo").arg(pipe).status().expect("mkfifo").success());
+    }
+    let directory = directory.path().to_str().expect("a name in Unicode");
+    let (mut child, begun) = (child(&[("TMPDIR", directory)], &backend()), Instant::now());
+    while child.try_wait().expect("child").is_none() {
+        if begun.elapsed() > Duration::from_secs(120) {
+            child.kill().expect("child");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    ends_well(child);
+}
+
+/// Mapped parameters whose file is shortened: an error, with a key that is new and one that is kept, where the process would end
+/// by a signal; copied ones are as they were.
+#[test]
+fn files_that_shrink() {
+    LazyLock::force(&FIXTURE);
+    for copies in ["0", "1"] {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args(["--exact", "shrinks", "--ignored"])
+            .env("BELLMAN_NO_GPU", "1")
+            .env("PROOFWARP_TEST_CHILD", copies);
+        command.env("PROOFWARP_COPY_PARAMETERS", copies);
+        let status = command.status().expect("child");
+        assert!(status.success(), "{copies}: {status}");
+    }
+}
+
+/// Part of the test above.
+#[test]
+#[ignore = "started by another test"]
+fn shrinks() {
+    let Fixture { key, circuits, r, s, expected } = &*FIXTURE;
+    let copies = std::env::var("PROOFWARP_TEST_CHILD").expect("what the parent expects") == "1";
+    let directory = tempfile::tempdir().expect("directory");
+    for settled in [false, true] {
+        let path = directory.path().join(format!("key {settled}"));
+        key.write(File::create(&path).expect("a file")).expect("written");
+        if settled {
+            std::thread::sleep(Duration::from_millis(3100));
+        }
+        let mapped = Parameters::<Bls12>::build_mapped_parameters(path.clone(), false).expect("mapped");
+        let prove = || groth16::create_proof(circuits[0], &mapped, r[0], s[0]).map_err(|error| error.to_string());
+        let accelerator = Accelerator::with_backend(proofwarp::BackendKind::Cpu).expect("the CPU");
+        let (prover, own) = Prover::<Bls12>::new(&accelerator, circuits[0], &&mapped).expect("prover");
+        let resident = || prover.prove(std::slice::from_ref(&own), &r[..1], &s[..1], None).map(|(proofs, _)| proofs);
+        File::options().write(true).open(&path).and_then(|file| file.set_len(1)).expect("a length");
+        let error = prove().expect_err("bytes are lacking");
+        assert!(error.contains("bytes, as when it was mapped"), "{error}");
+        match resident() {
+            // Points of a file that has not settled are decoded at once.
+            Ok(proofs) => assert!(proofs == expected[..1], "settled: {settled}"),
+            Err(error) => assert!(!copies && settled && error.to_string().contains("as when it was mapped"), "{error}"),
+        }
     }
 }
 

@@ -6,10 +6,11 @@
 //! themselves, so that what they do with rayon needs none of the caller's.
 
 use std::cell::Cell;
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::ThreadPoolBuilder;
-use yastl::Pool;
+
+use crate::threads::Threads;
 
 /// Cores of its own that a thread has whose caller is a worker of rayon's.
 const OWN_CORES: usize = 4;
@@ -23,24 +24,19 @@ thread_local! {
 #[derive(Default)]
 struct Level {
     /// For callers that are no workers of rayon's: its jobs use rayon's global pool.
-    plain: Option<Pool>,
+    plain: Option<Threads>,
     /// For the others.
-    with_cores: Option<Pool>,
+    with_cores: Option<Threads>,
 }
 
 static LEVELS: Mutex<Vec<Level>> = Mutex::new(Vec::new());
 
-/// The pool for jobs of a thread that is none of a pool's, of so many threads if it is new.
-pub(crate) fn first(threads: usize) -> Pool {
-    at(0, false, threads)
-}
-
-/// The pool for jobs of this thread, of so many threads if it is new.
-pub(crate) fn pool(threads: usize) -> Pool {
+/// The pool for jobs of this thread, of up to `threads` threads if it is new.
+pub(crate) fn pool(threads: usize) -> Threads {
     at(ABOVE.get(), rayon::current_thread_index().is_some(), threads)
 }
 
-fn at(level: usize, of_rayon: bool, threads: usize) -> Pool {
+fn at(level: usize, of_rayon: bool, threads: usize) -> Threads {
     let mut levels = LEVELS.lock().unwrap_or_else(PoisonError::into_inner);
     if levels.len() <= level {
         levels.resize_with(level + 1, Level::default);
@@ -49,21 +45,13 @@ fn at(level: usize, of_rayon: bool, threads: usize) -> Pool {
     place.get_or_insert_with(|| new(threads, level + 1, of_rayon)).clone()
 }
 
-fn new(threads: usize, above: usize, of_rayon: bool) -> Pool {
-    let pool = Pool::new(threads);
-    // Each thread takes one of these jobs, since none ends before all have begun.
-    let all = Arc::new(Barrier::new(threads));
-    for _ in 0..threads {
-        let all = all.clone();
-        pool.spawn(move || {
-            ABOVE.set(above);
-            if of_rayon {
-                take_cores(threads.min(OWN_CORES), above);
-            }
-            all.wait();
-        });
-    }
-    pool
+fn new(threads: usize, above: usize, of_rayon: bool) -> Threads {
+    Threads::start(threads, move || {
+        ABOVE.set(above);
+        if of_rayon {
+            take_cores(threads.min(OWN_CORES), above);
+        }
+    })
 }
 
 /// Makes this thread a worker of a pool of rayon's that is its own.

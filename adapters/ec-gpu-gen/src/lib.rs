@@ -36,8 +36,10 @@ pub mod multiexp_cpu;
 mod program;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod rust_gpu_tools;
+mod scope;
 mod source;
 pub mod threadpool;
+mod threads;
 
 pub use error::{EcError, EcResult};
 pub use source::{SourceBuilder, generate};

@@ -1,7 +1,7 @@
 //! Multi-exponentiation on devices: Σ exponentᵢ · baseᵢ.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use ec_gpu::GpuName;
@@ -11,12 +11,11 @@ use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
 use proofwarp::waiting::text_of;
 use proofwarp::{Accelerator, Error};
-use yastl::Scope;
 
 use crate::forced::Watch;
 use crate::known::{self, Msm};
 use crate::rust_gpu_tools::{Device, Program, accelerator_of};
-use crate::threadpool::{Panicked, Worker};
+use crate::threadpool::{Scope, Worker};
 use crate::{EcError, EcResult};
 
 /// Multi-exponentiation on one device.
@@ -121,8 +120,7 @@ where
     /// exponents as those of [`SingleMultiexpKernel::multiexp`].
     ///
     /// Results are only written where a part succeeded, so they should be the identity before. A panic, such as the hook's, goes on
-    /// where the scope ends, if it is one of [`Worker`] or [`crate::threadpool::THREAD_POOL`] that this thread is in; of
-    /// another, `error` has its text.
+    /// where the scope ends, and `error` has its text.
     pub fn parallel_multiexp<'s>(
         &'s mut self,
         scope: &Scope<'s>,
@@ -137,17 +135,14 @@ where
         }
         let chunk = exps.len().div_ceil(self.kernels.len()).max(1);
         let parts = bases.chunks(chunk).zip(exps.chunks(chunk));
-        let panicked = Panicked::here();
         for (((bases, exps), kernel), result) in parts.zip(&self.kernels).zip(results) {
-            let (error, watch, panicked) = (error.clone(), watch.clone(), panicked.clone());
+            let (error, watch) = (error.clone(), watch.clone());
             scope.execute(move || match catch_unwind(AssertUnwindSafe(|| kernel.watched(&watch, bases, exps))) {
                 Ok(Ok(sum)) => *result = sum,
                 Ok(Err(reason)) => fail(&error, reason),
                 Err(panic) => {
                     fail(&error, io::Error::other(format!("a panic: {}", text_of(&*panic))).into());
-                    if let Some(panicked) = panicked {
-                        panicked.keep(panic);
-                    }
+                    resume_unwind(panic);
                 }
             });
         }

@@ -1,104 +1,52 @@
 //! The pool of threads that bellperson shares with this crate.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::env;
-use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use once_cell::sync::Lazy;
-use yastl::Scope;
+use proofwarp::process;
 
-use crate::levels;
+pub use crate::scope::Scope;
+use crate::{levels, scope};
 
 static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
-/// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says.
+/// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says; fewer where the system gives fewer.
 #[allow(clippy::non_std_lazy_statics, reason = "the type is part of the interface")]
-pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool(levels::first(*NUM_THREADS)));
+pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool(()));
 
-/// A [`yastl::Pool`] whose [`Pool::scoped`] may be called by a job of it, or by a worker of rayon's: then the jobs run on
-/// further threads, so that the caller does not wait for itself.
-pub struct Pool(yastl::Pool);
-
-impl Deref for Pool {
-    type Target = yastl::Pool;
-
-    fn deref(&self) -> &yastl::Pool {
-        &self.0
-    }
-}
+/// A pool whose [`Pool::scoped`] may be called by a job of it, or by a worker of rayon's: then the jobs run on further threads,
+/// so that the caller does not wait for itself.
+pub struct Pool(());
 
 impl Pool {
     /// Runs `f` with a scope, and waits for the scope's jobs.
     ///
     /// # Panics
-    /// `f` or a job panicked. The panic of a job that computes on devices, such as that of the caller's hook, goes on as it is.
+    /// `f` or a job panicked: the panic goes on, and the pool's threads live. Or the process was forked after its parent's
+    /// first use of the pool, whose threads it has not.
     pub fn scoped<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {
-        let panicked = Panicked::default();
-        let result = {
-            let _here = Here::enter(panicked.clone());
-            levels::pool(*NUM_THREADS).scoped(f)
-        };
-        panicked.resume();
-        result
-    }
-
-    /// Starts a job and returns at once.
-    pub fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) {
-        levels::pool(*NUM_THREADS).spawn(job);
-    }
-}
-
-/// A panic of a job that computes on devices, such as that of the caller's hook, for the caller who waits for the job: were it to unwind there, it would end the
-/// pool's thread, and its text were lost.
-#[derive(Clone, Default)]
-pub(crate) struct Panicked(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
-
-impl Panicked {
-    /// That of the scope that this thread is in, if it is in one.
-    #[cfg(any(feature = "cuda", feature = "opencl"))]
-    pub fn here() -> Option<Self> {
-        HERE.with_borrow(|scopes| scopes.last().cloned())
-    }
-
-    /// Keeps the first.
-    #[cfg(any(feature = "cuda", feature = "opencl"))]
-    pub fn keep(&self, panic: Box<dyn Any + Send>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
-    }
-
-    fn resume(self) {
-        let panic = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(panic) = panic {
-            resume_unwind(panic);
+        if let Err(forked) = process::check() {
+            panic!("{forked}");
         }
+        scope::run(levels::pool(*NUM_THREADS), f)
     }
-}
 
-thread_local! {
-    /// The scopes that this thread is in, the innermost last.
-    static HERE: RefCell<Vec<Panicked>> = const { RefCell::new(Vec::new()) };
-}
-
-/// While it lives, this thread is in a scope.
-struct Here;
-
-impl Here {
-    fn enter(panicked: Panicked) -> Self {
-        HERE.with_borrow_mut(|scopes| scopes.push(panicked));
-        Self
-    }
-}
-
-impl Drop for Here {
-    fn drop(&mut self) {
-        HERE.with_borrow_mut(Vec::pop);
+    /// Starts a job and returns at once. A panic of the job goes to the log.
+    ///
+    /// # Panics
+    /// The process was forked, as in [`Self::scoped`].
+    pub fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) {
+        if let Err(forked) = process::check() {
+            panic!("{forked}");
+        }
+        levels::pool(*NUM_THREADS).execute(Box::new(job));
     }
 }
 
@@ -129,13 +77,19 @@ impl Worker {
 
     /// Starts a function on the pool and returns at once. It may start others, and wait for them.
     ///
-    /// A panic of the function does not harm the pool: it goes on in [`Waiter::wait`].
+    /// A panic of the function does not harm the pool: it goes on in [`Waiter::wait`]. So does the reason why there is no pool in a
+    /// process that was forked.
     pub fn compute<F, R>(&self, f: F) -> Waiter<R>
     where
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
         let (sender, waiter) = Waiter::pair();
+        if let Err(forked) = process::check() {
+            // The channel has room for one value and its receiver is held here, so this cannot fail.
+            let _ = sender.send(Err(Box::new(forked.to_string())));
+            return waiter;
+        }
         THREAD_POOL.spawn(move || {
             // An error only says that nobody waits any more.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(f)));
@@ -203,6 +157,25 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    /// Each of the pool's threads has had to do with a job that panicked, twice over.
+    #[test]
+    fn panics_go_on_and_threads_live() {
+        let panics = in_time(|| {
+            let round = |number| {
+                let work = || {
+                    Worker::new().scoped(|scope| scope.execute(move || assert!(number == usize::MAX, "job {number}")));
+                };
+                let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
+                proofwarp::waiting::text_of(&*panic).to_owned()
+            };
+            THREAD_POOL.spawn(|| panic!("to the log"));
+            let panics: Vec<_> = (0..=2 * *NUM_THREADS).map(round).collect();
+            Worker::new().scope(9, |scope, chunk| scope.execute(move || assert!(chunk > 0)));
+            panics
+        });
+        assert!(panics.iter().enumerate().all(|(number, panic)| *panic == format!("job {number}")), "{panics:?}");
+    }
 
     /// A hang is a failure.
     fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {

@@ -1,17 +1,55 @@
 //! halo2-axiom's constraint systems as plain data.
 
-use ff::Field;
+use ff::{Field, PrimeField};
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
-use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem, Expression, Gate, ProvingKey};
+use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem, Error, Expression, Gate, ProvingKey};
 use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial as Stock};
 use proofwarp::expression::Expression as Plain;
-use proofwarp::plonk::{Circuit, Key, Layout, Lookup, Name, Polynomial, View};
+use proofwarp::plonk::steps::pieces::MAX_COSETS;
+use proofwarp::plonk::{Circuit, Key, Layout, Lookup, Name, Polynomial, SamePoint, View};
 
 /// Runs a circuit's configuration.
 pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
     let mut system = ConstraintSystem::default();
     let config = C::configure_with_params(&mut system, circuit.params());
     (system, config)
+}
+
+/// The degree, if proofs can have it.
+///
+/// # Errors
+/// `BoundsFailure`: it is below 3, or the quotient has more pieces than proofs can have, or than there are roots of unity for.
+pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
+    let roots = 1_usize.checked_shl(Fr::S.saturating_sub(k)).unwrap_or(0);
+    let most = MAX_COSETS.min(roots).saturating_add(1);
+    if (3..=most).contains(&degree) && k <= Fr::S {
+        return Ok(degree as u32);
+    }
+    log::error!("halo2: the circuit's degree is {degree}: expected 3 to {most} for k = {k}");
+    Err(Error::BoundsFailure)
+}
+
+/// Warns of queries that keep a circuit from being proved with 2^k rows. Its keys can be made.
+pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
+    let advice = system.advice_queries().iter().map(|(column, at)| (Name::Advice(column.index()), at.0));
+    let fixed = system.fixed_queries().iter().map(|(column, at)| (Name::Fixed(column.index()), at.0));
+    if let Some(same) = SamePoint::of(advice.chain(fixed), 1 << k) {
+        log::warn!("halo2: no proof can be made with this key: {}", text(&same, k));
+    }
+}
+
+/// That a proof can have the circuit's queries.
+///
+/// # Errors
+/// `ConstraintSystemFailure`, halo2-axiom's error in this case: a column is queried twice at one point. The log names it.
+pub fn check_points(circuit: &Circuit<Fr>) -> Result<(), Error> {
+    let Some(same) = circuit.same_point() else { return Ok(()) };
+    log::error!("halo2: no proof can be made: {}", text(&same, circuit.log_n));
+    Err(Error::ConstraintSystemFailure)
+}
+
+fn text(SamePoint { column, rotations: [first, second] }: &SamePoint, k: u32) -> String {
+    format!("{column:?} is queried at rotations {first} and {second}, which are equal modulo 2^{k} rows")
 }
 
 /// The constraint system of a key.

@@ -9,11 +9,15 @@ pub fn outer(error: proofwarp::Error) -> Error {
     Error::Transcript(io::Error::other(error))
 }
 
-/// That an SRS has as many rows as a key.
+/// That an SRS has as many rows as a key, and as many bases.
 ///
 /// # Errors
 /// It has fewer, or more.
-pub fn check_rows(setup: u32, key: u32) -> Result<(), Error> {
+pub fn check_rows((setup, bases): (u32, usize), key: u32) -> Result<(), Error> {
+    if 1_usize.checked_shl(setup) != Some(bases) {
+        log::error!("the setup is for k = {setup}, but has {bases} bases");
+        return Err(Error::BoundsFailure);
+    }
     if setup == key {
         return Ok(());
     }

@@ -46,7 +46,8 @@ impl<K: PartialEq, V> Kept<K, V> {
         drop(gone);
     }
 
-    fn get(&self, key: &K) -> Option<Arc<V>> {
+    /// The value of a key, if it is kept.
+    pub fn get(&self, key: &K) -> Option<Arc<V>> {
         self.change(|entries| {
             let at = entries.iter().position(|(kept, _)| kept == key)?;
             let entry = entries.remove(at);
@@ -56,7 +57,8 @@ impl<K: PartialEq, V> Kept<K, V> {
         })
     }
 
-    fn keep(&self, key: K, value: Arc<V>) {
+    /// Keeps a value, in place of the oldest of its kind.
+    pub fn keep(&self, key: K, value: Arc<V>) {
         let gone: Vec<_> = self.change(|entries| {
             let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
             // The oldest of its kind, and the one whose place it takes.

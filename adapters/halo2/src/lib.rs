@@ -76,6 +76,8 @@
 //! ```
 
 mod arena;
+mod check;
+mod consistent;
 mod constraints;
 mod error;
 mod kept;
@@ -86,9 +88,12 @@ mod opening;
 mod options;
 mod prover;
 mod random;
+mod record;
 mod setup;
 mod synthesis;
+mod task;
 mod turn;
+mod witness;
 mod workers;
 
 pub use halo2_axiom;

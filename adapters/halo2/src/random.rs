@@ -1,4 +1,7 @@
-//! Many random elements from the caller's source.
+//! Randomness of a proof: a seed of the caller's source, from which everything follows.
+
+use std::hash::{BuildHasher, RandomState};
+use std::hint::black_box;
 
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::Fr;
@@ -24,4 +27,37 @@ fn seed(rng: &mut impl RngCore) -> [u8; 32] {
     let mut seed = [0; 32];
     rng.fill_bytes(&mut seed);
     seed
+}
+
+/// 256 bits of a caller's source, cleared when dropped. Everything random in a proof follows from it, so that the proof can
+/// be made again to see whether a device made it right.
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// Draws the seed of a proof.
+    pub fn new(rng: &mut impl RngCore) -> Self {
+        Self(seed(rng))
+    }
+
+    /// Returns the source of a proof's random elements, from their start on.
+    pub fn source(&self) -> ChaCha20Rng {
+        ChaCha20Rng::from_seed(self.0)
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        black_box(&self.0);
+    }
+}
+
+/// Returns a source that is another one in each call, of no secret: for checks of what may be wrong by accident.
+pub fn unpredictable() -> ChaCha20Rng {
+    let words = RandomState::new();
+    let mut seed = [0; 32];
+    for (number, word) in seed.chunks_exact_mut(8).enumerate() {
+        word.copy_from_slice(&words.hash_one(number).to_le_bytes());
+    }
+    ChaCha20Rng::from_seed(seed)
 }

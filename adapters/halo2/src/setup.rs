@@ -16,6 +16,7 @@ use proofwarp::plonk::{Engine, KeyOnDevice, Lowered, Memory, Plan, Srs};
 use rayon::prelude::*;
 
 use crate::arena::clear_arenas;
+use crate::consistent::is_consistent;
 use crate::constraints;
 use crate::error::outer;
 use crate::kept::Kept;
@@ -37,8 +38,9 @@ static CIRCUITS: Kept<CircuitIdentity, Lowered<Fr>> = Kept::new(16, |_, _| true)
 
 /// What tells setups from each other.
 ///
-/// Bases are s^i·G, so that the first two settle s, and with the size all others; halo2-axiom makes Lagrange bases of the
-/// same. The rest is beyond need: it tells some files apart that are no setups.
+/// Bases that are kept have been checked ([`is_consistent`]): they are s^i·G and the Lagrange bases of the same, so that the
+/// first two and s·G2 settle all of them. A setup with the same first two and another base somewhere is a damaged one, which
+/// gets the right bases.
 #[derive(PartialEq)]
 struct SetupIdentity {
     place: Place,
@@ -125,11 +127,13 @@ pub fn key(
     memory: &Memory,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
     let identity = || KeyIdentity::of(pk, place(accelerator));
+    // Where the host works, or the device does not say what it has free.
+    let Some(room) = room(engine, memory).map_err(outer)? else { return Ok(None) };
     let upload = || {
-        if !has_room(engine, memory)? {
+        if !room {
             // The device's other keys make room.
             KEYS.clear_like(&identity());
-            if !has_room(engine, memory)? {
+            if self::room(engine, memory)? != Some(true) {
                 log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
                 return Ok(None);
             }
@@ -139,14 +143,22 @@ pub fn key(
     KEYS.find(identity(), upload).map_err(outer)
 }
 
-fn has_room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<bool> {
-    Ok(engine.free_memory()?.is_some_and(|free| memory.has_room_for_key(free)))
+/// Whether a device has room for a key; `None` if it does not say, or if there is none.
+fn room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<Option<bool>> {
+    Ok(engine.free_memory()?.map(|free| memory.has_room_for_key(free)))
 }
 
 /// A key's constraint system, lowered unless it is kept from an earlier call.
+///
+/// # Errors
+/// As [`constraints::check_points`] and [`Lowered::new`].
 pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<Lowered<Fr>>, Error> {
-    let made = || Lowered::new(constraints::circuit(pk), Plan::ALL).map(Some);
-    CIRCUITS.find(CircuitIdentity::of(pk), made).map_err(outer)?.ok_or(Error::Synthesis)
+    let made = || {
+        let circuit = constraints::circuit(pk);
+        constraints::check_points(&circuit)?;
+        Lowered::new(circuit, Plan::ALL).map(Some).map_err(outer)
+    };
+    CIRCUITS.find(CircuitIdentity::of(pk), made)?.ok_or(Error::Synthesis)
 }
 
 /// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
@@ -158,10 +170,22 @@ pub fn clear_setups() {
     SETUPS.clear();
 }
 
+/// A setup's bases on the accelerator's device. They are kept if they are what they have to be, as a check of random sums
+/// says: a damaged setup is used as it is, but never in place of another one.
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
-    let new = || Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(outer);
-    let srs = SETUPS.find(SetupIdentity::of(params, place(accelerator)), || new().map(Some))?;
-    srs.ok_or(Error::Synthesis)
+    let identity = SetupIdentity::of(params, place(accelerator));
+    if let Some(kept) = SETUPS.get(&identity) {
+        return Ok(kept);
+    }
+    let new = Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(outer)?;
+    let srs = Arc::new(new);
+    let engine = Engine::new(accelerator, params.k(), srs.clone()).map_err(outer)?;
+    if is_consistent(&engine, params)? {
+        SETUPS.keep(identity, srs.clone());
+    } else {
+        log::warn!("halo2: the setup is damaged: its bases are not powers of its secret, or not both sets are");
+    }
+    Ok(srs)
 }
 
 /// The Lagrange bases, which the setup shows in its file's bytes alone: a number of 4 bytes, n bases, n Lagrange bases.

@@ -1,5 +1,6 @@
 //! A circuit's synthesis, which fills the columns of its witness phase by phase.
 
+use std::hint::black_box;
 use std::marker::PhantomData;
 
 use ff::Field;
@@ -8,29 +9,57 @@ use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{Circuit, Witnesses};
-use rand_core::RngCore;
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
 
 use crate::arena::Arena;
 use crate::error::outer;
+use crate::record::{Entry, Record};
 
-/// What a proof is written with.
-pub struct Pen<'t, E, R, T> {
+/// What a proof is written with. It notes what it writes and squeezes.
+pub struct Pen<'t, E, T> {
     pub transcript: &'t mut T,
-    pub rng: R,
+    pub rng: ChaCha20Rng,
+    record: Record,
     encoding: PhantomData<E>,
 }
 
-impl<'t, E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>> Pen<'t, E, R, T> {
-    pub fn new(transcript: &'t mut T, rng: R) -> Self {
-        Self { transcript, rng, encoding: PhantomData }
+impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Pen<'t, E, T> {
+    pub fn new(transcript: &'t mut T, rng: ChaCha20Rng) -> Self {
+        Self { transcript, rng, record: Record::default(), encoding: PhantomData }
     }
 
     pub fn write(&mut self, points: &[G1Affine]) -> Result<(), Error> {
-        points.iter().try_for_each(|point| Ok(self.transcript.write_point(*point)?))
+        points.iter().try_for_each(|point| {
+            self.record.note(Entry::Point(*point));
+            Ok(self.transcript.write_point(*point)?)
+        })
+    }
+
+    pub fn write_scalars(&mut self, scalars: &[Fr]) -> Result<(), Error> {
+        scalars.iter().try_for_each(|scalar| {
+            self.record.note(Entry::Scalar(*scalar));
+            Ok(self.transcript.write_scalar(*scalar)?)
+        })
     }
 
     pub fn squeeze(&mut self) -> Fr {
-        *self.transcript.squeeze_challenge_scalar::<()>()
+        let challenge = *self.transcript.squeeze_challenge_scalar::<()>();
+        self.record.note(Entry::Challenge(challenge));
+        challenge
+    }
+
+    /// What was written and squeezed.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+}
+
+impl<E, T> Drop for Pen<'_, E, T> {
+    /// The source's state tells all blinding.
+    fn drop(&mut self) {
+        self.rng = ChaCha20Rng::from_seed([0; 32]);
+        black_box(&self.rng);
     }
 }
 
@@ -44,21 +73,21 @@ pub struct Phases<'p, 'a> {
 
 impl Phases<'_, '_> {
     /// Commits to a circuit's columns, which are by their numbers.
-    pub fn commit<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>(
+    pub fn commit<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         number: usize,
         columns: Vec<(usize, &mut Vec<Fr>)>,
-        pen: &mut Pen<'_, E, R, T>,
+        pen: &mut Pen<'_, E, T>,
     ) -> Result<(), Error> {
         let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
         pen.write(&points)
     }
 
     /// Squeezes the challenges that follow a phase.
-    pub fn squeeze<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>(
+    pub fn squeeze<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         phase: u8,
-        pen: &mut Pen<'_, E, R, T>,
+        pen: &mut Pen<'_, E, T>,
     ) -> Result<(), Error> {
         for number in self.circuit.challenges_after(phase) {
             let value = pen.squeeze();
@@ -70,9 +99,9 @@ impl Phases<'_, '_> {
 }
 
 /// One run of a circuit's synthesis.
-pub struct Synthesis<'s, 'p, 'a, 't, E, R, T> {
+pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
     pub phases: &'s mut Phases<'p, 'a>,
-    pub pen: &'s mut Pen<'t, E, R, T>,
+    pub pen: &'s mut Pen<'t, E, T>,
     pub arena: &'s mut Arena,
     pub instance: &'s [&'s [Fr]],
     /// The phase whose columns are being assigned.
@@ -80,11 +109,13 @@ pub struct Synthesis<'s, 'p, 'a, 't, E, R, T> {
     /// Whether the circuit says where its phases end. It may where the proof has no other: of several, all have to end a
     /// phase before the next one starts.
     pub alone: bool,
+    /// Whether a row was assigned that hides its column: what it was assigned is not proved.
+    pub hidden: bool,
     /// What went wrong where the interface has no error.
     pub failed: Option<Error>,
 }
 
-impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, R, T> {
+impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
     /// Commits to the columns of the phase that ends, and squeezes what follows it.
     pub fn end_phase(&mut self) -> Result<(), Error> {
         let columns = self.arena.values(&self.phases.circuit.advice_of(self.phase));
@@ -102,10 +133,18 @@ impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>
         self.failed.get_or_insert(error);
     }
 
-    /// Puts a value into its cell.
+    /// Puts a value into its cell. Rows that hide their column take one too, and get random values later.
     fn assign(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
-        if row >= self.phases.circuit.usable() {
+        if row >= self.phases.circuit.rows() {
             return Err(self.too_few_rows());
+        }
+        let usable = self.phases.circuit.usable();
+        if row >= usable && !self.hidden {
+            self.hidden = true;
+            log::warn!(
+                "halo2: row {row} of advice column {} is assigned, but rows from {usable} on get random values",
+                column.index()
+            );
         }
         let cell = self.arena.cell(column.index(), row).ok_or(Error::BoundsFailure)?;
         *cell = value;
@@ -113,8 +152,8 @@ impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>>
     }
 }
 
-impl<E: EncodedChallenge<G1Affine>, R: RngCore, T: TranscriptWrite<G1Affine, E>> Assignment<Fr>
-    for Synthesis<'_, '_, '_, '_, E, R, T>
+impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<Fr>
+    for Synthesis<'_, '_, '_, '_, E, T>
 {
     fn enter_region<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
 

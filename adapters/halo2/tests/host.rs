@@ -24,7 +24,9 @@ fn the_host_takes_no_share() {
     let on_host = Arc::new(AtomicUsize::new(0));
     let counts = on_host.clone();
     proofwarp::report::observe(move |report| {
-        counts.fetch_add(usize::from(report.backend == BackendKind::Cpu), Ordering::Relaxed);
+        // The final check is the host's always.
+        let is_work = report.backend == BackendKind::Cpu && !report.operation.starts_with("halo2 ");
+        counts.fetch_add(usize::from(is_work), Ordering::Relaxed);
     });
     let failures = fail_the_second(&expected, &options, &devices[1]);
     assert!(failures > 2, "{failures} failures");

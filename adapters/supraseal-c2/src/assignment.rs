@@ -113,6 +113,10 @@ fn slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Err
     if len == 0 {
         return Ok(&[]);
     }
+    let most = isize::MAX.unsigned_abs() / size_of::<T>().max(1);
+    if len > most {
+        return Err(Error::invalid(what, format!("at most {most} elements"), len));
+    }
     if data.is_null() || !data.is_aligned() {
         return Err(Error::invalid(what, format!("an aligned pointer to {len} elements"), format!("{data:p}")));
     }

@@ -19,10 +19,10 @@ const CHECKED: Expected = Expected { in_subgroup: true, not_infinity: true };
 /// Those of the queries have to be on their curves, which decoding checks in any case.
 const ON_CURVE: Expected = Expected { in_subgroup: false, not_infinity: true };
 
-/// Maps a file and reads the verifying key. As long as the parameters are in use the file has to stay as it is, or be
-/// deleted: what is needed of it later is an error if it was written to.
-pub fn read(path: &Path) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
-    let mut reader = Reader::open(path)?;
+/// Maps a file, or copies it if the settings ask for that, and reads the verifying key. As long as the parameters are in use a
+/// mapped file has to stay as it is, or be deleted: what is needed of it later is an error if it was written to.
+pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
+    let mut reader = Reader::new(path, file)?;
     let [alpha_g1, beta_g1] = [reader.point("alpha_g1")?, reader.point("beta_g1")?];
     let [beta_g2, gamma_g2] = [reader.point("beta_g2")?, reader.point("gamma_g2")?];
     let (delta_g1, delta_g2) = (reader.point("delta_g1")?, reader.point("delta_g2")?);
@@ -43,9 +43,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn open(path: &'a Path) -> Result<Self, Error> {
+    fn new(path: &'a Path, file: File) -> Result<Self, Error> {
         let io = |reason| Error::Io { path: path.to_owned(), reason: Arc::new(reason) };
-        let file = File::open(path).map_err(io)?;
         // SAFETY: who gives the file's path promises that it stays as it is, and every use looks for changes; a proof by
         // points that were changed meanwhile would not verify.
         let file = unsafe { MappedFile::new(file, path.to_owned(), is_same_state) }.map_err(io)?;

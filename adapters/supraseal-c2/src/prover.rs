@@ -1,5 +1,6 @@
 //! Proofs by a circuit's parameters, with a way around what fails.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -39,8 +40,8 @@ struct Batch<'a> {
 
 impl Prover {
     /// Reads parameters. The first device decodes the queries' points; the host does only once it needs them.
-    pub fn read(place: Place, path: &Path) -> Result<Self, Error> {
-        let (verifying_key, parameters) = file::read(path)?;
+    pub fn read(place: Place, path: &Path, file: File) -> Result<Self, Error> {
+        let (verifying_key, parameters) = file::read(path, file)?;
         let Place { accelerator, asked_for_cpu } = place;
         let key = ProvingKeyOnDevice::new(&accelerator, parameters).map_err(|reason| Error::of_file(path, reason))?;
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })

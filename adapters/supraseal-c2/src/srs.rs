@@ -1,10 +1,11 @@
 //! Parameters of a circuit, read once.
 
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
+use proofwarp::files::{FileState, open_regular};
 use proofwarp::waiting::elsewhere;
 
 use crate::error::Error;
@@ -18,7 +19,8 @@ const CACHED: usize = 4;
 ///
 /// The file that they are of stays mapped: other devices than the first, and the CPU where it has to take over, read their
 /// points only once they need them. It may be deleted or replaced, but not be written to as long as there are parameters of
-/// it; what needs points then fails.
+/// it; what needs points then fails, and a file that shrinks while its points are being read ends the process by `SIGBUS`.
+/// With `PROOFWARP_COPY_PARAMETERS=1` the file is copied to memory instead.
 #[derive(Clone, Default)]
 pub struct SRS(Option<Arc<Loaded>>);
 
@@ -27,10 +29,18 @@ struct Loaded {
     prover: Prover,
 }
 
-/// What is kept, the least recently used first, with the files' lengths and times.
-static CACHE: Mutex<Vec<(Version, SRS)>> = Mutex::new(Vec::new());
+/// What is kept, the least recently used first, with the files' states.
+static CACHE: Mutex<Cache> = Mutex::new(Vec::new());
 
-type Version = (PathBuf, u64, Option<SystemTime>);
+type Cache = Vec<(Version, SRS)>;
+
+/// A file and the state in which it was read.
+#[derive(Debug)]
+struct Version {
+    path: PathBuf,
+    /// `None` if later changes might leave no trace: such parameters are read again.
+    state: Option<FileState>,
+}
 
 impl SRS {
     /// Reads a file that bellperson's `Parameters::write` made, and uploads its points to the first device.
@@ -44,30 +54,19 @@ impl SRS {
     /// The file cannot be read or is not one of parameters, or a forced backend is not there, failed, or is one of devices
     /// while `BELLMAN_NO_GPU` asks for the CPU.
     pub fn try_new(srs_path: PathBuf, cache: bool) -> Result<Self, Error> {
+        let io = |reason| Error::Io { path: srs_path.clone(), reason: Arc::new(reason) };
+        // The file that is read is the one whose state is compared, whatever comes in its place.
+        let file = open_regular(&srs_path).map_err(io)?;
         if !cache {
-            return Self::read(&srs_path);
+            return Self::read(&srs_path, file);
         }
+        let version = Version::of(&srs_path, &file).map_err(io)?;
         // By no worker of a pool: it may take up another call meanwhile.
-        elsewhere(|| Self::kept(&srs_path))
-    }
-
-    fn kept(srs_path: &Path) -> Result<Self, Error> {
-        let version = version(srs_path)?;
-        // Held while reading: who asks for the same file waits for it.
-        let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = entries.iter().position(|(other, _)| *other == version);
-        let entry = match found {
-            Some(place) => entries.remove(place),
-            None => (version, Self::read(srs_path)?),
-        };
-        let srs = entry.1.clone();
-        // An older file of that name is of no use any more.
-        entries.retain(|((path, ..), _)| *path != entry.0.0);
-        if entries.len() == CACHED {
-            entries.remove(0);
-        }
-        entries.push(entry);
-        Ok(srs)
+        elsewhere(|| {
+            // Held while reading: who asks for the same file waits for it.
+            let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+            find(&mut entries, version, || Self::read(&srs_path, file))
+        })
     }
 
     /// Forgets what [`Self::try_new`] keeps of this file; whoever has the parameters keeps them.
@@ -82,8 +81,8 @@ impl SRS {
         loaded.map(|it| &it.prover).ok_or_else(|| Error::invalid("SRS", "parameters from a file", "an empty default"))
     }
 
-    fn read(path: &Path) -> Result<Self, Error> {
-        let prover = Prover::read(Place::of_process()?, path)?;
+    fn read(path: &Path, file: File) -> Result<Self, Error> {
+        let prover = Prover::read(Place::of_process()?, path, file)?;
         Ok(Self(Some(Arc::new(Loaded { path: path.to_owned(), prover }))))
     }
 }
@@ -94,9 +93,70 @@ impl fmt::Debug for SRS {
     }
 }
 
-/// What tells one state of a file from another.
-fn version(path: &Path) -> Result<Version, Error> {
-    let io = |reason| Error::Io { path: path.to_owned(), reason: Arc::new(reason) };
-    let data = std::fs::metadata(path).map_err(io)?;
-    Ok((path.to_owned(), data.len(), data.modified().ok()))
+impl Version {
+    fn of(path: &Path, file: &File) -> std::io::Result<Self> {
+        let state = FileState::of(&file.metadata()?).filter(FileState::is_settled);
+        Ok(Self { path: path.to_owned(), state })
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.state.is_some() && (&self.path, &self.state) == (&other.path, &other.state)
+    }
+}
+
+/// The parameters of a file in this state: those that are kept, or else what `read` gives.
+fn find(entries: &mut Cache, version: Version, read: impl FnOnce() -> Result<SRS, Error>) -> Result<SRS, Error> {
+    let entry = match entries.iter().position(|(kept, _)| kept.is(&version)) {
+        Some(place) => entries.remove(place),
+        None => (version, read()?),
+    };
+    let srs = entry.1.clone();
+    // An older file of that name is of no use any more.
+    entries.retain(|(kept, _)| kept.path != entry.0.path);
+    if entries.len() == CACHED {
+        entries.remove(0);
+    }
+    entries.push(entry);
+    Ok(srs)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A file is found again once it has settled, but neither another of its path, length and time, nor other contents.
+    #[test]
+    fn files_are_told_from_those_that_replace_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [path, other] = ["parameters", "other"].map(|name| folder.path().join(name));
+        let [first, second] = [&path, &other].map(|path| {
+            std::fs::write(path, "parameters").expect("a file");
+            File::options().write(true).open(path).expect("a file")
+        });
+        let time = first.metadata().and_then(|data| data.modified()).expect("a time");
+        second.set_modified(time).expect("a time");
+        let mut entries = Vec::new();
+        let mut is_read = || {
+            let file = open_regular(&path).expect("a file");
+            let (version, mut read) = (Version::of(&path, &file).expect("a version"), false);
+            let reader = || {
+                read = true;
+                Ok(SRS::default())
+            };
+            find(&mut entries, version, reader).expect("parameters");
+            read
+        };
+        assert_eq!([(); 2].map(|()| is_read()), [true; 2], "a change might leave no trace yet");
+        std::thread::sleep(Duration::from_millis(3100));
+        assert_eq!([(); 3].map(|()| is_read()), [true, false, false]);
+        std::fs::rename(&other, &path).expect("in its place");
+        assert_eq!(std::fs::metadata(&path).and_then(|data| data.modified()).expect("a time"), time);
+        assert!(is_read(), "another file");
+        std::thread::sleep(Duration::from_millis(3100));
+        assert_eq!([(); 2].map(|()| is_read()), [true, false]);
+        std::fs::write(&path, "PARAMETERS").and_then(|()| second.set_modified(time)).expect("other contents");
+        assert!(is_read(), "other contents");
+    }
 }

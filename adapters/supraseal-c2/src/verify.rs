@@ -1,10 +1,10 @@
 //! What a verifier would say.
 
-use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Prepared, Scalar};
+use blstrs::{Bls12, G1Affine, G2Affine, G2Prepared, Scalar};
 use ff::Field;
-use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 use pairing::{MillerLoopResult, MultiMillerLoop};
+use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::{Proof, Witness};
 use rayon::prelude::*;
 
@@ -26,8 +26,8 @@ impl VerifyingKey {
     /// are in their groups.
     pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
         equal("number of inputs", self.ic.len(), inputs.len())?;
-        let ic: Vec<G1Projective> = self.ic.iter().map(PrimeCurveAffine::to_curve).collect();
-        let public = G1Projective::multi_exp(&ic, inputs).to_affine();
+        let numbers: Vec<[u8; 32]> = inputs.iter().map(Scalar::to_bytes_le).collect();
+        let public = G1Affine::msm_cpu(&self.ic, &numbers).to_affine();
         let g2 = [proof.b, self.beta_g2, self.gamma_g2, self.delta_g2].map(G2Prepared::from);
         let g1 = [proof.a, -self.alpha_g1, -public, -proof.c];
         let pairs = [(&g1[0], &g2[0]), (&g1[1], &g2[1]), (&g1[2], &g2[2]), (&g1[3], &g2[3])];

@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::measure::{STOCK, Session};
+use crate::output::say;
 
 const OPERATION: &str = "groth16 bls12_381, synthesis to proof";
 
@@ -56,7 +57,7 @@ fn one_size(session: &mut Session, log: u32) -> Result<()> {
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(log));
     // Two inputs have a constraint each beside these.
     let circuit = Squares { x: Scalar::random(&mut rng), steps: (1 << log) - 2 };
-    eprintln!("generating parameters for 2^{log} constraints");
+    say(format_args!("generating parameters for 2^{log} constraints"));
     let parameters = generate_random_parameters::<Bls12, _, _>(circuit.clone(), &mut rng)?;
     let [r, s] = [(); 2].map(|()| Scalar::random(&mut rng));
     let ours = ours(session, log, &circuit, &parameters, (r, s))?;

@@ -7,6 +7,7 @@ use proofwarp::{Accelerator, Report};
 
 use super::results::{Comparison, Measurement, Phase};
 use crate::cli::Common;
+use crate::output::say;
 use crate::progress::Progress;
 
 /// A comparison under way.
@@ -40,7 +41,7 @@ impl Session {
             left_out: left_out(&accelerator),
             checked: Vec::new(),
         };
-        comparison.environment.iter().for_each(|(name, value)| eprintln!("{name}: {value}"));
+        comparison.environment.iter().for_each(|(name, value)| say(format_args!("{name}: {value}")));
         let logs = options.log.0.clone();
         Ok(Self { accelerator, logs, repeats: options.repeats, progress: Progress::new(0), comparison })
     }

@@ -8,13 +8,12 @@ mod html;
 mod measure;
 mod msm;
 mod ntt;
+mod outputs;
 mod plot;
 mod print;
 mod results;
 
-use std::path::Path;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
 use crate::cli;
 use measure::Session;
@@ -40,28 +39,14 @@ pub fn halo2(options: &cli::Halo2) -> Result<()> {
 }
 
 fn compare(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) -> Result<()>) -> Result<()> {
-    for path in options.html.iter().chain(&options.json) {
-        check_writable(path)?;
-    }
+    // Before any work, so that none is lost.
+    let [mut json, mut html] = outputs::open(options)?;
     let mut session = Session::new(what, options)?;
     work(&mut session)?;
     let comparison = session.finish();
-    print::print(&comparison);
-    write(options.json.as_deref(), || Ok(serde_json::to_string_pretty(&comparison)?))?;
-    write(options.html.as_deref(), || html::page(&comparison))?;
-    Ok(())
-}
-
-/// An error before any work, if nothing can be written there after it.
-fn check_writable(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    ensure!(folder.is_dir(), "{}: expected a file in a folder that there is", path.display());
-    Ok(())
-}
-
-fn write(path: Option<&Path>, text: impl FnOnce() -> Result<String>) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    std::fs::write(path, text()?).with_context(|| path.display().to_string())?;
-    eprintln!("written: {}", path.display());
-    Ok(())
+    let printed = print::print(&comparison);
+    let numbers = serde_json::to_string_pretty(&comparison).map_err(Into::into);
+    let json = json.as_mut().map_or(Ok(()), |json| json.write(numbers));
+    let html = html.as_mut().map_or(Ok(()), |html| html.write(html::page(&comparison)));
+    outputs::all([printed, json, html])
 }

@@ -1,17 +1,30 @@
 //! A comparison on a terminal.
 
+use std::io::{self, Write};
+
+use anyhow::Result;
+
 use super::results::Comparison;
+use crate::output::{self, Out};
 use crate::table::{self, milliseconds};
 
 /// Prints tables, what was checked, and what was left out.
-pub fn print(comparison: &Comparison) {
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn print(comparison: &Comparison) -> Result<()> {
+    output::print(|out| write(comparison, out))
+}
+
+fn write(comparison: &Comparison, out: &mut Out) -> io::Result<()> {
     for operation in comparison.operations() {
         let (header, rows) = rows(comparison, operation);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        println!("\n{operation}: ms, and how many times as long as the first\n{}", table::new(&header, 1, rows));
+        let table = table::new(&header, 1, rows);
+        writeln!(out, "\n{operation}: ms, and how many times as long as the first\n{table}")?;
     }
-    comparison.checked.iter().for_each(|line| println!("{line}"));
-    comparison.left_out.iter().for_each(|line| println!("left out: {line}"));
+    comparison.checked.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    comparison.left_out.iter().try_for_each(|line| writeln!(out, "left out: {line}"))
 }
 
 /// A row for each implementation, a column for each size.

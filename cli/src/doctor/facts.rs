@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use proofwarp::inspect;
 use proofwarp::settings::table::{Reader, VARIABLES, Variable};
 use proofwarp::settings::{self, Settings};
-use proofwarp::{Accelerator, BackendKind};
+use proofwarp::{Accelerator, BackendKind, files, inspect};
 use serde::Serialize;
 
 /// All of it.
@@ -204,7 +203,7 @@ fn locks(folder: &Path) -> Vec<Lock> {
 
 fn lock(file: PathBuf) -> Lock {
     // Shared, and given back at once: who wants it waits no longer for that than for another who asks.
-    let (is_held, unknown) = match File::open(&file).map(|file| file.try_lock_shared()) {
+    let (is_held, unknown) = match files::open(File::options().read(true), &file).map(|file| file.try_lock_shared()) {
         Ok(Ok(())) => (false, None),
         Ok(Err(TryLockError::WouldBlock)) => (true, None),
         Ok(Err(TryLockError::Error(error))) | Err(error) => (false, Some(error.to_string())),

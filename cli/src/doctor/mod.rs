@@ -10,11 +10,14 @@ mod judge;
 mod print;
 mod selftest;
 
+use std::io::Write;
+
 use anyhow::Result;
 use proofwarp::Accelerator;
 use serde::Serialize;
 
 use crate::cli::Doctor;
+use crate::output;
 use adapters::Adapter;
 use facts::Facts;
 use finding::{Finding, Level};
@@ -36,8 +39,11 @@ pub struct Diagnosis {
 pub fn run(options: &Doctor) -> Result<u8> {
     let diagnosis = diagnose(options);
     match options.json {
-        true => println!("{}", serde_json::to_string_pretty(&diagnosis)?),
-        false => print::print(&diagnosis),
+        true => {
+            let text = serde_json::to_string_pretty(&diagnosis)?;
+            output::print(|out| writeln!(out, "{text}"))?;
+        }
+        false => output::print(|out| print::print(&diagnosis, out))?,
     }
     Ok(diagnosis.exit_code)
 }

@@ -1,47 +1,62 @@
 //! The diagnosis on a terminal.
 
+use std::io::{self, Write};
+
 use super::Diagnosis;
 use super::facts::{Facts, Setting};
 use super::selftest::Tested;
+use crate::output::Out;
 use crate::table::{self, bytes, milliseconds};
 
 /// Prints all of it, the summary last.
-pub fn print(diagnosis: &Diagnosis) {
+///
+/// # Errors
+/// Those of writing.
+pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
     let Diagnosis { version, summary, findings, facts, adapters, self_test, .. } = diagnosis;
-    println!("proofwarp {version}\n");
-    build(facts);
-    devices(facts);
-    println!("\nadapters");
+    writeln!(out, "proofwarp {version}\n")?;
+    build(facts, out)?;
+    devices(facts, out)?;
+    writeln!(out, "\nadapters")?;
     let rows = adapters.iter().map(|one| vec![one.name.to_owned(), one.uses.clone(), one.because.clone()]);
-    println!("{}", table::new(&["adapter", "uses", "because"], 3, rows));
-    settings(&facts.settings);
-    tests(self_test);
+    writeln!(out, "{}", table::new(&["adapter", "uses", "because"], 3, rows))?;
+    settings(&facts.settings, out)?;
+    tests(self_test, out)?;
     if !findings.is_empty() {
-        println!("\nfindings");
+        writeln!(out, "\nfindings")?;
     }
     for finding in findings {
         let level = format!("{:?}", finding.level).to_lowercase();
         let mend = if finding.mend.is_empty() { String::new() } else { format!("\n    {}", finding.mend) };
-        println!("  {level}: {}{mend}", finding.says);
+        writeln!(out, "  {level}: {}{mend}", finding.says)?;
     }
-    println!("\n{summary}");
+    writeln!(out, "\n{summary}")
 }
 
-fn build(facts: &Facts) {
+fn build(facts: &Facts, out: &mut Out) -> io::Result<()> {
     match &facts.cuda.kernels {
-        None => println!("CUDA kernels: built without"),
-        Some(kernels) if !kernels.note.is_empty() => println!("CUDA kernels: none: {}", kernels.note),
+        None => writeln!(out, "CUDA kernels: built without")?,
+        Some(kernels) if !kernels.note.is_empty() => writeln!(out, "CUDA kernels: none: {}", kernels.note)?,
         Some(kernels) => {
             let compiler = version(kernels.compiler);
-            println!("CUDA kernels: {} modules for {:?}, of CUDA {compiler}", kernels.modules, kernels.architectures);
+            writeln!(
+                out,
+                "CUDA kernels: {} modules for {:?}, of CUDA {compiler}",
+                kernels.modules, kernels.architectures
+            )?;
         }
     }
-    println!("CUDA driver: {}", facts.cuda.driver.map_or_else(|| "none".to_owned(), |_| version(facts.cuda.driver)));
+    writeln!(
+        out,
+        "CUDA driver: {}",
+        facts.cuda.driver.map_or_else(|| "none".to_owned(), |_| version(facts.cuda.driver))
+    )?;
     for card in &facts.cuda.cards {
         let served = if card.is_served { "kernels fit" } else { "no kernels for it" };
-        println!("  {}, compute capability {}.{}: {served}", card.name, card.capability.0, card.capability.1);
+        writeln!(out, "  {}, compute capability {}.{}: {served}", card.name, card.capability.0, card.capability.1)?;
     }
-    println!(
+    writeln!(
+        out,
         "OpenCL: {}",
         match (facts.opencl.library, &facts.opencl.unavailable) {
             (None, _) => "built without",
@@ -49,24 +64,24 @@ fn build(facts: &Facts) {
             (_, None) => "devices found; kernels are compiled at first use",
             (_, Some(why)) => why,
         }
-    );
+    )?;
     if let Some(cache) = &facts.cache {
-        println!("OpenCL's compiled programs: {}", cache.folder.display());
+        writeln!(out, "OpenCL's compiled programs: {}", cache.folder.display())?;
     }
     for lock in &facts.locks {
-        println!("lock {}: {}", lock.file.display(), if lock.is_held { "held" } else { "free" });
+        writeln!(out, "lock {}: {}", lock.file.display(), if lock.is_held { "held" } else { "free" })?;
     }
+    Ok(())
 }
 
 fn version(version: Option<(u32, u32)>) -> String {
     version.map_or_else(|| "unknown".to_owned(), |(major, minor)| format!("{major}.{minor}"))
 }
 
-fn devices(facts: &Facts) {
-    println!("\ndevices that operations run on");
+fn devices(facts: &Facts, out: &mut Out) -> io::Result<()> {
+    writeln!(out, "\ndevices that operations run on")?;
     if facts.devices.is_empty() {
-        println!("  the CPU alone");
-        return;
+        return writeln!(out, "  the CPU alone");
     }
     let row = |device: &super::facts::Device| {
         let free = device.free.map_or_else(|| "unknown".to_owned(), bytes);
@@ -74,20 +89,20 @@ fn devices(facts: &Facts) {
         vec![device.name.clone(), device.backend.clone(), units, bytes(device.memory), bytes(device.limit), free]
     };
     let header = ["device", "backend", "compute units", "memory", "usable", "free"];
-    println!("{}", table::new(&header, 2, facts.devices.iter().map(row)));
+    writeln!(out, "{}", table::new(&header, 2, facts.devices.iter().map(row)))
 }
 
-fn settings(settings: &[Setting]) {
-    println!("\nsettings");
+fn settings(settings: &[Setting], out: &mut Out) -> io::Result<()> {
+    writeln!(out, "\nsettings")?;
     let row = |one: &Setting| vec![one.name.to_owned(), one.value.clone(), one.from.to_owned()];
-    println!("{}", table::new(&["variable", "value", "from"], 3, settings.iter().map(row)));
+    writeln!(out, "{}", table::new(&["variable", "value", "from"], 3, settings.iter().map(row)))
 }
 
-fn tests(tested: &[Tested]) {
+fn tests(tested: &[Tested], out: &mut Out) -> io::Result<()> {
     if tested.is_empty() {
-        return;
+        return Ok(());
     }
-    println!("\nself-test: known answers");
+    writeln!(out, "\nself-test: known answers")?;
     let row = |test: &Tested| {
         let expected = test.expected.map_or_else(|| "–".to_owned(), milliseconds);
         let result = test.fault.clone().unwrap_or_else(|| "right".to_owned());
@@ -104,8 +119,8 @@ fn tests(tested: &[Tested]) {
         ]
     };
     let header = ["family", "of", "result", "ran on", "elements", "ms", "expected ms", "elements/s"];
-    println!("{}", table::new(&header, 4, tested.iter().map(row)));
-    println!("expected: one H200, docs/performance.md; – where there is no figure for this card");
+    writeln!(out, "{}", table::new(&header, 4, tested.iter().map(row)))?;
+    writeln!(out, "expected: one H200, docs/performance.md; – where there is no figure for this card")
 }
 
 fn rate(per_second: f64) -> String {

@@ -228,7 +228,7 @@ unsafe impl Driver for CudaDriver {
         let _ = unsafe { cu::cuMemFree_v2(address(memory, 0)) };
     }
 
-    fn memory_part(&self, memory: MemoryHandle, offset: usize, _bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, _bytes: usize) -> Result<MemoryHandle> {
         Ok(MemoryHandle(memory.0 + offset))
     }
 

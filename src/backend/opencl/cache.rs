@@ -6,7 +6,7 @@
 //! alone. Files can be read by whoever may list the folder, and nobody writes over those of another user: beside them
 //! lies one's own, by a name that ends in the user's number.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,7 @@ use directories::ProjectDirs;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
+use crate::files::open_regular;
 use crate::settings::Settings;
 use owner::{distrust, is_of_another, own_name, share};
 
@@ -101,7 +102,7 @@ impl Cache {
 
 /// A file's binary; a file that is there, but cannot be used, is an error that says why.
 fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     // Of the open file, so that it is the one that is read.
     if let Some(reason) = distrust(&file.metadata()?, &fs::metadata(folder)?) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));

@@ -7,6 +7,8 @@ mod cache;
 mod program;
 mod raw;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -188,10 +190,12 @@ impl OpenClDriver {
     }
 }
 
-fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<Owned> {
+/// # Safety
+/// The memory is a live block of the driver's, and the range is inside it.
+unsafe fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<Owned> {
     let (region, flags) = (cl_buffer_region { origin: offset, size: bytes }, memory::CL_MEM_READ_WRITE);
     let (block, kind) = (memory.0 as cl_mem, memory::CL_BUFFER_CREATE_TYPE_REGION);
-    // SAFETY: the block is live and the region inside it; it is read before the call returns.
+    // SAFETY: passed on from the caller; the region is read before the call returns.
     let part = unsafe { memory::create_sub_buffer(block, flags, kind, (&raw const region).cast())? };
     // SAFETY: the part was just made and its reference is ours.
     Ok(unsafe { Owned::new(part, memory::release_mem_object) })
@@ -236,11 +240,15 @@ unsafe impl Driver for OpenClDriver {
         self.target.specialises
     }
 
-    fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         let mut parts = lock(&self.parts);
         let part = match parts.entry(memory).or_default().entry((offset, bytes)) {
             Entry::Occupied(part) => part.into_mut(),
-            Entry::Vacant(part) => part.insert(self.check("clCreateSubBuffer", create_part(memory, offset, bytes))?),
+            Entry::Vacant(part) => {
+                // SAFETY: passed on from the caller.
+                let created = unsafe { create_part(memory, offset, bytes) };
+                part.insert(self.check("clCreateSubBuffer", created)?)
+            }
         };
         Ok(MemoryHandle(part.get() as usize))
     }

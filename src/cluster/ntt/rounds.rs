@@ -100,12 +100,13 @@ impl<'a, F: NttField> Rounds<'a, F> {
             let start = Instant::now();
             let work = self.work(round + 1);
             let (result, time) = std::thread::scope(|scope| {
-                let worker = scope.spawn(|| timed(|| work.run(slice, abort)));
+                let run = || timed(|| work.run(slice, abort));
+                let worker = std::thread::Builder::new().spawn_scoped(scope, run);
                 self.send(round, turned, &mut rows);
                 let lost = |panic: Box<dyn std::any::Any + Send>| {
                     (Err(Error::panicked("cluster ntt", &*panic)), Duration::ZERO)
                 };
-                worker.join().unwrap_or_else(lost)
+                worker.map_or_else(|_| run(), |worker| worker.join().unwrap_or_else(lost))
             });
             next = result;
             self.cluster.note(|ledger| {

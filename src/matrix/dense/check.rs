@@ -7,6 +7,7 @@ use rand_core::RngCore;
 
 use super::entry::{DenseField, Entry, Times};
 use super::matrix::{Dense, expect_equal};
+use super::storage::Cleared;
 use crate::Result;
 
 /// What a check says.
@@ -51,9 +52,9 @@ impl<C: Entry> Dense<C> {
         for _ in 0..rounds {
             let random: Vec<F> = (0..self.columns()).map(|_| F::random(&mut *rng)).collect();
             let r = Dense::vector(self.accelerator(), &random)?;
-            let direct = self.times_vector(&r)?.download()?;
-            let by_factors = a.times_vector(&b.times_vector(&r)?)?.download()?;
-            verdict.wrong_row = direct.iter().zip(&by_factors).position(|(a, b)| a != b);
+            let direct = Cleared(self.times_vector(&r)?.download()?);
+            let by_factors = Cleared(a.times_vector(&b.times_vector(&r)?)?.download()?);
+            verdict.wrong_row = direct.0.iter().zip(&by_factors.0).position(|(a, b)| a != b);
             // 1/p < 2^−(bits of p − 1).
             verdict.error_bits += F::NUM_BITS - 1;
             if verdict.wrong_row.is_some() {

@@ -7,7 +7,7 @@ use super::cpu_lanes;
 use super::cpu_sums::{ShortSum, Sum, add, add_products};
 use super::entry::{DenseField, Entry, Number, Times, limbs};
 use super::storage::Cleared;
-use super::view::View;
+use super::view::{View, entries_that_fit};
 use crate::backend::{Abort, check_abort};
 use crate::field::{NttField, as_bytes_mut};
 use crate::kernels::Family;
@@ -32,6 +32,21 @@ pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Cleared<T> {
     Cleared(packed)
 }
 
+/// Memory for a product of these sizes.
+///
+/// # Errors
+/// The host has too little.
+fn zeros<T: Entry>(sizes: &[usize]) -> Result<Cleared<T>> {
+    let (entries, mut all) = (entries_that_fit::<T>(sizes)?, Vec::new());
+    all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {
+        device: "host".to_owned(),
+        requested: (entries * size_of::<T>()) as u64,
+        available: 0,
+    })?;
+    all.resize(entries, T::default());
+    Ok(Cleared(all))
+}
+
 /// A·B, row after row, of matrices in memory.
 pub(super) fn multiply<A: Times<B>, B: Entry>(
     a: (&[A], View),
@@ -39,9 +54,9 @@ pub(super) fn multiply<A: Times<B>, B: Entry>(
     abort: Abort<'_>,
 ) -> Result<Cleared<A::Product>> {
     let (a_rows, inner, columns) = (a.1.rows, a.1.columns, b.1.columns);
-    let mut c = vec![A::Product::default(); a_rows * columns];
-    if c.is_empty() {
-        return Ok(Cleared(c));
+    let mut c = zeros::<A::Product>(&[a_rows, columns])?;
+    if c.0.is_empty() {
+        return Ok(c);
     }
     let (a, b) = (packed(a.0, &a.1), packed(b.0, &b.1.transposed()));
     // Some columns stay in a core's cache for all rows of its task.
@@ -59,7 +74,7 @@ pub(super) fn multiply<A: Times<B>, B: Entry>(
         }
         Ok(())
     };
-    spread(|| c.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| Cleared(c))
+    spread(|| c.0.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| c)
 }
 
 impl<F: DenseField> Times<F> for F {

@@ -8,7 +8,7 @@ use super::entry::Kind;
 use super::gpu_crt::{Tensor, residues};
 use super::lying::{Lying, in_turn};
 use super::plan::{Lanes, Method, VECTOR_GROUP, tile};
-use super::view::View;
+use super::view::{View, entries_that_fit};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::kernels::Family;
@@ -45,7 +45,8 @@ pub(super) fn multiply(
     for batch in batches(tasks, size, device.info().backend) {
         let task = &tasks[batch.tasks[0]];
         let ([a, b], view) = (task.factors, task.result());
-        let buffer = Arc::new(stream.allocate(batch.tasks.len() * view.len() * size)?.secret());
+        let all = entries_that_fit::<u8>(&[batch.tasks.len(), view.len(), size])?;
+        let buffer = Arc::new(stream.allocate(all)?.secret());
         let c = Lying { buffer: &buffer, view, kind };
         match task.plan.method {
             _ if view.is_empty() => {}

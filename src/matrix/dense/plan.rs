@@ -157,7 +157,9 @@ impl Pieces {
         let [mut rows, mut columns] = [(problem.rows, tile_rows), (problem.columns, tile_columns)]
             .map(|(number, tile)| number.next_multiple_of(tile).max(tile));
         loop {
-            let bytes = products as u64 * (rows * depth + columns * depth + rows * columns) as u64;
+            let pairs = [(rows, depth), (columns, depth), (rows, columns)];
+            let elements = pairs.map(|(a, b)| a as u128 * b as u128).iter().sum::<u128>();
+            let bytes = u64::try_from(products as u128 * elements).unwrap_or(u64::MAX);
             if bytes <= most {
                 return Ok(Self { rows, columns, depth, bytes });
             }

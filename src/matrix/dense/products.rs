@@ -10,7 +10,7 @@ use super::gpu;
 use super::matrix::{Dense, expect_equal};
 use super::plan::{Explanation, Method, Options, Pieces, Plan, Problem};
 use super::storage::{Cleared, Place};
-use super::view::{PLACE, View};
+use super::view::{PLACE, View, entries_that_fit};
 use crate::backend::{Abort, Buffer, Device, Traffic, guarded};
 use crate::kernels::Family;
 use crate::program::Program;
@@ -200,6 +200,7 @@ impl<T: Entry> Dense<T> {
         T: Times<B>,
     {
         expect_equal("rows of the second factor", self.columns(), b.rows())?;
+        entries_that_fit::<T::Product>(&[self.rows(), b.columns()])?;
         let program = Program::of(Family::Gemm, T::Product::FIELD)?;
         let none = || Err("the matrices are on the host".to_owned());
         let problem = Problem {
@@ -269,7 +270,7 @@ macro_rules! to_field {
                     let magnitude = F::from(number.unsigned_abs().into());
                     if *number < 0 { -magnitude } else { magnitude }
                 };
-                let on_host = || Ok(Cleared(self.download()?.iter().map(element).collect()));
+                let on_host = || Ok(Cleared(Cleared(self.download()?).0.iter().map(element).collect()));
                 let call =
                     Call { operation: format!("dense {} to {}", <$type>::NAME, F::FIELD), elements: self.view().len() };
                 let (place, report) = run(self.accelerator(), self.device(), call, made, on_host)?;

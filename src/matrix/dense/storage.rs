@@ -1,5 +1,6 @@
 //! Where a matrix's entries lie.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::entry::{Entry, bytes_of, bytes_of_mut};
@@ -7,8 +8,14 @@ use crate::Result;
 use crate::backend::{Abort, Buffer, Device};
 
 /// Entries in the host's memory, cleared when dropped: they may be secret.
-#[derive(Debug)]
 pub(super) struct Cleared<T: Entry>(pub Vec<T>);
+
+impl<T: Entry> fmt::Debug for Cleared<T> {
+    /// Writes the number of entries alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} entries", self.0.len())
+    }
+}
 
 impl<T: Entry> Drop for Cleared<T> {
     fn drop(&mut self) {

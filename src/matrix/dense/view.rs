@@ -71,14 +71,15 @@ impl View {
         Ok(Self { rows: rows.len(), columns: columns.len(), first, ..self })
     }
 
-    /// The place of an entry.
+    /// The place of an entry; `usize::MAX` where that is no number.
     pub fn at(&self, row: usize, column: usize) -> usize {
-        self.first + row * self.row_step + column * self.column_step
+        let down = row.saturating_mul(self.row_step);
+        self.first.saturating_add(down).saturating_add(column.saturating_mul(self.column_step))
     }
 
-    /// Number of entries.
+    /// Number of entries; `usize::MAX` where that is no number.
     pub fn len(&self) -> usize {
-        self.rows * self.columns
+        self.rows.saturating_mul(self.columns)
     }
 
     /// Whether there are none.
@@ -135,6 +136,19 @@ impl View {
     }
 }
 
+/// The product of numbers, if memory can have as many entries.
+///
+/// # Errors
+/// It cannot.
+pub(super) fn entries_that_fit<T>(numbers: &[usize]) -> Result<usize> {
+    let most = isize::MAX.unsigned_abs() / size_of::<T>().max(1);
+    let entries = numbers.iter().try_fold(1usize, |product, number| product.checked_mul(*number));
+    entries.filter(|entries| *entries <= most).ok_or_else(|| {
+        let actual = numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+        Error::invalid(PLACE, "entries of the product", format!("at most {most}"), actual)
+    })
+}
+
 fn check_range(what: &'static str, range: &Range<usize>, there: usize) -> Result<()> {
     if range.start <= range.end && range.end <= there {
         return Ok(());
@@ -170,5 +184,19 @@ mod tests {
         let far = View::row_major(3, 4).with_row_step(usize::MAX);
         assert!(text(far, 5).contains("fewer entries than memory has"));
         assert!(text(View::row_major(LIMIT + 1, 1), 5).starts_with("dense: rows: expected at most"));
+    }
+
+    /// No arithmetic wraps or panics, whatever a view says.
+    #[test]
+    fn views_of_any_numbers() {
+        let most = usize::MAX;
+        for (first, row_step, column_step) in [(most, most, most), (0, most, 1), (most, 0, 0), (1, 1 << 63, 2)] {
+            let view = View { rows: most, columns: most, first, row_step, column_step };
+            assert_eq!(view.len(), most);
+            let block = view.block(most - 5..most, most - 7..most).expect("inside");
+            assert!(block.check(most).is_err() && view.check(most).is_err());
+            assert!(View { columns: 0, ..view }.block(3..5, 0..0).expect("inside").is_empty());
+            assert!(view.at(most, most) >= first);
+        }
     }
 }

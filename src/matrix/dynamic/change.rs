@@ -1,5 +1,7 @@
 //! Changes, and what several of one place come to.
 
+use std::fmt;
+
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -7,12 +9,22 @@ use crate::{Error, Result};
 pub(super) const PLACE: &str = "dynamic csr";
 
 /// What becomes of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action<F> {
     /// It is this from now on. Zero removes it at the next merge.
     Set(F),
     /// It is so much more than before.
     Add(F),
+}
+
+impl<F> fmt::Debug for Action<F> {
+    /// Writes no value, which may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Set(_) => "Set(_)",
+            Self::Add(_) => "Add(_)",
+        })
+    }
 }
 
 /// A change of an entry.

@@ -46,7 +46,7 @@ pub(super) fn multiply<F: NttField>(
     let bytes = size_of_val(y);
     let of_x = stream.allocate(size_of_val(x))?.secret();
     let of_y = stream.allocate(bytes)?.secret();
-    let result = stream.host_buffer(bytes)?;
+    let mut result = stream.host_buffer(bytes)?;
     stream.upload_unless(&of_x, 0, as_bytes(x), abort)?;
     stream.mark_start()?;
     base.enqueue(&mut stream, DeviceVectors::one(&of_x), DeviceVectors::one(&of_y), 1)?;
@@ -60,7 +60,7 @@ pub(super) fn multiply<F: NttField>(
     }
     stream.mark_end()?;
     if bytes > 0 {
-        stream.fetch(&result, &of_y)?;
+        stream.fetch(&mut result, &of_y)?;
     }
     stream.wait(abort)?;
     // SAFETY: the kernels leave reduced elements in Montgomery form.

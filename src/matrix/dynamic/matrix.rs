@@ -1,5 +1,6 @@
 //! A matrix that changes: appends, versions, merges.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -201,7 +202,9 @@ impl<F: NttField> Shared<F> {
         }
         let shared = self.clone();
         let merge = move || {
-            let outcome = shared.merge();
+            // A panic must not keep later changes from being merged.
+            let outcome = catch_unwind(AssertUnwindSafe(|| shared.merge()));
+            let outcome = outcome.unwrap_or_else(|panic| Err(Error::panicked("dynamic csr", &*panic)));
             shared.started.store(false, Ordering::Release);
             if let Err(error) = outcome {
                 shared.failed(&error);
@@ -246,6 +249,34 @@ mod tests {
     use halo2curves::bn256::Fr;
 
     use super::*;
+
+    /// Additions while a merge is under way, of which a product has been taken or not, count once.
+    #[test]
+    fn additions_during_a_merge() {
+        let [one, two, five] = [1, 2, 5].map(Fr::from);
+        let accelerator = Accelerator::with_backend(crate::BackendKind::Cpu).expect("the CPU");
+        for (taken, left) in [(0, 0), (0, 1), (1, 0), (1, 2), (3, 3)] {
+            let csr = Csr::from_rows(2, [vec![(0, one)]]).expect("a matrix");
+            let policy = Policy { merge_above: Threshold::Never, at_least: 0 };
+            let matrix = DynamicCsr::new(&accelerator, csr, policy).expect("a matrix");
+            let shared = &matrix.shared;
+            matrix.add(0, 0, two).expect("a change");
+            let (merged, changes) = shared.snapshot();
+            let version = merged.version();
+            let none = |_: &_| Err(Error::lost("a device"));
+            let base = Arc::new(version.base.merged(&version.changes, none).expect("a base"));
+            for _ in 0..taken {
+                matrix.add(0, 0, five).expect("a change");
+                matrix.snapshot().expect("a version");
+            }
+            (0..left).for_each(|_| matrix.add(0, 0, five).expect("a change"));
+            shared.replace(base, &merged, changes, 100);
+            let mut y = [Fr::zero()];
+            matrix.snapshot().expect("a version").multiply(&[one, one], &mut y, None).expect("a product");
+            assert_eq!(y, [Fr::from(3 + 5 * (taken + left))], "{taken} taken, {left} left");
+            assert_eq!(matrix.explain().changes as u64, taken + left);
+        }
+    }
 
     #[test]
     fn what_came_after_a_version() {

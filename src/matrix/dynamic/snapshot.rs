@@ -8,7 +8,7 @@ use super::change::{Change, PLACE};
 use super::delta::Delta;
 use super::gpu;
 use crate::backend::{Abort, check_abort, guarded};
-use crate::field::NttField;
+use crate::field::{NttField, SecretVec};
 use crate::matrix::sparse::changes::Changes;
 use crate::matrix::sparse::cpu;
 use crate::matrix::{Csr, CsrOnDevice};
@@ -110,7 +110,7 @@ impl<F: NttField> Version<F> {
 }
 
 fn on_host<F: NttField>(base: &Csr<F>, delta: &Delta<F>, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<()> {
-    let mut product = vec![F::ZERO; y.len()];
+    let mut product = SecretVec(vec![F::ZERO; y.len()]);
     cpu::multiply(base, &[x], &mut [&mut product], abort)?;
     delta.add_to(x, &mut product);
     check_abort(abort)?;

@@ -1,6 +1,6 @@
 //! Changes of a matrix on a device: their places, what they add, and the matrix with them made.
 
-use super::csr::LIMIT;
+use super::csr::{LIMIT, check_limit};
 use super::device::CsrOnDevice;
 use super::explain::Explanation;
 use super::options::Options;
@@ -45,6 +45,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// # Errors
     /// The device has too little memory, or failed, or the hook aborted.
     pub(in crate::matrix) fn find(&self, changes: &ChangesOnHost<'_, F>, abort: Abort<'_>) -> Result<Changes> {
+        check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
         let (count, rows) = (changes.columns.len() as u32, changes.rows.len() as u32);
         let words = [changes.rows, changes.starts, changes.columns].concat();
@@ -99,7 +100,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// Queues row pointers with changes made, and a copy of them to the host.
     fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, HostBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
-        let (row_pointers, on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
+        let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
         let numbers = [changes.count, changes.rows].map(Arg::U32);
         let known = [&changes.places, &changes.marks].map(mem);
         let pointers = [self.row_pointers(), &row_pointers].map(mem);
@@ -107,7 +108,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let items = u64::from(self.rows()) + 1;
         // SAFETY: the arguments are those of the kernel, and there are as many pointers in both.
         unsafe { program::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
-        stream.fetch(&on_host, &row_pointers)?;
+        stream.fetch(&mut on_host, &row_pointers)?;
         Ok((row_pointers, on_host))
     }
 }

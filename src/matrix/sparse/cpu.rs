@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::csr::{Csr, MINUS_ONE, PLUS_ONE};
 use crate::backend::{Abort, check_abort};
-use crate::field::NttField;
+use crate::field::{NttField, SecretVec};
 use crate::{Error, Result};
 
 /// Non-zeros and rows of a task: some 0.1 ms.
@@ -23,10 +23,10 @@ pub(in crate::matrix) fn multiply<F: NttField>(
     Ok(())
 }
 
-fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Vec<F>> {
-    let mut y = vec![F::ZERO; csr.rows()];
+fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
+    let mut y = SecretVec(vec![F::ZERO; csr.rows()]);
     let mut pieces = Vec::new();
-    let (mut rest, mut first) = (y.as_mut_slice(), 0);
+    let (mut rest, mut first) = (y.0.as_mut_slice(), 0);
     while !rest.is_empty() {
         let (piece, others) = rest.split_at_mut(piece_rows(csr.row_pointers(), first));
         rest = others;

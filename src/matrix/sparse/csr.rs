@@ -211,7 +211,7 @@ fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()
     if expected == actual { Ok(()) } else { Err(Error::invalid("csr", what, expected, actual)) }
 }
 
-fn check_limit(what: &'static str, number: usize) -> Result<()> {
+pub(super) fn check_limit(what: &'static str, number: usize) -> Result<()> {
     if number <= LIMIT { Ok(()) } else { Err(Error::invalid("csr", what, format!("at most {LIMIT}"), number)) }
 }
 

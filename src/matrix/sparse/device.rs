@@ -127,14 +127,17 @@ impl<F: NttField> CsrOnDevice<F> {
 
     /// Bytes of the device that it takes.
     pub fn bytes(&self) -> u64 {
+        self.buffers().map(|buffer| buffer.bytes() as u64).sum()
+    }
+
+    fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         let tiles = self.tiles.iter().flat_map(|tiles| [&tiles.starts, &tiles.long_rows]);
-        let all = [&self.row_pointers, &self.entries, &self.indices, &self.dictionary].into_iter().chain(tiles);
-        all.map(|buffer| buffer.bytes() as u64).sum()
+        [&self.row_pointers, &self.entries, &self.indices, &self.dictionary].into_iter().chain(tiles)
     }
 
     /// Queues y = A·x for `count` vectors and does not wait.
     ///
-    /// The matrix and both buffers must outlive what is queued, unless the stream is the home of the buffers.
+    /// The kernels run after what other streams have queued on both buffers.
     ///
     /// # Errors
     /// A buffer is of another device or too short, results overlap each other or lie between the vectors; or the
@@ -144,6 +147,9 @@ impl<F: NttField> CsrOnDevice<F> {
         if self.rows() == 0 {
             return Ok(());
         }
+        self.buffers().try_for_each(|buffer| stream.will_read(buffer))?;
+        stream.will_read(x.buffer)?;
+        stream.will_write(y.buffer)?;
         let units = self.tiles.as_ref().map_or(self.rows(), |tiles| tiles.count);
         let at_once = vectors_at_once(blocks(self.explanation.kernel, units));
         for start in (0..count).step_by(at_once) {

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic, check_abort};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
+use crate::sizes::byte_len;
 
 /// A·x of every vector; the slices are written only after every result has arrived.
 pub(super) fn multiply<F: NttField>(
@@ -67,15 +68,15 @@ fn finish(
 }
 
 fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], rows: usize) -> Result<Queued> {
-    let bytes = rows * size_of::<F>();
+    let bytes = byte_len::<F>("csr", rows)?;
     let buffers = [stream.allocate(size_of_val(x))?.secret(), stream.allocate(bytes)?.secret()];
-    let result = stream.host_buffer(bytes)?;
+    let mut result = stream.host_buffer(bytes)?;
     stream.upload(&buffers[0], as_bytes(x))?;
     stream.mark_start()?;
     matrix.enqueue(stream, DeviceVectors::one(&buffers[0]), DeviceVectors::one(&buffers[1]), 1)?;
     stream.mark_end()?;
     if bytes > 0 {
-        stream.fetch(&result, &buffers[1])?;
+        stream.fetch(&mut result, &buffers[1])?;
     }
     Ok((result, buffers))
 }

@@ -25,6 +25,8 @@ mod explain;
 mod gpu;
 mod options;
 mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};

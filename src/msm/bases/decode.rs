@@ -64,6 +64,7 @@ fn first_fault<C: MsmCurve>(
         let multiple = format!("a multiple of {point}, at most {most}");
         return Err(Error::invalid("msm", "encoded bytes", multiple, bytes.len()));
     }
+    stream.will_write(to)?;
     let faults = Faults::new(stream, bytes.len().div_ceil(CHUNK * C::AFFINE_BYTES))?;
     let mut upload = stream.device().stream()?;
     // Whoever had the memory before may still use it on that stream.

@@ -1,19 +1,17 @@
 //! Points of a mapped file, for devices to decode.
 
-use std::fs::{File, Metadata};
-use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use group::{Curve, UncompressedEncoding};
-use memmap2::Mmap;
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use super::decode::refuse;
 use super::encoded::{EncodedPoints, Expected};
 use super::fault::Fault;
+use super::mapped::MappedFile;
 use crate::curve::MsmCurve;
 use crate::kernels::Family;
 use crate::program::Program;
@@ -24,76 +22,6 @@ const COMPRESSED: u8 = 0x80;
 /// All flags of the first byte, and that of infinity.
 const FLAGS: u8 = 0xe0;
 const INFINITY: u8 = 0x40;
-
-/// A file, mapped to be read for as long as it stays in one state.
-#[derive(Debug)]
-pub struct MappedFile {
-    map: Mmap,
-    file: File,
-    path: PathBuf,
-    state: Metadata,
-    same: fn(&Metadata, &Metadata) -> bool,
-}
-
-impl MappedFile {
-    /// Maps a file; `same` says by what the system knows of it whether it is still in its state.
-    ///
-    /// # Safety
-    /// While it is mapped nobody shortens the file or writes to it. Every use looks for changes first, so that one that was
-    /// made between two of them is an error.
-    ///
-    /// # Errors
-    /// The system's.
-    pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
-        let state = file.metadata()?;
-        // SAFETY: the caller's promise.
-        let map = unsafe { Mmap::map(&file)? };
-        Ok(Self { map, file, path, state, same })
-    }
-
-    /// What the system knew of the file when it was mapped.
-    pub fn state(&self) -> &Metadata {
-        &self.state
-    }
-
-    /// Where the file was.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Number of bytes.
-    pub fn len(&self) -> usize {
-        self.map.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.map.is_empty()
-    }
-
-    /// Hands over all bytes.
-    ///
-    /// # Errors
-    /// The user's, or the file has changed, before or meanwhile.
-    pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
-        self.confirm()?;
-        let result = user(&self.map);
-        // First of all: what a changed file has led to means nothing.
-        self.confirm()?;
-        result
-    }
-
-    /// That it is still in its state.
-    fn confirm(&self) -> Result<()> {
-        let actual = match self.file.metadata() {
-            Ok(data) if (self.same)(&self.state, &data) => return Ok(()),
-            Ok(_) => "one that was changed since".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        let expected = "the file as it was when its points were used first";
-        Err(Error::invalid("msm", self.path.display().to_string(), expected, actual))
-    }
-}
 
 /// Points that lie one after another in a file, in their curve's uncompressed form ([`MsmCurve::DECODES`]).
 #[derive(Debug, Clone)]
@@ -138,19 +66,20 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
     }
 
     fn name(&self, number: usize) -> String {
-        (self.name)(&self.file.path, self.query, number, self.start + number * C::AFFINE_BYTES)
+        let at = self.start.saturating_add(number.saturating_mul(C::AFFINE_BYTES));
+        (self.name)(self.file.path(), self.query, number, at)
     }
 
     fn part(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
-        let start = self.start + range.start * C::AFFINE_BYTES;
+        let start = self.start.saturating_add(range.start.saturating_mul(C::AFFINE_BYTES));
         Some(Box::new(Self { start, count: range.len(), ..self.clone() }))
     }
 
     fn pick(&self, numbers: &[usize]) -> Result<Vec<C>> {
         self.file.read(|bytes| {
             let bytes = self.bytes::<C>(bytes)?;
-            let encoding = |number: &usize| &bytes[number * C::AFFINE_BYTES..][..C::AFFINE_BYTES];
-            let points = numbers.par_iter().map(|number| decoded(encoding(number), self.expected));
+            let encoding = |number: &usize| bytes.chunks_exact(C::AFFINE_BYTES).nth(*number);
+            let points = numbers.par_iter().map(|number| decoded(encoding(number)?, self.expected));
             points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
         })
     }
@@ -162,7 +91,7 @@ impl FilePoints {
         let end = self.count.checked_mul(C::AFFINE_BYTES).and_then(|bytes| bytes.checked_add(self.start));
         end.and_then(|end| file.get(self.start..end)).ok_or_else(|| {
             let expected = format!("{} points from byte {} on", self.count, self.start);
-            Error::invalid("msm", self.file.path.display().to_string(), expected, format!("{} bytes", file.len()))
+            Error::invalid("msm", self.file.path().display().to_string(), expected, format!("{} bytes", file.len()))
         })
     }
 
@@ -172,7 +101,7 @@ impl FilePoints {
         let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
         let faults = faults.map(|(number, encoding)| Some((number, fault::<C>(encoding, modulus, self.expected)?)));
         refuse(faults.find_map_first(|fault| fault), |number| EncodedPoints::<C>::name(self, number))?;
-        Err(Error::invalid("msm", self.file.path.display().to_string(), "points of the group", "others"))
+        Err(Error::invalid("msm", self.file.path().display().to_string(), "points of the group", "others"))
     }
 }
 

@@ -344,11 +344,11 @@ impl Enqueue<'_> {
         self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
         // Three coordinates against the four of an XYZZ point.
         let bytes = count as usize * self.point_bytes / 4 * 3;
-        let (result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
+        let (mut result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
         let args = [Arg::U32(plan.parts()), mem(&parts), mem(&sums)];
         self.launch("msm_sum_parts", u64::from(count * SUM_GROUP), SUM_GROUP, &args)?;
         self.stream.mark_end()?;
-        self.stream.fetch(&result, &sums)?;
+        self.stream.fetch(&mut result, &sums)?;
         Ok((soon, result))
     }
 }

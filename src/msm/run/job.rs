@@ -10,7 +10,7 @@ use crate::msm::scalars::{DeviceScalars, Form, Place, Scalars};
 use crate::{Error, Result};
 
 /// One device's scalars of one vector.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
     Host(&'a [[u8; 32]]),
     Device(OnDevice<'a>),
@@ -35,7 +35,7 @@ impl Part<'_> {
 }
 
 /// One device's scalars of one vector, and what they are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Vector<'a> {
     pub scalars: Part<'a>,
     pub form: Form,
@@ -44,7 +44,7 @@ pub(super) struct Vector<'a> {
 }
 
 /// What one device multiplies: bases by one vector or several of equal length.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Job<'a, C> {
     pub bases: Bases<'a, C>,
     /// The first base of the table that has a scalar.

@@ -138,8 +138,8 @@ impl Total {
     fn reduce(&mut self, compute: &mut Compute) -> Result<()> {
         compute.stream.mark_start()?;
         let (soon, sums) = compute.enqueue().reduce(&self.buckets)?;
-        let too_long = compute.stream.host_buffer(4 * self.bits.len())?;
-        compute.stream.fetch(&too_long, &self.too_long)?;
+        let mut too_long = compute.stream.host_buffer(4 * self.bits.len())?;
+        compute.stream.fetch(&mut too_long, &self.too_long)?;
         self.results = Some(Results { soon, sums, too_long });
         Ok(())
     }
@@ -209,9 +209,10 @@ impl Pipeline {
     ) -> Result<Self> {
         let mut pipeline = Self::new(device, job, plan)?;
         for (number, vector) in job.vectors.iter().enumerate() {
-            if let Part::Device(OnDevice { ready: Some(ready), .. }) = vector.scalars {
-                pipeline.lane(number / job.of_a_matrix()).stream.wait_for(ready)?;
-            }
+            let Part::Device(OnDevice { ready, buffer, .. }) = &vector.scalars else { continue };
+            let stream = &mut pipeline.lane(number / job.of_a_matrix()).stream;
+            ready.iter().try_for_each(|ready| stream.wait_for(ready))?;
+            stream.will_read(buffer)?;
         }
         for (number, range) in plan.chunks().enumerate() {
             pipeline.add_chunk(number, &range, job, abort)?;
@@ -300,6 +301,9 @@ impl Pipeline {
             Bases::Host(_) => (0, 0),
             Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
         };
+        if let Bases::Device(table) = job.bases {
+            compute.stream.will_read(&table.buffer)?;
+        }
         let (count, first, too_long) = (range.len(), range.start, &total.too_long);
         let digits = Digits { vectors, count, first, base, stride, too_long };
         compute.stream.mark_start()?;

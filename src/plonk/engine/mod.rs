@@ -130,6 +130,12 @@ impl<C: ProofCurve> Engine<C> {
         Self { hook: Some(hook), ..self }
     }
 
+    /// The name of the device that works; `None` where the host does.
+    pub fn device_name(&self) -> Option<String> {
+        let device = self.accelerator.devices().first().filter(|_| self.stream.is_some());
+        device.map(|device| device.info().name.clone())
+    }
+
     /// Bytes that the device has free for a proof; `None` where the host works.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use crate::backend::{Mark, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::plonk::column::{Resident, View, Viewed};
 use crate::plonk::steps;
+use crate::sizes::product;
 use crate::{Error, Result};
 
 /// Vectors that the columns of a sum may lie in.
@@ -81,7 +82,7 @@ fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, co
 /// Columns of n elements one after the other in a vector of their own.
 pub(super) fn copies<F: NttField>(stream: &mut Stream, n: usize, columns: &[View<'_, F>]) -> Result<DeviceVector<F>> {
     check(n, columns)?;
-    let vector = DeviceVector::allocate(stream, columns.len() * n)?;
+    let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
     columns.iter().enumerate().try_for_each(|(k, column)| copy(stream, &vector, k * n, *column))?;
     Ok(vector)
 }
@@ -93,7 +94,7 @@ pub(super) fn copies_across<F: NttField>(
     columns: &[View<'_, F>],
     mark: &Mark,
 ) -> Result<DeviceVector<F>> {
-    let vector = DeviceVector::allocate(stream, columns.len() * n)?;
+    let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
     for (k, column) in columns.iter().enumerate() {
         let Viewed::Device(from) = column.0 else {
             copy(stream, &vector, k * n, *column)?;

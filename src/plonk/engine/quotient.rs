@@ -57,9 +57,10 @@ impl<C: ProofCurve> Engine<C> {
     /// So many cosets.
     ///
     /// # Errors
-    /// They are more than 16, or than the field has roots of unity for.
+    /// They are more than [`pieces::MAX_COSETS`], or than the field has roots of unity for.
     pub(in crate::plonk) fn cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
-        let (log_n, log_factor) = (self.domain.log_n(), count.next_power_of_two().trailing_zeros());
+        let (log_n, log_factor) =
+            (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
         let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
         let pieces = pieces::Cosets::new(log_n, log_factor, domain.whole().coset(), count)?;
         Ok(Cosets { domain, pieces })
@@ -81,7 +82,7 @@ impl<C: ProofCurve> Engine<C> {
             "coset",
             columns,
             |stream| {
-                let sums = DeviceVector::allocate(stream, constraints.own.len() * self.n())?;
+                let sums = DeviceVector::unwritten(stream, constraints.own.len() * self.n())?;
                 stream.zero(sums.buffer())?;
                 for group in 0..constraints.sum.program().groups().len() {
                     self.make_room(stream);

@@ -81,7 +81,7 @@ impl<C: ProofCurve> Engine<C> {
             "terms",
             sum.program().columns(),
             |stream| {
-                let to = DeviceVector::allocate(stream, self.n())?;
+                let to = DeviceVector::unwritten(stream, self.n())?;
                 stream.zero(to.buffer())?;
                 let output = DeviceColumn { vector: &to, first: 0 };
                 for (number, group) in sum.program().groups().iter().enumerate() {

@@ -1,4 +1,5 @@
 //! Where columns lie.
+#![warn(clippy::arithmetic_side_effects)]
 
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
@@ -57,10 +58,8 @@ impl Place {
 
     /// Elements from the vector's start to the end of the last column, of `n` elements.
     pub(super) fn end(&self, n: usize) -> Option<usize> {
-        if self.count == 0 {
-            return Some(0);
-        }
-        (self.count - 1).checked_mul(self.stride)?.checked_add(self.first)?.checked_add(n)
+        let Some(last) = self.count.checked_sub(1) else { return Some(0) };
+        last.checked_mul(self.stride)?.checked_add(self.first)?.checked_add(n)
     }
 }
 
@@ -117,7 +116,7 @@ pub(super) fn check_place<F: NttField>(
     place: Place,
     n: usize,
 ) -> Result<()> {
-    vector.check_on(stream)?;
+    vector.read_on(stream)?;
     inside(step, vector.len(), place, n)
 }
 

@@ -45,7 +45,7 @@ pub fn enqueue<F: NttField>(
     roots: &[Vec<F>],
 ) -> Result<()> {
     let length = check_length(STEP, n)?;
-    polynomials.check_on(stream)?;
+    polynomials.write_on(stream)?;
     apart(STEP, polynomials.len(), place, n)?;
     equal(STEP, "lists of roots", place.count, roots.len())?;
     let tiles = length.div_ceil(TILE);

@@ -8,6 +8,7 @@ use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::Powers;
 use crate::program::mem;
+use crate::sizes::product;
 use crate::{Error, Result};
 
 const STEP: &str = "factors";
@@ -89,7 +90,7 @@ pub fn enqueue<F: NttField>(
     let of_sets: Vec<_> = sets.iter().flat_map(|set| set.columns.iter().flatten()).copied().collect();
     let of_lookups: Vec<_> = lookups.iter().flat_map(Lookup::columns).collect();
     of_sets.iter().chain(&of_lookups).try_for_each(|column| column.check(stream, STEP, rows.n()))?;
-    let length = (sets.len() + lookups.len()) * rows.n();
+    let length = product(STEP, "elements of the factors", &[sets.len() + lookups.len(), rows.n()])?;
     let [numerators, denominators] = [DeviceVector::scratch(stream, length)?, DeviceVector::scratch(stream, length)?];
     let factors = Factors { numerators, denominators };
     let shifts: Vec<F> = sets.iter().flat_map(|set| shifts(set, challenges.beta)).collect();

@@ -8,6 +8,7 @@ use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
+use crate::sizes::product;
 use crate::{Error, Result};
 
 /// Work-items of a group of most kernels, `PLONK_GROUP` of `cl/plonk_banks.cl`.
@@ -158,10 +159,7 @@ pub(super) fn blocks(rows: u32) -> u32 {
 
 /// Room for a step's result, or none.
 pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
-    let length = count.checked_mul(n).filter(|length| length.checked_mul(size_of::<F>()).is_some());
-    let too_many =
-        || Error::invalid("plonk", "elements of the columns", "fewer than memory has", format!("{count}·{n}"));
-    DeviceVector::allocate(stream, length.ok_or_else(too_many)?)
+    DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[count, n])?)
 }
 
 #[cfg(test)]
@@ -179,7 +177,7 @@ mod tests {
             return eprintln!("left out: vectors need a device");
         };
         let stream = accelerator.devices()[0].stream().expect("stream");
-        let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::allocate(&stream, 1).expect("memory")).collect();
+        let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::unwritten(&stream, 1).expect("memory")).collect();
         let columns: Vec<_> = vectors.iter().map(|vector| Column::new(vector, 0)).collect();
         let outputs = |counts: &[usize]| {
             let of = |part: Part<'_, F>| part.outputs.iter().map(|o| (o.number, o.begun, o.items.clone())).collect();

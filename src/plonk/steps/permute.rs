@@ -13,10 +13,11 @@ use rayon::prelude::*;
 
 use super::columns::{Place, Rows, check_place, equal};
 use super::launch::{launch, vector};
+use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::program::mem;
-use crate::{Error, Result};
+use crate::sizes::product;
 
 const STEP: &str = "permute";
 /// As in `cl/plonk_permute.cl`.
@@ -78,7 +79,7 @@ pub fn enqueue<F: NttField>(
     equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
     check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
     check_place(stream, STEP, tables.0, tables.1, rows.n())?;
-    let columns = vector(stream, 2 * inputs.1.count, rows.n())?;
+    let columns = vector(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
     let scratch = Scratch::new(stream, rows, inputs.1.count)?;
     let job = Job { rows, inputs, tables, scratch: &scratch };
     job.count(stream)?;
@@ -105,11 +106,7 @@ impl Scratch {
     fn new(stream: &mut Stream, rows: Rows, lookups: usize) -> Result<Self> {
         let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
         let tiles = rows.usable.div_ceil(TILE as usize);
-        let words = |count: usize| {
-            let bytes = count.checked_mul(4 * lookups);
-            let too_many = || Error::invalid(STEP, "number of lookups", "fewer than memory has", lookups);
-            stream.scratch(bytes.ok_or_else(too_many)?)
-        };
+        let words = |count: usize| stream.scratch(product(STEP, "bytes for the lookups", &[count, 4, lookups])?);
         let scratch = Self {
             slots: words(1 << slots_log)?,
             slots_log,
@@ -140,6 +137,11 @@ fn at<F: NttField>((vector, place): Columns<'_, F>) -> [Arg; 3] {
     [mem(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
 }
 
+/// A random number for the hash of values, so that nobody can make values collide; the result does not depend on it.
+fn seed() -> u64 {
+    RandomState::new().hash_one(STEP)
+}
+
 impl<F: NttField> Job<'_, F> {
     fn usable(&self) -> u32 {
         self.rows.usable as u32
@@ -154,8 +156,7 @@ impl<F: NttField> Job<'_, F> {
     /// The hash table of S, and how often A has each of its values.
     fn count(&self, stream: &mut Stream) -> Result<()> {
         let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
-        // Random for each process, so that nobody can make values collide; the result does not depend on it.
-        let seed = Arg::U64(RandomState::new().hash_one(STEP));
+        let seed = Arg::U64(seed());
         let (blocks, groups) = self.groups(self.usable(), GROUP);
         let slots = [mem(slots), Arg::U32(*slots_log)];
         let args = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.tables), &slots].concat();
@@ -243,4 +244,15 @@ fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>)
     };
     let missing = input.par_iter().enumerate().filter(|(_, value)| is_missing(value)).map(|(row, _)| row).collect();
     (counts.into_iter().map(AtomicU32::into_inner).collect(), missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_differ() {
+        let seeds: std::collections::HashSet<u64> = (0..100).map(|_| seed()).collect();
+        assert_eq!(seeds.len(), 100);
+    }
 }

@@ -2,19 +2,33 @@
 
 use rayon::prelude::*;
 
-use super::columns::{Place, apart, check_length, equal};
-use super::launch::{GROUP, launch, upload};
+use super::columns::{Column, Place, apart, check_length, equal};
+use super::combine::{self, Sum};
+use super::launch::{GROUP, launch, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::ntt::Powers;
+use crate::ntt::{Layout, Powers, multiply_by_powers};
 use crate::program::mem;
 use crate::{Error, Result};
 
 const STEP: &str = "pieces";
 /// Rows of a task of a core.
 const BLOCK: usize = 1 << 10;
-/// Most cosets, and the kernels by how many they take.
+/// Maximum number of cosets of each kernel, which keeps a row of all parts in registers. More are multiplied by
+/// [`combine`], which reads a row once for each piece.
 const KERNELS: [(usize, &str); 3] = [(4, "plonk_pieces_4"), (8, "plonk_pieces_8"), (16, "plonk_pieces_16")];
+/// Maximum number of cosets: the matrix then has 2 MiB, and a row takes 2^16 products.
+pub const MAX_COSETS: usize = 1 << 8;
+
+/// Vectors of q columns that [`Cosets::enqueue`] has on the device, the parts included.
+pub(in crate::plonk) fn vectors(q: usize) -> usize {
+    if kernel(q).is_some() { 1 } else { 3 }
+}
+
+/// The kernel that takes q parts; `None` if they are too many for registers.
+fn kernel(q: usize) -> Option<&'static str> {
+    KERNELS.iter().find(|(most, _)| q <= *most).map(|(_, kernel)| *kernel)
+}
 
 /// q cosets c_j = ζ·Ω^j of the subgroup of order n, on which a polynomial (X^n − 1)·Σ h_i·X^(n·i) of q pieces h_i is known.
 ///
@@ -34,8 +48,8 @@ impl<F: NttField> Cosets<F> {
     /// The first q cosets of that of ζ in the coset of order `2^(log_n + log_factor)`.
     ///
     /// # Errors
-    /// The sum of the logarithms is above the field's two-adicity, there are none or more than 16 cosets or more than
-    /// 2^log_factor, ζ is zero, or X^n − 1 is zero on one of them.
+    /// The sum of the logarithms is above the field's two-adicity, there are none or more than [`MAX_COSETS`] cosets or
+    /// more than 2^log_factor, ζ is zero, or X^n − 1 is zero on one of them.
     pub fn new(log_n: u32, log_factor: u32, zeta: F, q: usize) -> Result<Self> {
         let log_whole = log_n.saturating_add(log_factor);
         if log_whole > F::S {
@@ -46,7 +60,7 @@ impl<F: NttField> Cosets<F> {
                 log_whole,
             ));
         }
-        let most = (KERNELS[KERNELS.len() - 1].0).min(1 << log_factor.min(8));
+        let most = MAX_COSETS.min(1 << log_factor.min(MAX_COSETS.ilog2()));
         if q == 0 || q > most {
             return Err(Error::invalid(STEP, "number of cosets", format!("1 to {most}"), q));
         }
@@ -79,16 +93,16 @@ impl<F: NttField> Cosets<F> {
     /// n, of the values on coset j in the order of its elements c_j·ω^i. The polynomial's values are not divided by those of
     /// X^n − 1 before: that is done here.
     ///
-    /// For each row q² + 2q + 2 products, and 64·q bytes.
+    /// For each row q² + 2q + 2 products, and 64·q bytes; from 17 cosets on 32·q² bytes.
     ///
     /// # Errors
     /// There are not q parts, they overlap, are not there or of another device, or the device failed.
     pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
         let n = check_length(STEP, self.n())?;
-        parts.check_on(stream)?;
+        parts.write_on(stream)?;
         equal(STEP, "number of parts", self.q, place.count)?;
         apart(STEP, parts.len(), place, self.n())?;
-        let kernel = KERNELS.iter().find(|(most, _)| self.q <= *most).map_or("", |(_, kernel)| kernel);
+        let Some(kernel) = kernel(self.q) else { return self.enqueue_many(stream, parts, place) };
         let (matrix, _) = upload(stream, &self.matrix, &[])?;
         let zeta = Powers::new(stream, self.zeta_inverse, self.log_n)?;
         let omega = Powers::new(stream, self.omega_inverse, self.log_n)?;
@@ -98,6 +112,35 @@ impl<F: NttField> Cosets<F> {
         let args = [&numbers[..], &at, &tables, &[Arg::U32(zeta.low_log)]].concat();
         // SAFETY: the arguments are those of the kernels; parts have n elements, and tables powers with exponents below n.
         unsafe { launch::<F>(stream, kernel, (u64::from(n.div_ceil(GROUP)), GROUP), &args) }
+    }
+
+    /// [`Self::enqueue`] for more parts than registers hold: scales a copy of them, and sums multiples of that for each
+    /// piece.
+    fn enqueue_many(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
+        let n = self.n();
+        let scaled = vector(stream, self.q, n)?;
+        copy_columns(stream, n, (&scaled, Place::packed(n, self.q)), (parts, place))?;
+        self.enqueue_scaling(stream, &scaled)?;
+        let columns = Place::packed(n, self.q).columns(&scaled);
+        let sum =
+            |line: &[F]| Sum { terms: columns.iter().copied().zip(line.iter().copied()).collect(), minus: vec![] };
+        let sums: Vec<Sum<Column<'_, F>, F>> = self.matrix.chunks(self.q).map(sum).collect();
+        let pieces = combine::enqueue(stream, n, &sums)?;
+        copy_columns(stream, n, (parts, place), (&pieces, Place::packed(n, self.q)))
+    }
+
+    /// Queues the products of element r of part j with c_j^−r, for packed parts.
+    fn enqueue_scaling(&self, stream: &mut Stream, parts: &DeviceVector<F>) -> Result<()> {
+        let layout = Layout { vectors: self.q as u32, stride: self.n() as u64 };
+        let of_parts = (&**parts.buffer(), layout, self.log_n);
+        multiply_by_powers(stream, of_parts, (self.zeta_inverse, self.log_n), (1, 0))?;
+        // Exponents r·j are below n·q, the order of Ω's subgroup at most.
+        multiply_by_powers(stream, of_parts, (self.omega_inverse, self.log_n + self.log_q()), (0, 1))
+    }
+
+    /// Binary logarithm of the number of cosets, rounded up.
+    fn log_q(&self) -> u32 {
+        self.q.next_power_of_two().ilog2()
     }
 
     /// The same in place on the host.
@@ -144,17 +187,32 @@ fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
     });
 }
 
+/// Queues copies of columns of n elements from one vector to another.
+fn copy_columns<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    (to, to_place): (&DeviceVector<F>, Place),
+    (from, from_place): (&DeviceVector<F>, Place),
+) -> Result<()> {
+    let bytes = |elements: usize| elements * size_of::<F>();
+    (0..to_place.count).try_for_each(|k| {
+        let [to_at, from_at] = [to_place, from_place].map(|place| bytes(place.start(k)));
+        stream.copy((to.buffer(), to_at), (from.buffer(), from_at), bytes(n))
+    })
+}
+
 /// The matrix that takes values at the nodes to coefficients, row by row, column j times scale j: its columns are the
 /// polynomials that are 1 at one node and 0 at the others (Lagrange's). None where two nodes are equal.
 fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<F>> {
     let q = nodes.len();
+    let vanishing = nodes.iter().fold(vec![F::ONE], |polynomial, node| times(polynomial, *node));
     let mut matrix = vec![F::ZERO; q * q];
     for (j, node) in nodes.iter().enumerate() {
-        let others = || nodes.iter().enumerate().filter(|(other, _)| *other != j).map(|(_, other)| *other);
-        let denominator: F = others().map(|other| *node - other).product();
+        let others = nodes.iter().enumerate().filter(|(other, _)| *other != j).map(|(_, other)| *other);
+        let denominator: F = others.map(|other| *node - other).product();
         let factor = scales[j] * Option::<F>::from(denominator.invert())?;
-        for (i, coefficient) in others().fold(vec![factor], times).into_iter().enumerate() {
-            matrix[i * q + j] = coefficient;
+        for (i, coefficient) in without(&vanishing, *node).into_iter().enumerate() {
+            matrix[i * q + j] = coefficient * factor;
         }
     }
     Some(matrix)
@@ -164,4 +222,14 @@ fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<
 fn times<F: NttField>(polynomial: Vec<F>, root: F) -> Vec<F> {
     let shifted = std::iter::once(F::ZERO).chain(polynomial.iter().copied());
     shifted.zip(polynomial.iter().copied().chain([F::ZERO])).map(|(above, own)| above - own * root).collect()
+}
+
+/// A polynomial divided by X − root, which divides it.
+fn without<F: NttField>(polynomial: &[F], root: F) -> Vec<F> {
+    let mut quotient = vec![F::ZERO; polynomial.len().saturating_sub(1)];
+    polynomial.iter().skip(1).zip(&mut quotient).rfold(F::ZERO, |carry, (coefficient, place)| {
+        *place = *coefficient + carry * root;
+        *place
+    });
+    quotient
 }

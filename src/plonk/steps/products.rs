@@ -52,12 +52,12 @@ pub fn enqueue<F: NttField>(
     chains: &[usize],
 ) -> Result<DeviceVector<F>> {
     let Factors { numerators, denominators } = factors;
-    numerators.check_on(stream)?;
-    denominators.check_on(stream)?;
+    numerators.read_on(stream)?;
+    denominators.read_on(stream)?;
     let columns = check::<F>(rows, [numerators.len(), denominators.len()], chains)?;
     let [n, usable] = [rows.n(), rows.usable].map(|rows| rows as u32);
     let tiles = n.div_ceil(TILE);
-    let data = DeviceVector::allocate(stream, numerators.len())?;
+    let data = DeviceVector::unwritten(stream, numerators.len())?;
     let products = DeviceVector::<F>::scratch(stream, columns * tiles as usize)?;
     let starts = starts(stream, chains, tiles)?;
     let numbers = [n, usable, tiles].map(Arg::U32);

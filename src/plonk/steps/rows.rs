@@ -41,7 +41,7 @@ pub fn enqueue<F: NttField>(
     rows: Range<usize>,
     values: &[F],
 ) -> Result<()> {
-    columns.check_on(stream)?;
+    columns.write_on(stream)?;
     check(columns.len(), place, n, &rows, values.len())?;
     if values.is_empty() {
         return Ok(());

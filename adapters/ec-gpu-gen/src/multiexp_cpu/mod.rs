@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ff::{Field, PrimeField};
 use group::Group;
 use group::prime::PrimeCurveAffine;
+use proofwarp::process;
 use proofwarp::waiting::on_cores;
 use rayon::prelude::*;
 
@@ -29,8 +30,8 @@ pub use source::{Source, SourceBuilder};
 /// `proofwarp::msm::Msm::checked` refuses such.
 ///
 /// The result is an error where there are fewer bases than marked exponents, a base with an exponent
-/// other than zero is the point at infinity, the density is not as long as the exponents, or this thread's last call of
-/// a kernel failed on a backend that `PROOFWARP_BACKEND` forces.
+/// other than zero is the point at infinity, the density is not as long as the exponents, this thread's last call of
+/// a kernel failed on a backend that `PROOFWARP_BACKEND` forces, or the process was forked ([`proofwarp::process`]).
 pub fn multiexp_cpu<Q, D, G, S>(
     pool: &Worker,
     bases: S,
@@ -45,6 +46,9 @@ where
 {
     if let Some(error) = forced::failure() {
         return Waiter::done(Err(error));
+    }
+    if let Err(forked) = process::check() {
+        return Waiter::done(Err(io::Error::other(forked).into()));
     }
     if exponents.is_empty() {
         return Waiter::done(Ok(G::Curve::identity()));

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::assembly::Assembly;
 use super::cycles::Cycles;
 use super::steps::step;
-use crate::constraints::configure;
+use crate::constraints::{check_degree, configure, warn_of_same_point};
 
 /// A circuit that has been configured, before its synthesis.
 pub struct Start<'c, C: Circuit<Fr>> {
@@ -15,6 +15,7 @@ pub struct Start<'c, C: Circuit<Fr>> {
     system: ConstraintSystem<Fr>,
     config: C::Config,
     k: u32,
+    degree: u32,
 }
 
 /// What both keys are made of.
@@ -31,18 +32,20 @@ impl<'c, C: Circuit<Fr>> Start<'c, C> {
     /// Configures a circuit.
     ///
     /// # Errors
-    /// There are fewer rows than it needs.
+    /// There are fewer rows than it needs, or its degree is higher than proofs can have.
     pub fn of(circuit: &'c C, k: u32) -> Result<Self, Error> {
         let (system, config) = configure(circuit);
-        match 1 << k < system.minimum_rows() {
-            true => Err(Error::NotEnoughRowsAvailable { current_k: k }),
-            false => Ok(Self { circuit, system, config, k }),
+        let degree = check_degree(system.degree(), k)?;
+        if 1 << k < system.minimum_rows() {
+            return Err(Error::NotEnoughRowsAvailable { current_k: k });
         }
+        warn_of_same_point(&system, k);
+        Ok(Self { circuit, system, config, k, degree })
     }
 
     /// The greatest degree of a constraint.
-    pub fn degree(&self) -> usize {
-        self.system.degree()
+    pub fn degree(&self) -> u32 {
+        self.degree
     }
 
     /// Synthesizes the circuit.
@@ -50,7 +53,7 @@ impl<'c, C: Circuit<Fr>> Start<'c, C> {
     /// # Errors
     /// The circuit's, or there are fewer rows than its synthesis takes.
     pub fn synthesize(self, compress: bool) -> Result<Columns, Error> {
-        let Self { circuit, system, config, k } = self;
+        let Self { circuit, system, config, k, .. } = self;
         let mut assembly = step("memory", 1 << k, || Assembly::new(&system, k))?;
         let constants = system.constants().clone();
         let result =

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::permutation;
 use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
-use halo2_axiom::poly::commitment::Params;
+use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::poly::{Coeff, EvaluationDomain, LagrangeCoeff, Polynomial};
 use proofwarp::plonk::{Basis, Engine, View};
@@ -50,7 +50,7 @@ pub fn proving<C: Circuit<Fr>>(
         let coefficients = coefficients(&rest.engine, "fixed polynomials", &rest.fixed)?;
         return finished(key, rest, coefficients);
     };
-    check_rows(params.k(), key.get_domain().k())?;
+    check_rows((params.k(), params.get_g().len()), key.get_domain().k())?;
     let (engine, Columns { fixed, cycles, .. }) = synthesized(params, Start::of(circuit, params.k())?, compress)?;
     let of_fixed = || coefficients(&engine, "fixed polynomials", &fixed);
     let (sigma, coefficients) = at_once(|| sigma(&cycles, &engine), of_fixed);
@@ -63,8 +63,9 @@ fn with_rest<C: Circuit<Fr>>(
     circuit: &C,
     compress: bool,
 ) -> Result<(VerifyingKey<G1Affine>, Rest), Error> {
+    check_rows((params.k(), params.get_g().len()), params.k())?;
     let start = Start::of(circuit, params.k())?;
-    let (degree, k) = (start.degree() as u32, params.k());
+    let (degree, k) = (start.degree(), params.k());
     let domain = || step("domain", 1 << k, || EvaluationDomain::new(degree, k));
     let (domain, synthesized) = at_once(domain, || synthesized(params, start, compress));
     let (engine, Columns { system, fixed, cycles, selectors }) = synthesized?;

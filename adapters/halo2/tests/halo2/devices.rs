@@ -114,7 +114,7 @@ pub fn fail_the_second(expected: &Expected, options: &Options, second: &Arc<Devi
     failures
 }
 
-fn fresh_driver(like: &Device) -> Box<dyn Driver> {
+pub fn fresh_driver(like: &Device) -> Box<dyn Driver> {
     let ordinal = like.info().ordinal;
     match like.info().backend {
         #[cfg(feature = "opencl")]

@@ -1,9 +1,11 @@
 //! What is kept of setups and keys is never taken for another's.
 
+use halo2_axiom::SerdeFormat;
 use halo2_axiom::halo2curves::bn256::{Bn256, G1Affine};
+use halo2_axiom::halo2curves::serde::SerdeObject;
 use halo2_axiom::plonk::ProvingKey;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
-use proofwarp_halo2::{Kind, keygen_pk, keygen_pk2};
+use proofwarp_halo2::{Kind, clear_setups, keygen_pk, keygen_pk2};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -48,6 +50,34 @@ fn setups_of_one_size_in_turn() {
         }
     }
     assert!(!proves(&setups[0], &shape, &keys[1]));
+}
+
+/// A setup with one base changed, of those at a place in its file: it proves nothing, and does not take the place of the right
+/// one that is read later. The right one may take its place.
+#[test]
+fn damaged_setups() {
+    let shape = Shape::base();
+    let right = ParamsKZG::<Bn256>::setup(K, ChaCha20Rng::seed_from_u64(102));
+    let key = keygen_pk2(&right, &Described::new(&shape, 0), false).expect("a key");
+    let rows = 1 << K;
+    // Bases, then Lagrange bases.
+    for base in [rows / 3, rows + 5] {
+        clear_setups();
+        let damaged = damaged(&right, base);
+        assert!(!proves(&damaged, &shape, &key), "base {base}");
+        assert!(proves(&right, &shape, &key), "base {base}: what is kept is the damaged setup");
+    }
+}
+
+/// A setup one of whose bases is its double.
+fn damaged(setup: &ParamsKZG<Bn256>, base: usize) -> ParamsKZG<Bn256> {
+    let mut bytes = Vec::new();
+    setup.write_custom(&mut bytes, SerdeFormat::RawBytesUnchecked).expect("memory");
+    let at = 4 + 64 * base..4 + 64 * (base + 1);
+    let point = G1Affine::from_raw_bytes_unchecked(&bytes[at.clone()]);
+    let other: G1Affine = (point + point).into();
+    bytes[at].copy_from_slice(&other.to_raw_bytes());
+    ParamsKZG::read_custom(&mut &bytes[..], SerdeFormat::RawBytesUnchecked).expect("a setup")
 }
 
 /// A proving key of one circuit's columns for another one's verifying key proves nothing, and is not taken for the right one.

@@ -1,8 +1,11 @@
 //! halo2-axiom's verifier accepts what is proved, and nothing else.
 
-use proofwarp_halo2::Kind;
+use halo2_axiom::halo2curves::bn256::G1Affine;
+use halo2_axiom::plonk::Error;
+use proofwarp_halo2::{Kind, keygen_pk2};
 
-use crate::described::{Described, Shape, instances_of, keys, prove, verify};
+use crate::described::{Described, Shape, instances_of, keys, prove, setup, verify};
+use crate::logged::logged;
 
 const K: u32 = 6;
 
@@ -45,6 +48,41 @@ fn degrees() {
     for degree in 3..=9 {
         let gates = vec![Shape::gate(degree)];
         proves(&Shape { gates, lookups: Vec::new(), minimum_degree: Some(degree), ..Shape::base() }, 1);
+    }
+}
+
+fn of_degree(degree: usize) -> Shape {
+    let gates = vec![Shape::gate(degree)];
+    Shape {
+        inputs: 2,
+        gates,
+        copied: 2,
+        copies: vec![[(0, 0), (1, 1)]],
+        minimum_degree: Some(degree),
+        ..Shape::default()
+    }
+}
+
+/// More pieces of the quotient than a kernel keeps in registers.
+#[test]
+fn high_degrees() {
+    proves(&of_degree(33), 1);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn every_degree() {
+    (18..=66).chain([100, 129, 257]).for_each(|degree| proves(&of_degree(degree), 1));
+}
+
+#[test]
+fn degrees_that_cannot_be_proved() {
+    for (degree, k) in [(258, K), (usize::MAX, K), ((1 << 32) + 5, K)] {
+        let circuit = Described::new(&Shape { minimum_degree: Some(degree), ..of_degree(3) }, 0);
+        let (key, lines) = logged(|| keygen_pk2::<G1Affine, _, _>(&*setup(k), &circuit, false));
+        assert!(matches!(key, Err(Error::BoundsFailure)), "{degree}");
+        let expected = format!("the circuit's degree is {degree}: expected 3 to 257");
+        assert!(lines.iter().any(|line| line.contains(&expected)), "{lines:?}");
     }
 }
 

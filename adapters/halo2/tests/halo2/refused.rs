@@ -1,38 +1,19 @@
 //! Witnesses that break their circuit, and calls that cannot be served.
 
-use std::sync::Mutex;
-
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::Error;
 use halo2_axiom::poly::kzg::commitment::KZGCommitmentScheme;
 use halo2_axiom::poly::kzg::multiopen::ProverSHPLONK;
 use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer};
-use log::{Level, Log, Metadata, Record};
-use proofwarp_halo2::{Kind, create_proof_from_advice};
+use proofwarp::Accelerator;
+use proofwarp::backend::BackendKind;
+use proofwarp_halo2::{Kind, Options, create_proof_from_advice};
 use rand_core::OsRng;
 
-use crate::described::{Described, Shape, instances_of, keys, prove, setup, slices, verify};
+use crate::described::{Described, Shape, instances_of, keys, prove, prove_with, setup, slices, verify};
+use crate::logged::logged;
 
 const K: u32 = 6;
-
-/// Keeps warnings.
-struct Warnings(Mutex<Vec<String>>);
-
-static WARNINGS: Warnings = Warnings(Mutex::new(Vec::new()));
-
-impl Log for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() == Level::Warn
-    }
-
-    fn log(&self, record: &Record<'_>) {
-        if self.enabled(record.metadata()) {
-            self.0.lock().expect("no logger panics").push(record.args().to_string());
-        }
-    }
-
-    fn flush(&self) {}
-}
 
 /// A proof is made, and does not verify.
 fn makes_a_bad_proof(circuit: Described) {
@@ -51,10 +32,8 @@ fn broken_gate() {
 
 #[test]
 fn broken_lookup_is_named() {
-    log::set_logger(&WARNINGS).expect("no other logger");
-    log::set_max_level(log::LevelFilter::Warn);
-    makes_a_bad_proof(Described { bad_lookup: true, ..Described::new(&Shape::base(), 1) });
-    let warnings = WARNINGS.0.lock().expect("no logger panics");
+    let bad = Described { bad_lookup: true, ..Described::new(&Shape::base(), 1) };
+    let ((), warnings) = logged(|| makes_a_bad_proof(bad));
     let expected = "circuit 0, lookup 0 \"values of the table\": the values in row 4 are not in the table";
     assert!(warnings.iter().any(|warning| warning.starts_with(expected)), "{warnings:?}");
 }
@@ -94,13 +73,34 @@ fn setups_that_do_not_fit() {
     assert!(matches!(refused(K + 1), Error::BoundsFailure));
 }
 
-/// The circuit to be proved assigns more rows than that of its key.
+/// The circuit to be proved assigns more rows than that of its key: rows that hide columns get random values, rows that are
+/// not there are refused.
 #[test]
 fn rows_that_cannot_be_used() {
-    let (shape, long) = (Shape::base(), Shape { instances: vec![1 << K, 3], ..Shape::base() });
-    let (instances, circuits) = (instances_of(&[Described::new(&shape, 1)]), [Described::new(&long, 1)]);
-    let error = prove(Kind::Gwc, K, &keys(&shape, K), &circuits, &instances, 1).expect_err("too many rows");
+    let shape = Shape::base();
+    let (key, instances) = (keys(&shape, K), instances_of(&[Described::new(&shape, 1)]));
+    let prove_long = |rows: usize| {
+        let long = Described { hidden_rows: Some(rows), ..Described::new(&shape, 1) };
+        prove(Kind::Gwc, K, &key, &[long], &instances, 1)
+    };
+    let (proof, lines) = logged(|| prove_long(1 << K));
+    assert!(verify(Kind::Gwc, K, key.get_vk(), &instances, &proof.expect("a proof")));
+    assert!(lines.iter().any(|line| line.contains("get random values")), "{lines:?}");
+    let error = prove_long((1 << K) + 1).expect_err("too many rows");
     assert!(matches!(error, Error::NotEnoughRowsAvailable { current_k: K }));
+}
+
+/// Where no device works, nothing is said of one.
+#[test]
+fn the_host_says_nothing_of_devices() {
+    let shape = Shape::base();
+    let (key, circuits) = (keys(&shape, K), [Described::new(&shape, 1)]);
+    let host = Options { accelerator: Accelerator::with_backend(BackendKind::Cpu).ok(), ..Options::default() };
+    let prove = || prove_with(&host, Kind::Gwc, K, &key, &circuits, &instances_of(&circuits), 1);
+    let (proof, lines) = logged(prove);
+    assert!(proof.is_ok());
+    let lines: Vec<_> = lines.iter().filter(|line| line.contains("the device has no room for it")).collect();
+    assert!(lines.is_empty(), "{lines:?}");
 }
 
 #[test]

@@ -42,11 +42,7 @@ impl Program {
         known::elements::<T>(&[])?;
         let place = match &self.queue {
             None => Place::Host(Mutex::new(Arc::new(Column(vec![Fr::zero(); length])))),
-            Some(queue) => Place::Device(queue.with(|stream| {
-                let vector = DeviceVector::allocate(stream, length)?;
-                stream.zero(vector.buffer())?;
-                Ok(vector)
-            })?),
+            Some(queue) => Place::Device(queue.with(|stream| DeviceVector::allocate(stream, length))?),
         };
         Ok(Buffer::new(Memory::new(place, None)))
     }

@@ -25,6 +25,8 @@ pub struct Described {
     pub bad_gate: bool,
     /// Puts a value into the first lookup's row 4 that is not in its table.
     pub bad_lookup: bool,
+    /// Assigns the first input in all rows up to this one.
+    pub hidden_rows: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -212,6 +214,9 @@ impl Described {
             self.assign_lookup((number, lookup), columns, region, &mut rng)?;
         }
         self.assign_copies(config, region, &mut rng);
+        for row in active().end + Shape::FIRST..self.hidden_rows.unwrap_or(0) {
+            region.assign_advice(config.inputs[0], row, Value::known(Fr::ONE));
+        }
         let public = self.assign_public(config, region);
         self.assign_later(config, region, &table)?;
         Ok(public)

@@ -176,13 +176,14 @@ fn parameters_are_kept_where_asked_for() {
     let path = folder.path().join("kept");
     parameters(Chain::new(Kind::Plain, 2)).write(std::fs::File::create(&path).expect("file")).expect("parameters");
     let first = SRS::try_new(path.clone(), true).expect("parameters");
-    // Changed in place, with length and time as they were: only a second reading would notice.
+    // Changed in place, with length and time of modification as they were: what is kept is not of that state.
     let time = std::fs::metadata(&path).and_then(|data| data.modified()).expect("time");
     let garbage = vec![0; std::fs::read(&path).expect("file").len()];
     std::fs::write(&path, garbage).expect("file");
     std::fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(time)).expect("time");
-    SRS::try_new(path.clone(), true).expect("parameters that are kept");
-    SRS::try_new(path.clone(), false).expect_err("read again");
+    for cache in [true, false] {
+        SRS::try_new(path.clone(), cache).expect_err("read again");
+    }
     first.evict();
     SRS::try_new(path, true).expect_err("read again");
 }

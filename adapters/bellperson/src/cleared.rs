@@ -1,0 +1,23 @@
+//! Secrets in ordinary memory, which is cleared before it is freed.
+
+use ff::Field;
+use rayon::prelude::*;
+
+/// Values that a core clears at a time, 2 MiB.
+const PIECE: usize = 1 << 16;
+
+/// Clears values that nobody needs any more.
+pub fn clear<F: Field>(values: &mut [F]) {
+    values.par_chunks_mut(PIECE).for_each(|piece| piece.fill(F::ZERO));
+    // Nobody reads them any more, but they are to be stored.
+    std::hint::black_box(&*values);
+}
+
+/// Values that are cleared when dropped, such as r and s.
+pub struct Cleared<F: Field>(pub Vec<F>);
+
+impl<F: Field> Drop for Cleared<F> {
+    fn drop(&mut self) {
+        clear(&mut self.0);
+    }
+}

@@ -1,0 +1,191 @@
+//! Jobs of a pool that borrow from their caller, who waits for them.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::threads::{Job, Threads};
+
+/// Starts jobs that may borrow what lives for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits for them.
+///
+/// It has the methods of yastl's scope, which the stock crate uses. Unlike there, a job that panics costs the pool no thread,
+/// and its panic goes on in the caller.
+pub struct Scope<'scope> {
+    threads: Threads,
+    state: Arc<State>,
+    /// Neither a longer nor a shorter lifetime will do.
+    lifetime: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+/// What has become of the jobs.
+#[derive(Default)]
+struct State {
+    jobs: Mutex<Jobs>,
+    none: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    pending: usize,
+    /// Of the first that panicked.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<'scope> Scope<'scope> {
+    /// Starts a job on a thread of the pool.
+    pub fn execute<F>(&self, job: F)
+    where
+        F: FnOnce() + Send + 'scope,
+    {
+        self.state.lock().pending += 1;
+        let state = self.state.clone();
+        let job: Box<dyn FnOnce() + Send + 'scope> = Box::new(move || {
+            let panic = catch_unwind(AssertUnwindSafe(job)).err();
+            state.ended(panic);
+        });
+        // SAFETY: what the job borrows lives for `'scope`, which outlives the call that made the scope. That call does not end,
+        // not by a panic either, before the job has run and is gone. `ended` touches only what the job owns.
+        self.threads.execute(unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'scope>, Job>(job) });
+    }
+
+    /// Starts a job that may start others of the same scope.
+    pub fn recurse<F>(&self, job: F)
+    where
+        F: FnOnce(&Self) + Send + 'scope,
+    {
+        let this = Self { threads: self.threads.clone(), state: self.state.clone(), lifetime: PhantomData };
+        self.execute(move || job(&this));
+    }
+
+    /// Waits for the jobs started so far.
+    ///
+    /// # Panics
+    /// One of them panicked: its panic goes on.
+    pub fn join(&self) {
+        let panic = self.state.wait().panic.take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Runs `f` with a scope within this one, and waits for its jobs.
+    ///
+    /// # Panics
+    /// `f` or one of the jobs panicked: the panic goes on, that of `f` before that of a job.
+    pub fn zoom<'smaller, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'smaller>) -> R,
+        'scope: 'smaller,
+    {
+        run(self.threads.clone(), f)
+    }
+}
+
+/// Runs `f` with a scope of these threads, and waits for its jobs.
+///
+/// # Panics
+/// As [`Scope::zoom`].
+pub(crate) fn run<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    let scope = Scope { threads, state: Arc::default(), lifetime: PhantomData };
+    let result = {
+        let _ended = Ended(&scope.state);
+        f(&scope)
+    };
+    scope.join();
+    result
+}
+
+/// Waits for all jobs when it is dropped, in a panic too.
+struct Ended<'a>(&'a State);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        drop(self.0.wait());
+    }
+}
+
+impl State {
+    fn lock(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
+        let mut jobs = self.lock();
+        jobs.pending -= 1;
+        if jobs.panic.is_none() {
+            jobs.panic = panic;
+        }
+        self.none.notify_all();
+    }
+
+    fn wait(&self) -> MutexGuard<'_, Jobs> {
+        let jobs = self.lock();
+        self.none.wait_while(jobs, |jobs| jobs.pending > 0).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn threads(count: usize) -> Threads {
+        Threads::start(count, || {})
+    }
+
+    /// What a panic said, and how many jobs were done.
+    fn panicking(threads: &Threads, jobs: usize, panics: usize) -> (Option<String>, usize) {
+        let done = AtomicUsize::new(0);
+        let job = |number| {
+            assert!(number >= panics, "on purpose");
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        let work = || run(threads.clone(), |scope| (0..jobs).for_each(|number| scope.execute(move || job(number))));
+        let panic = catch_unwind(AssertUnwindSafe(work)).err();
+        (panic.map(|panic| proofwarp::waiting::text_of(&*panic).to_owned()), done.into_inner())
+    }
+
+    #[test]
+    fn jobs_that_panic_cost_no_thread() {
+        for count in 0..3 {
+            let threads = threads(count);
+            for round in 0..9 {
+                let (panic, done) = panicking(&threads, 20, 7);
+                assert_eq!((panic.as_deref(), done), (Some("on purpose"), 13), "{count} threads, round {round}");
+                assert_eq!(panicking(&threads, 20, 0), (None, 20), "{count} threads, round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_callers_own_panic_waits_for_the_jobs() {
+        let (threads, done) = (threads(2), AtomicUsize::new(0));
+        let work = || -> () {
+            run(threads.clone(), |scope| {
+                (0..9).for_each(|_| scope.execute(|| _ = done.fetch_add(1, Ordering::Relaxed)));
+                panic!("the caller's");
+            });
+        };
+        let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
+        assert_eq!((proofwarp::waiting::text_of(&*panic), done.into_inner()), ("the caller's", 9));
+    }
+
+    #[test]
+    fn scopes_lie_in_scopes_and_jobs_start_jobs() {
+        let threads = threads(2);
+        let mut values = [0; 4];
+        let [first, second, third, fourth] = &mut values;
+        run(threads, |scope| {
+            scope.zoom(|scope| scope.execute(|| *first = 1));
+            scope.execute(|| *second = 2);
+            scope.join();
+            scope.recurse(move |scope| {
+                *third = 3;
+                scope.execute(move || *fourth = 4);
+            });
+        });
+        assert_eq!(values, [1, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,54 @@
+//! A pool of threads that outlive the panics of their jobs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Builder;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use proofwarp::waiting::text_of;
+
+/// What a thread does.
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads that take one job after another, for good.
+#[derive(Clone)]
+pub(crate) struct Threads {
+    /// `None`: the system gave no thread, and whoever has a job does it.
+    jobs: Option<Sender<Job>>,
+}
+
+impl Threads {
+    /// Starts up to `count` threads, as many as the system gives. Each calls `begin` first.
+    pub fn start(count: usize, begin: impl Fn() + Clone + Send + 'static) -> Self {
+        let (sender, jobs) = unbounded();
+        let start = |number: usize| {
+            let (begin, jobs) = (begin.clone(), jobs.clone());
+            let thread = Builder::new().name(format!("worker-thread-{}", number + 1)).spawn(move || {
+                begin();
+                work(&jobs);
+            });
+            thread.inspect_err(|error| log::warn!("ec-gpu-gen: {number} threads for {count}: {error}")).ok()
+        };
+        let started = (0..count).map_while(start).count();
+        Self { jobs: (started > 0).then_some(sender) }
+    }
+
+    /// Has a thread do the job, or does it here where there is none. A panic of the job ends with it.
+    pub fn execute(&self, job: Job) {
+        match &self.jobs {
+            // Threads live as long as there is a sender, so that there is a receiver.
+            Some(jobs) => drop(jobs.send(job)),
+            None => attempt(job),
+        }
+    }
+}
+
+fn work(jobs: &Receiver<Job>) {
+    jobs.iter().for_each(attempt);
+}
+
+/// Does a job whose panic is nobody else's to hear of: those of scopes and computations come to their callers by themselves.
+fn attempt(job: Job) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+        log::error!("ec-gpu-gen: a job of the pool panicked: {}", text_of(&*panic));
+    }
+}

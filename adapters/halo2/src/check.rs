@@ -1,0 +1,95 @@
+//! The final check: halo2-axiom's verifier, and whose fault it is where that refuses.
+
+use ff::Field;
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr};
+use halo2_axiom::plonk::{Error, verify_proof};
+use halo2_axiom::poly::commitment::ParamsProver;
+use halo2_axiom::poly::kzg::commitment::KZGCommitmentScheme;
+use halo2_axiom::poly::kzg::multiopen::{VerifierGWC, VerifierSHPLONK};
+use halo2_axiom::poly::kzg::strategy::SingleStrategy;
+use proofwarp::Accelerator;
+use proofwarp::backend::BackendKind;
+use proofwarp::report::own_work;
+
+use crate::error::outer;
+use crate::opening::{Kind, Opening};
+use crate::options::Options;
+use crate::random::unpredictable;
+use crate::record::{Record, Repeating};
+use crate::setup::clear_setups;
+use crate::synthesis::Pen;
+use crate::task::Task;
+use crate::witness::Source;
+
+type Kzg = KZGCommitmentScheme<Bn256>;
+
+/// Checks a proof that `device` worked on, by its record.
+///
+/// A proof that halo2-axiom's verifier refuses is made again by the host, from the same seed. If the host says the same, the
+/// witness does not satisfy the circuit: that is no error, as in halo2-axiom.
+///
+/// # Errors
+/// The host says something else, or cannot make the proof again.
+pub fn check<P: Opening>(
+    task: &Task<'_, '_>,
+    record: &Record,
+    device: &str,
+    source: &mut impl Source,
+) -> Result<(), Error> {
+    if !can_be_verified(task) {
+        log::warn!("halo2: the proof is not verified, for an instance column is queried too many rows away");
+        return Ok(());
+    }
+    let rows = 1 << task.pk.get_vk().get_domain().k();
+    if own_work("halo2 verify", rows, || verifies::<P>(task, record)) {
+        return Ok(());
+    }
+    let host = Accelerator::with_backend(BackendKind::Cpu).map_err(outer)?;
+    let abort = task.options.abort.clone();
+    let options = Options { accelerator: Some(host), devices: Some(1), abort, check: Some(false), plan: None };
+    let mut said = Repeating::new(record, Fr::ZERO);
+    let again = task.prove::<P, _, _>(&options, &mut Pen::new(&mut said, task.seed.source()), source);
+    match (said.differs(), again) {
+        (Some(message), _) => {
+            // What it keeps of setups and keys may be what is wrong.
+            clear_setups();
+            let reason = format!("message {message} of {} is not the host's: a wrong result", record.messages());
+            log::error!("halo2: the proof does not verify: {device}: {reason}");
+            Err(outer(proofwarp::Error::device(device, "a proof", reason)))
+        }
+        (None, Ok(_)) if said.is_over() => {
+            log::warn!("halo2: the proof does not verify: the witness does not satisfy the circuit");
+            Ok(())
+        }
+        (None, Ok(_)) => {
+            Err(outer(proofwarp::Error::device(device, "a proof", "it has other messages than the host's")))
+        }
+        (None, Err(error)) => {
+            log::error!("halo2: the proof does not verify, and the host cannot make it again to say why: {error}");
+            Err(error)
+        }
+    }
+}
+
+/// Whether the verifier can compute the instances' values: it takes memory for as many rows as rotations reach over.
+fn can_be_verified(task: &Task<'_, '_>) -> bool {
+    let key = task.pk.get_vk();
+    let rows = 1_u64 << key.get_domain().k();
+    key.cs().instance_queries().iter().all(|(_, rotation)| u64::from(rotation.0.unsigned_abs()) <= rows)
+}
+
+fn verifies<P: Opening>(task: &Task<'_, '_>, record: &Record) -> bool {
+    // GWC's verifier squeezes a challenge more than its prover: it weighs points against each other.
+    let mut transcript = Repeating::new(record, Fr::random(unpredictable()));
+    let (strategy, params) = (SingleStrategy::new(task.params), task.params.verifier_params());
+    let (key, instances) = (task.pk.get_vk(), task.instances);
+    let verified = match P::KIND {
+        Kind::Shplonk => {
+            verify_proof::<Kzg, VerifierSHPLONK<'_, Bn256>, _, _, _>(params, key, strategy, instances, &mut transcript)
+        }
+        Kind::Gwc => {
+            verify_proof::<Kzg, VerifierGWC<'_, Bn256>, _, _, _>(params, key, strategy, instances, &mut transcript)
+        }
+    };
+    verified.is_ok() && transcript.is_over()
+}

@@ -1,0 +1,182 @@
+//! What a proof says and is asked, in its order, and transcripts that repeat it.
+
+use std::io;
+use std::slice::Iter;
+
+use ff::Field;
+use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
+use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptRead, TranscriptWrite};
+
+/// A message of the proof, or a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    Point(G1Affine),
+    Scalar(Fr),
+    Challenge(Fr),
+}
+
+/// Everything that one proof said and was asked.
+#[derive(Debug, Default)]
+pub struct Record(Vec<Entry>);
+
+impl Record {
+    pub fn note(&mut self, entry: Entry) {
+        self.0.push(entry);
+    }
+
+    /// Number of messages, without challenges.
+    pub fn messages(&self) -> usize {
+        self.0.iter().filter(|entry| !matches!(entry, Entry::Challenge(_))).count()
+    }
+}
+
+/// A challenge as it was.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeated(Fr);
+
+impl EncodedChallenge<G1Affine> for Repeated {
+    type Input = Fr;
+
+    fn new(challenge: &Fr) -> Self {
+        Self(*challenge)
+    }
+
+    fn get_scalar(&self) -> Fr {
+        self.0
+    }
+}
+
+/// A transcript that gives a verifier the messages and challenges of a record, or compares a second prover's messages with
+/// them. What is common to both sides is not hashed again.
+pub struct Repeating<'r> {
+    entries: Iter<'r, Entry>,
+    /// The challenge after the last entry, which a prover is not asked.
+    last: Fr,
+    /// Messages that were given or compared.
+    messages: usize,
+    /// Number of the first message that was not as recorded.
+    differs: Option<usize>,
+}
+
+impl<'r> Repeating<'r> {
+    pub fn new(record: &'r Record, last: Fr) -> Self {
+        Self { entries: record.0.iter(), last, messages: 0, differs: None }
+    }
+
+    /// Number of the first message that was not as recorded, from 0 on.
+    pub fn differs(&self) -> Option<usize> {
+        self.differs
+    }
+
+    /// Whether all that was recorded has been repeated.
+    pub fn is_over(&self) -> bool {
+        self.entries.len() == 0 && self.differs.is_none()
+    }
+
+    fn other(&mut self, expected: &str) -> io::Error {
+        self.differs.get_or_insert(self.messages);
+        io::Error::other(format!("message {}: expected {expected}, got another", self.messages))
+    }
+
+    fn compare(&mut self, entry: Entry) -> io::Result<()> {
+        match self.entries.next() {
+            Some(recorded) if *recorded == entry => {
+                self.messages += 1;
+                Ok(())
+            }
+            _ => Err(self.other("the recorded one")),
+        }
+    }
+}
+
+impl Transcript<G1Affine, Repeated> for Repeating<'_> {
+    fn squeeze_challenge(&mut self) -> Repeated {
+        match self.entries.next() {
+            Some(Entry::Challenge(challenge)) => Repeated(*challenge),
+            None => Repeated(self.last),
+            Some(_) => {
+                self.differs.get_or_insert(self.messages);
+                Repeated(Fr::ZERO)
+            }
+        }
+    }
+
+    fn common_point(&mut self, _: G1Affine) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn common_scalar(&mut self, _: Fr) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TranscriptRead<G1Affine, Repeated> for Repeating<'_> {
+    fn read_point(&mut self) -> io::Result<G1Affine> {
+        match self.entries.next() {
+            Some(Entry::Point(point)) => {
+                self.messages += 1;
+                Ok(*point)
+            }
+            _ => Err(self.other("a point")),
+        }
+    }
+
+    fn read_scalar(&mut self) -> io::Result<Fr> {
+        match self.entries.next() {
+            Some(Entry::Scalar(scalar)) => {
+                self.messages += 1;
+                Ok(*scalar)
+            }
+            _ => Err(self.other("a scalar")),
+        }
+    }
+}
+
+impl TranscriptWrite<G1Affine, Repeated> for Repeating<'_> {
+    fn write_point(&mut self, point: G1Affine) -> io::Result<()> {
+        self.compare(Entry::Point(point))
+    }
+
+    fn write_scalar(&mut self, scalar: Fr) -> io::Result<()> {
+        self.compare(Entry::Scalar(scalar))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Record {
+        let entries = [1, 2].map(|value| Entry::Scalar(Fr::from(value)));
+        Record(vec![entries[0], Entry::Challenge(Fr::from(7)), Entry::Point(G1Affine::generator()), entries[1]])
+    }
+
+    #[test]
+    fn a_verifier_gets_what_was_recorded() {
+        let record = record();
+        let mut transcript = Repeating::new(&record, Fr::from(9));
+        assert_eq!(transcript.read_scalar().expect("a scalar"), Fr::from(1));
+        assert_eq!(transcript.squeeze_challenge().get_scalar(), Fr::from(7));
+        assert_eq!(transcript.read_point().expect("a point"), G1Affine::generator());
+        assert!(!transcript.is_over());
+        assert_eq!(transcript.read_scalar().expect("a scalar"), Fr::from(2));
+        assert_eq!(transcript.squeeze_challenge().get_scalar(), Fr::from(9));
+        assert!(transcript.is_over() && transcript.read_scalar().is_err() && !transcript.is_over());
+        assert_eq!(record.messages(), 3);
+    }
+
+    #[test]
+    fn another_message_is_found() {
+        let record = record();
+        let mut transcript = Repeating::new(&record, Fr::ZERO);
+        transcript.write_scalar(Fr::from(1)).expect("the same");
+        transcript.squeeze_challenge();
+        assert!(transcript.write_point(-G1Affine::generator()).is_err());
+        assert_eq!(transcript.differs(), Some(1));
+        // A message in place of a challenge, and one in another's kind.
+        let mut transcript = Repeating::new(&record, Fr::ZERO);
+        transcript.squeeze_challenge();
+        assert_eq!(transcript.differs(), Some(0));
+        assert!(Repeating::new(&record, Fr::ZERO).read_point().is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! A proof: the order of halo2-axiom's transcript around proofwarp's steps.
+
+use ff::Field;
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
+use halo2_axiom::plonk::{Error, ProvingKey};
+use halo2_axiom::poly::commitment::{Params, ParamsProver};
+use halo2_axiom::poly::kzg::commitment::ParamsKZG;
+use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
+use proofwarp::plonk::{Circuit, Memory, Openings, Peer, Setting, Witnesses};
+
+use crate::check;
+use crate::error::{check_rows, outer};
+use crate::opening::{Kind, Opening};
+use crate::options::Options;
+use crate::random::{Seed, elements};
+use crate::setup;
+use crate::synthesis::Pen;
+use crate::witness::Source;
+use crate::workers::Workers;
+
+/// What a proof is made of, its witness aside.
+pub struct Task<'t, 'i> {
+    pub options: &'t Options,
+    pub params: &'t ParamsKZG<Bn256>,
+    pub pk: &'t ProvingKey<G1Affine>,
+    pub instances: &'t [&'t [&'i [Fr]]],
+    pub seed: Seed,
+}
+
+impl Task<'_, '_> {
+    /// Writes the proof, and verifies it where the options say so.
+    pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &self,
+        transcript: &mut T,
+        source: &mut impl Source,
+    ) -> Result<(), Error> {
+        let mut pen = Pen::new(transcript, self.seed.source());
+        let device = self.prove::<P, E, T>(self.options, &mut pen, source)?;
+        match self.options.checks(device.is_some())? {
+            true => check::check::<P>(self, pen.record(), device.as_deref().unwrap_or("host"), source),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the proof. Returns the name of the device that worked, unless the host did all.
+    pub fn prove<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &self,
+        options: &Options,
+        pen: &mut Pen<'_, E, T>,
+        source: &mut impl Source,
+    ) -> Result<Option<String>, Error> {
+        let circuit = setup::circuit(self.pk)?;
+        check_instances(&circuit, self.instances)?;
+        check_rows((self.params.k(), self.params.get_g().len()), circuit.log_n)?;
+        let workers = Workers::new(options, (self.params, self.pk), &Memory::of(&circuit, self.instances.len()))?;
+        let circuit = workers.lowered(circuit)?;
+        let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(self.pk)).collect();
+        let workers_and_keys = workers.all.iter().zip(&keys);
+        let mut peers: Vec<_> =
+            workers_and_keys.map(|(worker, key)| Peer { engine: &worker.engine, key, link: worker.link }).collect();
+        let Peer { engine, key, .. } = peers.remove(0);
+        let setting = Setting { engine, circuit: &circuit, key, peers: &peers };
+        let mut proof = Witnesses::new(setting, self.instances).map_err(outer)?;
+        self.pk.get_vk().hash_into(pen.transcript)?;
+        for value in self.instances.iter().flat_map(|instance| instance.iter()).flat_map(|column| column.iter()) {
+            pen.transcript.common_scalar(*value)?;
+        }
+        source.write(&mut proof, &circuit, pen)?;
+        let openings = steps(proof, circuit.rows(), pen)?;
+        open::<P, _, _>(openings, pen)?;
+        Ok(engine.device_name())
+    }
+}
+
+fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), Error> {
+    if instances.is_empty() || instances.iter().any(|instance| instance.len() != circuit.layout.instances) {
+        return Err(Error::InvalidInstances);
+    }
+    let longest = instances.iter().flat_map(|instance| instance.iter()).map(|column| column.len()).max();
+    if longest.is_some_and(|longest| longest > circuit.usable()) {
+        return Err(Error::InstanceTooLarge);
+    }
+    Ok(())
+}
+
+/// From θ to the evaluations at x.
+fn steps<'a, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    proof: Witnesses<'a, G1Affine>,
+    rows: usize,
+    pen: &mut Pen<'_, E, T>,
+) -> Result<Openings<'a, G1Affine>, Error> {
+    let theta = pen.squeeze();
+    let (proof, points) = proof.lookups(theta, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
+    pen.write(&points)?;
+    let challenges = [pen.squeeze(), pen.squeeze()];
+    let (proof, points) = proof.products(challenges, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
+    pen.write(&points)?;
+    let (proof, point) = proof.random(elements(rows, &mut pen.rng)).map_err(outer)?;
+    pen.write(&[point])?;
+    let (proof, points) = proof.quotient(pen.squeeze()).map_err(outer)?;
+    pen.write(&points)?;
+    let (openings, values) = proof.evaluations(pen.squeeze()).map_err(outer)?;
+    pen.write_scalars(&values)?;
+    Ok(openings)
+}
+
+fn open<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    openings: Openings<'_, G1Affine>,
+    pen: &mut Pen<'_, E, T>,
+) -> Result<(), Error> {
+    match P::KIND {
+        Kind::Gwc => {
+            let points = openings.gwc(pen.squeeze()).map_err(outer)?;
+            pen.write(&points)
+        }
+        Kind::Shplonk => {
+            let (y, v) = (pen.squeeze(), pen.squeeze());
+            let (proof, point) = openings.shplonk(y, v).map_err(outer)?;
+            pen.write(&[point])?;
+            let point = proof.finish(pen.squeeze()).map_err(outer)?;
+            pen.write(&[point])
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Where a proof's witness comes from: circuits that are synthesized, or columns.
+
+use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
+use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
+use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
+use proofwarp::plonk::{Circuit, Witnesses};
+
+use crate::arena::{Arena, Cleared};
+use crate::constraints;
+use crate::synthesis::{Pen, Phases, Synthesis};
+
+/// A witness that can be written more than once, as long as it is kept.
+pub trait Source {
+    /// Commits to all columns of the witness, and squeezes the challenges of its phases.
+    ///
+    /// # Errors
+    /// The witness does not fit the circuit, or is gone; or a backend or the transcript failed.
+    fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &mut self,
+        proof: &mut Witnesses<'_, G1Affine>,
+        circuit: &Circuit<Fr>,
+        pen: &mut Pen<'_, E, T>,
+    ) -> Result<(), Error>;
+}
+
+/// Circuits, synthesized anew each time, and their instances.
+pub struct Circuits<'c, 'i, C> {
+    pub circuits: &'c [C],
+    pub instances: &'c [&'c [&'i [Fr]]],
+}
+
+impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
+    fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &mut self,
+        proof: &mut Witnesses<'_, G1Affine>,
+        circuit: &Circuit<Fr>,
+        pen: &mut Pen<'_, E, T>,
+    ) -> Result<(), Error> {
+        let (config, constants) = config_of(self.circuits, circuit)?;
+        let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
+        let arena = |_| Arena::new(circuit.layout.advice, circuit.rows());
+        let mut arenas: Vec<_> = self.circuits.iter().map(arena).collect();
+        let (mut phase, alone) = (0, self.circuits.len() == 1);
+        while phase < circuit.phases() {
+            let all = self.circuits.iter().zip(self.instances).zip(&mut arenas);
+            let mut reached = phase;
+            for (concrete, instance, arena) in all.map(|((concrete, instance), arena)| (concrete, instance, arena)) {
+                let phases = &mut phases;
+                let mut run = Synthesis { phases, pen, arena, instance, phase, alone, hidden: false, failed: None };
+                let result = C::FloorPlanner::synthesize(&mut run, concrete, config.clone(), constants.clone());
+                reached = run.phase;
+                run.failed.map_or(result, Err)?;
+            }
+            if reached < circuit.phases() {
+                end_phase(&mut phases, &mut arenas, reached, pen)?;
+            }
+            phase = reached + 1;
+        }
+        Ok(())
+    }
+}
+
+/// Commits to all circuits' columns of a phase.
+fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    phases: &mut Phases<'_, '_>,
+    arenas: &mut [Arena],
+    phase: u8,
+    pen: &mut Pen<'_, E, T>,
+) -> Result<(), Error> {
+    let numbers = phases.circuit.advice_of(phase);
+    for (number, arena) in arenas.iter_mut().enumerate() {
+        phases.commit(number, arena.values(&numbers), pen)?;
+    }
+    phases.squeeze(phase, pen)
+}
+
+/// The circuits' configuration and columns for constants. Columns of the witness have to be those of the key; fixed ones need
+/// not: halo2-base leaves constants out of circuits that are only proved.
+fn config_of<C: StockCircuit<Fr>>(
+    circuits: &[C],
+    circuit: &Circuit<Fr>,
+) -> Result<(C::Config, Vec<Column<Fixed>>), Error> {
+    let first = circuits.first().ok_or(Error::InvalidInstances)?;
+    let (system, config) = constraints::configure(first);
+    let numbers = [system.num_advice_columns(), system.num_instance_columns(), system.num_challenges()];
+    let expected = [circuit.layout.advice, circuit.layout.instances, circuit.challenge_phases.len()];
+    if numbers != expected {
+        log::error!(
+            "the key is of another circuit: expected {expected:?} advice columns, instance columns and challenges, got \
+             {numbers:?}"
+        );
+        return Err(Error::BoundsFailure);
+    }
+    Ok((config, system.constants().clone()))
+}
+
+/// Columns of one circuit of one phase. They are overwritten once they are written, unless they are to be written again.
+pub struct Advice {
+    pub columns: Cleared,
+    pub stays: bool,
+}
+
+impl Source for Advice {
+    fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &mut self,
+        proof: &mut Witnesses<'_, G1Affine>,
+        circuit: &Circuit<Fr>,
+        pen: &mut Pen<'_, E, T>,
+    ) -> Result<(), Error> {
+        self.check(circuit)?;
+        let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
+        phases.commit(0, self.columns.0.iter_mut().enumerate().collect(), pen)?;
+        if !self.stays {
+            self.columns = Cleared(Vec::new());
+        }
+        phases.squeeze(0, pen)
+    }
+}
+
+impl Advice {
+    fn check(&self, circuit: &Circuit<Fr>) -> Result<(), Error> {
+        if circuit.phases() > 1 {
+            log::error!("create_proof_from_advice: expected a circuit of one phase, got one of {}", circuit.phases());
+            return Err(Error::Synthesis);
+        }
+        let columns = &self.columns.0;
+        if columns.len() != circuit.layout.advice || columns.iter().any(|column| column.len() != circuit.rows()) {
+            let (columns, rows) = (circuit.layout.advice, circuit.rows());
+            log::error!("create_proof_from_advice: expected {columns} columns of {rows} rows, got others");
+            return Err(Error::BoundsFailure);
+        }
+        Ok(())
+    }
+}

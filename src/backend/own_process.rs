@@ -1,0 +1,202 @@
+//! A driver for the process that opened it: in a forked child each call fails before it reaches the vendor's library.
+
+use super::{
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+};
+use crate::Result;
+use crate::process::check;
+
+/// A driver whose calls are errors in a forked child. What would be freed there stays: it is the parent's.
+#[derive(Debug)]
+pub(super) struct OwnProcess(pub Box<dyn Driver>);
+
+impl OwnProcess {
+    /// Frees something, unless it is the parent's.
+    fn free(&self, free: impl FnOnce(&dyn Driver)) {
+        if check().is_ok() {
+            free(&*self.0);
+        }
+    }
+}
+
+// SAFETY: calls are passed on unchanged, or not at all and then are errors, which leave everything as it was. Handles of the
+// parent are valid for ever in the child, where nothing is freed.
+unsafe impl Driver for OwnProcess {
+    fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+
+    fn free_memory(&self) -> Result<u64> {
+        check()?;
+        self.0.free_memory()
+    }
+
+    fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        check()?;
+        self.0.memory_allocate(bytes)
+    }
+
+    unsafe fn memory_free(&self, memory: MemoryHandle) {
+        // SAFETY: passed on from the caller.
+        self.free(|driver| unsafe { driver.memory_free(memory) });
+    }
+
+    fn has_parts(&self) -> bool {
+        self.0.has_parts()
+    }
+
+    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.memory_part(memory, offset, bytes) }
+    }
+
+    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+        check()?;
+        self.0.peers_allocate(ordinals, part_bytes)
+    }
+
+    fn is_linked_to(&self, ordinal: usize) -> bool {
+        check().is_ok() && self.0.is_linked_to(ordinal)
+    }
+
+    fn open_peer(&self, ordinal: usize) -> Result<()> {
+        check()?;
+        self.0.open_peer(ordinal)
+    }
+
+    unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
+        // SAFETY: passed on from the caller.
+        self.free(|driver| unsafe { driver.peers_free(memory, parts, part_bytes) });
+    }
+
+    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+        check()?;
+        self.0.pinned_allocate(bytes)
+    }
+
+    fn reaches_host(&self) -> bool {
+        self.0.reaches_host()
+    }
+
+    unsafe fn pinned_free(&self, pinned: Pinned) {
+        // SAFETY: passed on from the caller.
+        self.free(|driver| unsafe { driver.pinned_free(pinned) });
+    }
+
+    fn stream_create(&self) -> Result<StreamHandle> {
+        check()?;
+        self.0.stream_create()
+    }
+
+    unsafe fn stream_free(&self, stream: StreamHandle) {
+        // SAFETY: passed on from the caller.
+        self.free(|driver| unsafe { driver.stream_free(stream) });
+    }
+
+    unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.stream_synchronize(stream) }
+    }
+
+    unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.event_record(stream) }
+    }
+
+    unsafe fn event_free(&self, event: EventHandle) {
+        // SAFETY: passed on from the caller.
+        self.free(|driver| unsafe { driver.event_free(event) });
+    }
+
+    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.event_passed(event) }
+    }
+
+    unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.event_synchronize(event) }
+    }
+
+    unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.event_elapsed(start, end) }
+    }
+
+    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.stream_wait(stream, event) }
+    }
+
+    unsafe fn copy_in(
+        &self,
+        stream: StreamHandle,
+        to: MemoryHandle,
+        offset: usize,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.copy_in(stream, to, offset, from, bytes) }
+    }
+
+    unsafe fn copy_out(
+        &self,
+        stream: StreamHandle,
+        to: *mut u8,
+        from: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.copy_out(stream, to, from, offset, bytes) }
+    }
+
+    unsafe fn copy(
+        &self,
+        stream: StreamHandle,
+        to: (MemoryHandle, usize),
+        from: (MemoryHandle, usize),
+        bytes: usize,
+    ) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.copy(stream, to, from, bytes) }
+    }
+
+    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.zero(stream, memory, offset, bytes) }
+    }
+
+    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        check()?;
+        self.0.kernel(source, name)
+    }
+
+    fn specialises(&self) -> bool {
+        self.0.specialises()
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: StreamHandle,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        args: &[Arg],
+    ) -> Result<()> {
+        check()?;
+        // SAFETY: passed on from the caller.
+        unsafe { self.0.launch(stream, kernel, shape, args) }
+    }
+}

@@ -1,0 +1,150 @@
+//! What bounds, caches and marks do that no operation's result shows. `tests/mutants.py` found each of them untested.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::cache::Cache;
+use super::pace::Pace;
+use super::peers::PeerMemory;
+use super::specialised::Specialised;
+use super::{KernelHandle, LaunchShape, Stream};
+use crate::{Accelerator, Error};
+
+/// A stream of the first device; without one that is printed.
+fn stream() -> Option<Stream> {
+    let accelerator = Accelerator::automatic().expect("settings are right");
+    let Some(device) = accelerator.devices().first() else {
+        println!("no device: left out");
+        return None;
+    };
+    Some(device.stream().expect("a stream"))
+}
+
+/// 50 ms are queued at most. What nobody aborts, or takes less than 1 ms, is not counted.
+#[test]
+fn queued_work_is_bounded() {
+    /// Compute units of the device that times are for.
+    const UNITS: u32 = 132;
+    let Some(stream) = stream() else { return };
+    let (pace, waits): (Pace, Cell<u32>) = (Pace::default(), Cell::new(0));
+    let hook: &(dyn Fn() -> bool + Send + Sync) = &|| false;
+    let turn = |time, abort| {
+        let wait = |mark: &_| {
+            waits.set(waits.get() + 1);
+            stream.wait_until(mark, None)
+        };
+        pace.turn(UNITS, time, abort, wait).expect("a turn")
+    };
+    let milliseconds = Duration::from_millis;
+    assert!(turn(milliseconds(60_000), None).is_none(), "nobody aborts");
+    assert!(turn(Duration::from_micros(999), Some(hook)).is_none(), "short");
+    for _ in 0..2 {
+        let mark = Arc::new(stream.mark().expect("a mark"));
+        turn(milliseconds(25), Some(hook)).expect("it is counted").ends(mark);
+    }
+    assert_eq!(waits.get(), 0, "50 ms may be queued");
+    drop(turn(milliseconds(1), Some(hook)));
+    assert_eq!(waits.get(), 1, "51 ms are not: the first has been waited for");
+    drop(turn(milliseconds(26), Some(hook)));
+    assert_eq!(waits.get(), 2, "25 and 26 ms are not");
+}
+
+/// The least recently used go, as few as have to.
+#[test]
+fn tables_that_were_used_last_stay() {
+    let Some(stream) = stream() else { return };
+    let mut cache = Cache::default();
+    let mut add = |name: u8, limit| {
+        let buffer = stream.allocate(1000).expect("memory");
+        cache.add(vec![name], Arc::new(buffer), limit);
+    };
+    add(1, 3000);
+    add(2, 3000);
+    add(3, 3000);
+    add(4, 3000);
+    assert_eq!([1, 2, 3, 4].map(|name| cache.find(&[name]).is_some()), [false, true, true, true]);
+    cache.find(&[2]).expect("there");
+    cache.add(vec![5], Arc::new(stream.allocate(1000).expect("memory")), 2000);
+    assert_eq!([3, 4, 2, 5].map(|name| cache.find(&[name]).is_some()), [false, false, true, true]);
+    assert!(cache.clear(), "there was one");
+    assert!(!cache.clear() && cache.find(&[5]).is_none());
+}
+
+/// Grids of 2^16 groups and more are another version than smaller ones, so are groups of another size.
+#[test]
+fn versions_differ_by_groups() {
+    let launched = Specialised::default();
+    let shape = |groups, group_size| LaunchShape { groups, group_size, beside: false };
+    let kernel = KernelHandle(7);
+    launched.first(kernel, shape(1 << 16, 64), || Ok(())).expect("launched");
+    for (groups, group_size, known) in
+        [(1 << 16, 64, true), ((1 << 16) + 1, 64, true), ((1 << 16) - 1, 64, false), (1 << 16, 32, false)]
+    {
+        assert_eq!(launched.has(kernel, shape(groups, group_size)), known, "{groups} groups of {group_size}");
+    }
+    launched.first(kernel, shape(5, 64), || Err(Error::lost("launch"))).expect_err("it failed");
+    assert!(!launched.has(kernel, shape(5, 64)), "what failed has not been launched");
+}
+
+/// Parts of one device lie one after the other, each of the size asked for; copies stay inside.
+#[test]
+fn memory_of_peers_has_a_part_for_each() {
+    let Some(mut stream) = stream() else { return };
+    let streams = [(); 3].map(|()| stream.device().stream().expect("a stream"));
+    let before = stream.device().peak_memory();
+    let memory = PeerMemory::new(&streams, 4096).expect("memory");
+    assert!(stream.device().peak_memory() >= before.min(3 * 4096));
+    let bytes: Vec<u8> = (0..3 * 4096_u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+    stream.upload_to_peers(&memory, 0, &bytes).expect("inside");
+    let mut back = vec![0; bytes.len()];
+    stream.download_from_peers(&memory, vec![(&mut back[..], 0)]).expect("inside");
+    assert!(back == bytes);
+    for (offset, length) in [(3 * 4096, 1), (1, 3 * 4096), (usize::MAX, 1)] {
+        let error = stream.upload_to_peers(&memory, offset, &bytes[..length]).expect_err("outside");
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    }
+    assert!(matches!(PeerMemory::new(&[], 4096), Err(Error::Invalid { .. })), "no device");
+}
+
+/// Copies within a device's own memory need no link.
+#[test]
+fn a_device_reaches_itself() {
+    let Some(stream) = stream() else { return };
+    let device = stream.device();
+    assert!(device.reaches(device) && device.is_linked_to(device));
+}
+
+/// An upload that does not fit is refused before anything is copied, and one that does is counted.
+#[test]
+fn uploads_that_are_kept_stay_inside() {
+    let Some(mut stream) = stream() else { return };
+    let bytes = vec![7; 5000];
+    let mut kept = stream.host_buffer(bytes.len()).expect("memory");
+    let small = stream.allocate(bytes.len() - 1).expect("memory");
+    let error = stream.upload_keeping(&small, &mut kept, &bytes, None).expect_err("a byte too many");
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    let before = stream.traffic();
+    let whole = stream.allocate(bytes.len()).expect("memory");
+    stream.upload_keeping(&whole, &mut kept, &bytes, None).expect("it fits");
+    stream.wait(None).expect("it is there");
+    assert!(kept.bytes_of() == bytes);
+    let traffic = stream.traffic().since(before);
+    assert!(traffic.bytes_up == 5000 && traffic.upload > Duration::ZERO, "{traffic:?}");
+}
+
+/// A copy of more than 512 MiB is two, of which the second ends where the first buffer does.
+#[test]
+fn a_long_copy_ends_where_it_should() {
+    const FIRST: usize = 512 << 20;
+    let Some(mut stream) = stream() else { return };
+    let mut from = stream.host_buffer(FIRST + 3).expect("memory");
+    from.contents()[FIRST - 1..].copy_from_slice(&[1, 2, 3, 4]);
+    let to = stream.allocate(FIRST + 3).expect("memory");
+    stream.send(&to, &from).expect("it fits");
+    stream.wait(None).expect("it is there");
+    assert_eq!(stream.traffic().bytes_up, FIRST as u64 + 3);
+    let mut end = [0; 4];
+    stream.download_at(&mut end, &to, FIRST - 1).expect("inside");
+    assert_eq!(end, [1, 2, 3, 4]);
+}

@@ -1,0 +1,96 @@
+//! Records which streams have queued commands on a piece of memory.
+
+use std::sync::{Arc, Mutex};
+
+use super::core::StreamCore;
+use super::lock;
+use crate::Result;
+
+/// A stream's latest command on a piece of memory.
+#[derive(Debug)]
+struct Use {
+    core: Arc<StreamCore>,
+    /// Count of the stream's events when the command was queued.
+    events: u64,
+    writes: bool,
+}
+
+impl Use {
+    fn new(core: &Arc<StreamCore>, writes: bool) -> Self {
+        Self { core: core.clone(), events: core.events(), writes }
+    }
+
+    fn is_of(&self, core: &Arc<StreamCore>) -> bool {
+        Arc::ptr_eq(&self.core, core)
+    }
+
+    /// Whether the command may still run: the host has waited for no later event.
+    fn is_pending(&self) -> bool {
+        !self.core.has_passed(self.events)
+    }
+
+    /// Orders the next command of `core` behind this one.
+    fn order(&self, core: &Arc<StreamCore>) -> Result<()> {
+        if self.is_of(core) || core.is_behind(&self.core, self.events) { Ok(()) } else { core.wait_for(&self.core) }
+    }
+}
+
+/// Commands on one piece of memory: the last write, and reads since then, at most one entry a stream.
+///
+/// Each command of another stream is ordered behind them as by a readers-writer lock. What is recorded here is what safe
+/// functions queue; the caller of an unsafe launch orders its kernels.
+#[derive(Debug)]
+pub(super) struct Uses(Mutex<Vec<Use>>);
+
+impl Uses {
+    /// Records that commands of `core` may use the memory: those of its last owner.
+    pub fn by_owner(core: &Arc<StreamCore>) -> Self {
+        Self(Mutex::new(vec![Use::new(core, true)]))
+    }
+
+    /// Orders the next command of `core`, which reads the memory, behind pending writes of other streams.
+    ///
+    /// # Errors
+    /// The driver failed; nothing was recorded.
+    pub fn read(&self, core: &Arc<StreamCore>) -> Result<()> {
+        let mut uses = lock(&self.0);
+        if let Some(own) = uses.iter_mut().find(|one| one.is_of(core)) {
+            // A write since then would have removed the entry.
+            own.events = core.events();
+            return Ok(());
+        }
+        uses.retain(Use::is_pending);
+        uses.iter().filter(|one| one.writes).try_for_each(|one| one.order(core))?;
+        uses.push(Use::new(core, false));
+        Ok(())
+    }
+
+    /// Orders the next command of `core`, which writes the memory, behind all pending ones of other streams.
+    ///
+    /// # Errors
+    /// The driver failed; nothing was recorded.
+    pub fn write(&self, core: &Arc<StreamCore>) -> Result<()> {
+        let mut uses = lock(&self.0);
+        uses.iter().try_for_each(|one| one.order(core))?;
+        uses.clear();
+        uses.push(Use::new(core, true));
+        Ok(())
+    }
+
+    /// Waits on the host until no command uses the memory.
+    pub fn synchronize(&self) {
+        let mut uses = lock(&self.0);
+        uses.iter().filter(|one| one.is_pending()).for_each(|one| one.core.synchronize());
+        uses.clear();
+    }
+
+    /// Orders the next command of `core`, the owner, behind all pending ones, whatever the driver says.
+    pub fn release_to(&self, core: &Arc<StreamCore>) {
+        let mut uses = lock(&self.0);
+        for one in uses.drain(..) {
+            if one.order(core).is_err() {
+                one.core.synchronize();
+            }
+        }
+    }
+}

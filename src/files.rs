@@ -1,0 +1,118 @@
+//! Files of the outside: opened without waiting for another process, and told from their other states.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Largest step of a file system's clock: 2 s. A file may change within a step without a trace in its times.
+const CLOCK_STEP: Duration = Duration::from_secs(2);
+
+/// Opens a file, without waiting for another process: a named pipe that no process reads is an error, and a pipe that is
+/// full, too, when it is written to.
+///
+/// # Errors
+/// The system's.
+pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
+    options.open(path)
+}
+
+/// Opens a file to be read that is neither a folder, a device nor a pipe.
+///
+/// # Errors
+/// It is something else, or the system's.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = open(OpenOptions::new().read(true), path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file"));
+    }
+    Ok(file)
+}
+
+/// What the system knows of a file. Equal states have equal contents, if [`Self::is_settled`]: a file is named by its device and
+/// number; whatever changes its contents, or gives its number to another file, sets its time of change, which no program can set
+/// back. A writer that has mapped the file is not noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileState {
+    /// Device and number.
+    file: [u64; 2],
+    bytes: u64,
+    /// Of modification and of change, in seconds and nanoseconds.
+    times: [(i64, i64); 2],
+}
+
+impl FileState {
+    /// The state that a file's metadata tell; `None` where files have no number, or no time that only the system sets.
+    #[cfg(unix)]
+    #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
+    pub fn of(data: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let times = [(data.mtime(), data.mtime_nsec()), (data.ctime(), data.ctime_nsec())];
+        Some(Self { file: [data.dev(), data.ino()], bytes: data.len(), times })
+    }
+
+    /// The state that a file's metadata tell; none here.
+    #[cfg(not(unix))]
+    pub fn of(_: &Metadata) -> Option<Self> {
+        None
+    }
+
+    /// Whether its times lie far enough back that any later change has others.
+    pub fn is_settled(&self) -> bool {
+        let age = |seconds: i64| {
+            let since = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.try_into().ok()?);
+            SystemTime::now().duration_since(since).ok()
+        };
+        self.times.iter().all(|(seconds, _)| age(*seconds).is_some_and(|age| age > CLOCK_STEP))
+    }
+
+    /// Whether both are states of one file.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        self.file == other.file
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Neither another file in its place nor other contents pass for it, of equal length and time of modification.
+    #[test]
+    fn replaced_files_have_another_state() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [path, other] = ["file", "other"].map(|name| folder.path().join(name));
+        std::fs::write(&path, "contents").expect("a file");
+        let state = || {
+            let data = std::fs::metadata(&path).expect("a file");
+            (FileState::of(&data).expect("a state"), data.modified().expect("a time"))
+        };
+        let (before, time) = state();
+        assert!(before == state().0 && !before.is_settled());
+        std::fs::write(&other, "CONTENTS").expect("a file");
+        File::options().write(true).open(&other).and_then(|file| file.set_modified(time)).expect("a time");
+        std::fs::rename(&other, &path).expect("in its place");
+        let (replaced, same_time) = state();
+        assert!(replaced != before && same_time == time && !replaced.is_same_file(&before));
+        std::thread::sleep(Duration::from_millis(20));
+        let mut file = File::options().write(true).open(&path).expect("a file");
+        file.write_all(b"contents").and_then(|()| file.set_modified(time)).expect("other contents");
+        let (written, same_time) = state();
+        assert!(written != replaced && same_time == time && written.is_same_file(&replaced));
+    }
+
+    #[test]
+    fn nothing_but_files_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = open_regular(folder.path()).expect_err("a folder");
+        assert_eq!(error.to_string(), "expected a regular file");
+    }
+}

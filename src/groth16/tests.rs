@@ -1,0 +1,97 @@
+//! Parts of a proof, and who makes them. `tests/mutants.py` found them untested.
+
+use std::sync::Arc;
+
+use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+use ff::Field;
+use group::Group;
+use group::prime::PrimeCurveAffine;
+
+use super::proof::Partial;
+use super::spread::{Query, Share};
+use super::{Circuit, Densities, Proof};
+use crate::Accelerator;
+use crate::matrix::Csr;
+
+/// Proofs are equal if all three parts are.
+#[test]
+fn each_part_of_a_proof_counts() {
+    let (a, b) = (G1Affine::generator(), G2Affine::generator());
+    let proof = Proof::<Bls12> { a, b, c: a };
+    assert_eq!(proof, proof.clone());
+    for other in [
+        Proof { a: -a, ..proof.clone() },
+        Proof { b: -b, ..proof.clone() },
+        Proof { c: -a, ..proof.clone() },
+        Proof { a: -a, b: -b, ..proof.clone() },
+        Proof { a: -a, c: -a, ..proof.clone() },
+        Proof { b: -b, c: -a, ..proof.clone() },
+    ] {
+        assert_ne!(other, proof);
+    }
+}
+
+/// Sums of one part join those of others, in any order.
+#[test]
+fn sums_join() {
+    let sums = [Query::H, Query::L, Query::A, Query::BG1];
+    let part = |query: Query| match query {
+        Query::BG2 => Partial::<Bls12>::g2(G2Projective::generator()),
+        query => Partial::g1(query, G1Projective::generator()),
+    };
+    for first in 0..Query::ALL.len() {
+        let mut joined = Partial::NONE;
+        for step in 0..Query::ALL.len() {
+            assert!(joined.all().is_none(), "{step} of five");
+            joined.add(part(Query::ALL[(first + step) % Query::ALL.len()]));
+        }
+        assert_eq!(joined.share(), Share::ALL);
+        let all = joined.all().expect("five of five");
+        assert!([all.h, all.l, all.a, all.b_g1].into_iter().all(|sum| sum == G1Projective::generator()));
+    }
+    for query in sums {
+        assert_eq!(part(query).share(), Share::default().with(query));
+    }
+}
+
+/// What one share has and another has not, and what either has.
+#[test]
+fn shares_are_sets() {
+    let of = |queries: &[Query]| queries.iter().copied().fold(Share::default(), Share::with);
+    let (first, second) = (of(&[Query::H, Query::L]), of(&[Query::L, Query::BG2]));
+    assert_eq!(first.without(second), of(&[Query::H]));
+    assert_eq!(second.without(first), of(&[Query::BG2]));
+    assert_eq!(first.or(second), of(&[Query::H, Query::L, Query::BG2]));
+    assert!(first.without(Share::ALL).is_empty() && !first.is_empty());
+}
+
+/// Variables may all be inputs; those in the queries of B are told apart.
+#[test]
+fn variables_are_inputs_first() {
+    let matrix = Arc::new(Csr::from_rows(2, [vec![(0, Scalar::ONE)], vec![(1, Scalar::ONE)]]).expect("a matrix"));
+    let circuit = |inputs| Circuit::from_matrices(inputs, [(); 3].map(|()| matrix.clone()));
+    for (inputs, in_b) in [(0, [0, 2]), (1, [1, 1]), (2, [2, 0])] {
+        let circuit = circuit(inputs).expect("two variables");
+        assert_eq!((circuit.inputs(), circuit.aux()), (inputs, 2 - inputs));
+        assert_eq!(circuit.query_lengths(), [2, in_b[0], in_b[1]]);
+    }
+    circuit(3).expect_err("there are two");
+}
+
+/// A circuit's part of a device are the numbers of its chosen variables, four bytes each, unless all are chosen.
+#[test]
+fn a_circuit_counts_its_bytes() {
+    let accelerator = Accelerator::automatic().expect("settings are right");
+    if accelerator.devices().is_empty() {
+        return println!("no device: left out");
+    }
+    let circuit = |b_aux: &[bool]| {
+        let densities = Densities { a_aux: &[true, false, true], b_inputs: &[true], b_aux };
+        let circuit = Circuit::<Scalar>::new(2, densities).expect("a circuit");
+        circuit.upload(&accelerator, None).expect("memory");
+        circuit.bytes()
+    };
+    let devices = accelerator.devices().len() as u64;
+    assert_eq!(circuit(&[false, true, false]), devices * 4 * (3 + 2));
+    assert_eq!(circuit(&[true; 3]), devices * 4 * 3);
+}

@@ -1,0 +1,178 @@
+//! A file whose bytes are read in place, for as long as it stays in one state.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+
+use crate::settings::Settings;
+use crate::{Error, Result};
+
+/// A file, mapped to be read for as long as it stays in one state, or a copy of it in memory.
+///
+/// A mapped file must not be written to or shortened while it is in use: a page that is gone ends the process by `SIGBUS`.
+/// Each use compares the file's length and state before and after, so that a change between two uses is an error; one during a
+/// use cannot be caught. `PROOFWARP_COPY_PARAMETERS=1` makes copies instead, which nothing can change.
+#[derive(Debug)]
+pub struct MappedFile {
+    contents: Contents,
+    file: File,
+    path: PathBuf,
+    state: Metadata,
+    same: fn(&Metadata, &Metadata) -> bool,
+}
+
+#[derive(Debug)]
+enum Contents {
+    Mapped(Mmap),
+    Copied(Vec<u8>),
+}
+
+impl MappedFile {
+    /// Maps a file, or copies it if the settings ask for that; `same` says by what the system knows of it whether it is still in
+    /// its state.
+    ///
+    /// # Safety
+    /// While it is mapped nobody shortens the file or writes to it. Every use looks for changes first, so that one that was
+    /// made between two of them is an error.
+    ///
+    /// # Errors
+    /// It is no regular file, or the system's.
+    pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
+        if Self::copies() {
+            return Self::copied(file, path, same);
+        }
+        let state = state(&file)?;
+        // SAFETY: the caller's promise.
+        let contents = Contents::Mapped(unsafe { Mmap::map(&file)? });
+        Ok(Self { contents, file, path, state, same })
+    }
+
+    /// Copies a file to memory, from its first byte on.
+    ///
+    /// # Errors
+    /// It is no regular file, there is too little memory, it shrinks meanwhile, or the system's.
+    pub fn copied(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
+        let state = state(&file)?;
+        let length = usize::try_from(state.len()).map_err(io::Error::other)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(io::Error::other)?;
+        let mut reader = &file;
+        reader.rewind()?;
+        reader.take(state.len()).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            let text = format!("expected {length} bytes, got {}: the file was shortened", bytes.len());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+        }
+        Ok(Self { contents: Contents::Copied(bytes), file, path, state, same })
+    }
+
+    /// Whether the settings ask for copies instead of maps.
+    pub fn copies() -> bool {
+        // Malformed settings are an error of the accelerator's, before anything runs.
+        Settings::get().is_ok_and(|settings| settings.copy_parameters)
+    }
+
+    /// What the system knew of the file when it was mapped.
+    pub fn state(&self) -> &Metadata {
+        &self.state
+    }
+
+    /// Where the file was.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+
+    /// Hands over all bytes.
+    ///
+    /// # Errors
+    /// The user's, or the file has changed, before or meanwhile.
+    pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        self.confirm()?;
+        let result = user(self.bytes());
+        // First of all: what a changed file has led to means nothing.
+        self.confirm()?;
+        result
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.contents {
+            Contents::Mapped(map) => map,
+            Contents::Copied(bytes) => bytes,
+        }
+    }
+
+    /// Compares the file's length and state with those of the map. A copy has nothing to compare.
+    fn confirm(&self) -> Result<()> {
+        if matches!(self.contents, Contents::Copied(_)) {
+            return Ok(());
+        }
+        let expected = "the file as it was when its points were used first";
+        let bytes = self.len();
+        let (expected, actual) = match self.file.metadata() {
+            Ok(data) if data.len() < bytes as u64 => {
+                (format!("{bytes} bytes, as when it was mapped"), format!("{} bytes", data.len()))
+            }
+            Ok(data) if (self.same)(&self.state, &data) => return Ok(()),
+            Ok(_) => (expected.to_owned(), "one that was changed since".to_owned()),
+            Err(error) => (expected.to_owned(), error.to_string()),
+        };
+        Err(Error::invalid("msm", self.path.display().to_string(), expected, actual))
+    }
+}
+
+fn state(file: &File) -> io::Result<Metadata> {
+    let state = file.metadata()?;
+    match state.is_file() {
+        true => Ok(state),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &Metadata, other: &Metadata) -> bool {
+        one.len() == other.len()
+    }
+
+    /// The file is shortened, and lengthened: its map is an error, without a signal, and its copy is as it was.
+    #[test]
+    fn files_that_change_their_length() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("points");
+        std::fs::write(&path, vec![7; 1 << 16]).expect("a file");
+        let open = || File::options().read(true).write(true).open(&path).expect("a file");
+        // SAFETY: nothing is read between a change and the look for it.
+        let mapped = unsafe { MappedFile::new(open(), path.clone(), same) }.expect("a map");
+        let copied = MappedFile::copied(open(), path.clone(), same).expect("a copy");
+        let sum = |file: &MappedFile| file.read(|bytes| Ok(bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>()));
+        assert_eq!([&mapped, &copied].map(|file| sum(file).expect("as it was")), [7 << 16; 2]);
+        for (length, reason) in [(1 << 12, "got 4096 bytes"), (1 << 17, "changed since")] {
+            open().set_len(length).expect("a length");
+            let error = sum(&mapped).expect_err("another length").to_string();
+            assert!(error.contains("points") && error.contains(reason), "{error}");
+            assert_eq!(sum(&copied).expect("the copy"), 7 << 16);
+        }
+    }
+
+    #[test]
+    fn only_regular_files_are_mapped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let Ok(file) = File::open(folder.path()) else { return };
+        let error = MappedFile::copied(file, folder.path().to_owned(), same).expect_err("a folder");
+        assert_eq!(error.to_string(), "expected a regular file");
+    }
+}

@@ -1,0 +1,87 @@
+//! Numbers that a proof's way through memory follows, and circuits that cannot be. `tests/mutants.py` found them untested.
+
+use halo2curves::bn256::Fr;
+
+use super::circuit::Circuit;
+use super::layout::{Layout, Name};
+use super::memory::Memory;
+use super::steps::{Place, rows::uniform_on_cpu};
+use crate::Accelerator;
+use crate::expression::Expression;
+use crate::field::DeviceVector;
+
+/// Of 2^20 rows, with as many columns in the permutation as there are; all of them fixed but for an advice column.
+fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
+    let permuted = fixed + 1;
+    let layout = Layout { fixed, permuted, advice: 1, instances: 0, sets: permuted.div_ceil(degree - 2), lookups: 0 };
+    let fixed = (0..fixed).map(Name::Fixed);
+    Circuit {
+        log_n: 20,
+        degree,
+        blinding: 5,
+        layout,
+        advice_phases: vec![0],
+        challenge_phases: Vec::new(),
+        gates: vec![Expression::column(layout.number(Name::Advice(0)), 0)],
+        lookups: Vec::new(),
+        permutation: fixed.chain([Name::Advice(0)]).collect(),
+        advice_queries: Vec::new(),
+        fixed_queries: Vec::new(),
+    }
+}
+
+/// Eight circuits of 21 sets each: a product is three columns, and no other step takes as many.
+#[test]
+fn products_are_of_all_circuits() {
+    assert_eq!(Memory::of(&circuit(3, 20), 8).most, 3 * 8 * 21);
+}
+
+/// A set of five columns has them, as many σ, its product and the active rows, three columns for each on a coset; one more
+/// holds the sum.
+#[test]
+fn the_widest_constraint_is_a_sets() {
+    assert_eq!(Memory::of(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
+}
+
+/// An eighth of what is free is left to other things.
+#[test]
+fn a_key_stays_where_all_columns_fit() {
+    let memory = Memory::of(&circuit(7, 9), 1);
+    let columns = memory.key + memory.own + memory.least_beside;
+    let free = memory.column * columns as u64 * 8 / 7 + 1;
+    assert!(memory.has_room_for_key(free) && !memory.has_room_for_key(free - memory.column));
+}
+
+/// Rows are more than what blinding takes, and fewer than memory has places.
+#[test]
+fn rows_are_bounded_on_both_sides() {
+    let rows = |log_n| Circuit { log_n, ..circuit(5, 4) }.check().map_err(|error| error.to_string());
+    assert_eq!((rows(3), rows(20)), (Ok(()), Ok(())));
+    for log_n in [0, 2, 64, u32::MAX] {
+        let error = rows(log_n).expect_err("too few, or too many");
+        assert!(error.contains("rows"), "2^{log_n}: {error}");
+    }
+}
+
+/// Columns of a vector, from the first to the last.
+#[test]
+fn a_place_has_all_its_columns() {
+    let accelerator = Accelerator::automatic().expect("settings are right");
+    let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
+    let mut stream = device.stream().expect("a stream");
+    let vector = DeviceVector::<Fr>::allocate(&mut stream, 64).expect("memory");
+    let starts = |place: Place| place.columns(&vector).iter().map(|column| column.first).collect::<Vec<_>>();
+    assert_eq!(starts(Place::packed(8, 3)), [0, 8, 16]);
+    assert_eq!(starts(Place { first: 5, stride: 20, count: 2 }), [5, 25]);
+    assert!(starts(Place::packed(8, 0)).is_empty());
+}
+
+/// 64 bytes are an element, and no others are.
+#[test]
+fn random_bytes_are_whole_elements() {
+    assert_eq!(uniform_on_cpu::<Fr>(&[1; 128]).expect("two").len(), 2);
+    assert_eq!(uniform_on_cpu::<Fr>(&[]).expect("none").len(), 0);
+    for length in [1, 63, 65, 127] {
+        uniform_on_cpu::<Fr>(&vec![1; length]).expect_err("a part of one");
+    }
+}

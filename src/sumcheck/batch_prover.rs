@@ -1,0 +1,121 @@
+//! Provers of several claims as one, whose messages are the sum of theirs.
+
+use super::claim::{Claim, PLACE};
+use super::columns::{Columns, Slices};
+use super::dialogue::RoundProver;
+use super::field::SumcheckField;
+use super::message::Message;
+use super::prover::Prover;
+use crate::backend::{Abort, check_abort};
+use crate::{Accelerator, Error, Result};
+
+/// The claims of a batch between two rounds.
+pub(super) struct BatchProver<'a, F: SumcheckField> {
+    claims: Vec<BatchedClaim<'a, F>>,
+    degree: usize,
+    rounds: u32,
+    round: u32,
+}
+
+/// A claim of a batch, with its factors: the power of the challenge, and 1 − r for each round that it waited.
+struct BatchedClaim<'a, F: SumcheckField> {
+    prover: Prover<'a, F>,
+    claimed: F,
+    factor: F,
+    /// The round in which it starts.
+    start: u32,
+    message: Option<Message<F>>,
+}
+
+impl<'a, F: SumcheckField> BatchProver<'a, F> {
+    /// Starts on the accelerator's first device, or the ones that columns lie on.
+    ///
+    /// # Errors
+    /// As [`Prover::new`], or the hook aborts.
+    pub fn new(
+        accelerator: &Accelerator,
+        claims: &[Claim<F>],
+        columns: Vec<Columns<'a, F>>,
+        factors: &[F],
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let start = |(claim, columns): (&Claim<F>, _)| {
+            check_abort(abort)?;
+            Prover::new(accelerator, claim, columns)
+        };
+        let provers: Result<Vec<_>> = claims.iter().zip(columns).map(start).collect();
+        Ok(Self::of(claims, provers?, factors))
+    }
+
+    /// Starts on the host.
+    pub fn on_host(claims: &[Claim<F>], columns: &[Slices<'a, F>], factors: &[F]) -> Self {
+        let start = |(claim, columns): (&Claim<F>, _)| Prover::on_host(claim, columns, Vec::new());
+        Self::of(claims, claims.iter().zip(columns).map(start).collect(), factors)
+    }
+
+    fn of(claims: &[Claim<F>], provers: Vec<Prover<'a, F>>, factors: &[F]) -> Self {
+        let rounds = claims.iter().map(Claim::variables).max().unwrap_or(0);
+        let degree = claims.iter().map(Claim::round_degree).max().unwrap_or(1);
+        let batched = |((claim, prover), factor): ((&Claim<F>, _), &F)| {
+            let start = rounds - claim.variables();
+            BatchedClaim { prover, claimed: claim.claimed(), factor: *factor, start, message: None }
+        };
+        let claims = claims.iter().zip(provers).zip(factors).map(batched).collect();
+        Self { claims, degree, rounds, round: 0 }
+    }
+
+    /// The first device that rounds run on, if one does.
+    pub fn device(&self) -> Option<&str> {
+        self.claims.iter().find_map(|claim| claim.prover.device())
+    }
+}
+
+impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
+    type Finals = Vec<Vec<F>>;
+
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
+        if self.round == self.rounds {
+            return Ok(None);
+        }
+        let mut sum = vec![F::ZERO; self.degree + 1];
+        for claim in &mut self.claims {
+            let polynomial = claim.polynomial(self.round, abort)?;
+            sum.iter_mut().zip(polynomial).for_each(|(sum, coefficient)| *sum += claim.factor * coefficient);
+        }
+        Ok(Some(Message::of_polynomial(&sum)))
+    }
+
+    fn fold(&mut self, challenge: F) -> Result<()> {
+        self.round += 1;
+        self.claims.iter_mut().try_for_each(|claim| claim.fold(challenge))
+    }
+
+    fn finals(&mut self, abort: Abort<'_>) -> Result<Vec<Vec<F>>> {
+        self.claims.iter_mut().map(|claim| claim.prover.finals(abort)).collect()
+    }
+}
+
+impl<F: SumcheckField> BatchedClaim<'_, F> {
+    /// The coefficients of its polynomial.
+    fn polynomial(&mut self, round: u32, abort: Abort<'_>) -> Result<Vec<F>> {
+        if round < self.start {
+            return Ok(vec![self.claimed, -self.claimed]);
+        }
+        let message = self.prover.message_unless(abort)?;
+        let message = message.ok_or_else(|| Error::invalid(PLACE, "rounds of a claim", "one more", "none"))?;
+        let polynomial = message.polynomial(self.claimed);
+        self.message = Some(message);
+        Ok(polynomial)
+    }
+
+    fn fold(&mut self, challenge: F) -> Result<()> {
+        match self.message.take() {
+            None => self.factor *= F::ONE - challenge,
+            Some(message) => {
+                self.claimed = message.next_claim(self.claimed, challenge);
+                self.prover.fold(challenge)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! What a transcript has to take in before a claim: which columns it is about.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::marker::PhantomData;
+
+use super::claim::PLACE;
+use super::field::SumcheckField;
+use super::frame::{Frame, MAX_NUMBER, packed};
+use super::transcript::Transcript;
+use crate::{Error, Result};
+
+/// A transcript that has taken in a commitment to the columns.
+///
+/// Sumcheck shows that columns with certain values at a random point add up to a sum. It says nothing about who chose the columns,
+/// or when. A prover that chooses them after it has seen the point proves any sum. So the transcript takes in a commitment to all
+/// columns first, and the verifier checks openings of that commitment at the point.
+///
+/// Where a protocol took in the commitment long before, it is given again, which does no harm. Columns that follow from public data
+/// are committed to by a hash of that.
+///
+/// ```
+/// use proofwarp::field::ghash::Ghash;
+/// use proofwarp::sumcheck::{BoundTranscript, HashTranscript};
+///
+/// let mut transcript = HashTranscript::new(b"example");
+/// let root = [7; 32]; // of a Merkle tree over all columns
+/// let bound = BoundTranscript::<Ghash, _>::to_commitment(&mut transcript, &root)?; // for `prove`, or `verify`
+/// assert!(BoundTranscript::<Ghash, _>::to_commitment(&mut transcript, &[]).is_err(), "binds nothing");
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct BoundTranscript<'t, F, T> {
+    pub(super) transcript: &'t mut T,
+    field: PhantomData<fn() -> F>,
+}
+
+impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
+    /// Tells `transcript` the bytes of a commitment to all columns: a root of a Merkle tree, points of sums, a hash.
+    ///
+    /// Several commitments are one, of fixed lengths or with lengths between them.
+    ///
+    /// # Errors
+    /// - The commitment is empty, or longer than 2^24 − 1 bytes: [`Error::Invalid`]; the transcript is as it was.
+    pub fn to_commitment(transcript: &'t mut T, commitment: &[u8]) -> Result<Self> {
+        check("bytes of the commitment", commitment.len())?;
+        Frame::Commitment.observe(transcript, &packed(commitment));
+        Ok(Self::new(transcript))
+    }
+
+    /// Tells `transcript` a commitment to all columns whose parts are elements, such as a digest of Poseidon.
+    ///
+    /// # Errors
+    /// - There is no element, or more than 2^24 − 1: [`Error::Invalid`]; the transcript is as it was.
+    pub fn to_elements(transcript: &'t mut T, commitment: &[F]) -> Result<Self> {
+        check("elements of the commitment", commitment.len())?;
+        Frame::CommitmentElements.observe(transcript, commitment);
+        Ok(Self::new(transcript))
+    }
+
+    /// Binds `transcript` to no columns. **A proof for it proves nothing**: its prover can choose columns after the challenges.
+    ///
+    /// It is for tests and measurements. Proofs for it are not taken by a verifier that has a commitment.
+    pub fn insecure_without_commitment(transcript: &'t mut T) -> Self {
+        Frame::Unbound.observe(transcript, &[]);
+        Self::new(transcript)
+    }
+
+    fn new(transcript: &'t mut T) -> Self {
+        Self { transcript, field: PhantomData }
+    }
+}
+
+fn check(what: &str, length: usize) -> Result<()> {
+    if (1..=MAX_NUMBER).contains(&length) {
+        return Ok(());
+    }
+    Err(Error::invalid(PLACE, what, format!("1 to {MAX_NUMBER}"), length))
+}

@@ -1,0 +1,130 @@
+//! A prover's dialogue with a transcript, which another prover goes on with if a device fails or computes a wrong value.
+
+use super::claim::PLACE;
+use super::field::SumcheckField;
+use super::message::Message;
+use super::transcript::{Restore, Transcript};
+use super::verify::round;
+use crate::backend::Abort;
+use crate::{Error, Result};
+
+/// Computes a message a round, and the finals.
+pub(super) trait RoundProver<F> {
+    type Finals: PartialEq;
+
+    /// Returns the next round's message; none after the last round.
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>>;
+
+    /// Binds the round's variable.
+    fn fold(&mut self, challenge: F) -> Result<()>;
+
+    /// Returns the columns' values after the last round, unchecked.
+    fn finals(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
+}
+
+/// Messages that a transcript has taken in, and its challenges.
+pub(super) struct Dialogue<'t, F, T> {
+    transcript: &'t mut T,
+    /// Goes back to before the first message.
+    restore: Option<Restore<T>>,
+    pub messages: Vec<Message<F>>,
+    pub challenges: Vec<F>,
+}
+
+/// How far a prover came.
+enum Outcome<V> {
+    Finals(V),
+    /// Its message of this round is another than the one that the transcript has taken in.
+    Differs(usize),
+}
+
+impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
+    /// Starts where nothing but the claim has been said.
+    pub fn new(transcript: &'t mut T) -> Self {
+        Self { restore: T::checkpoint(transcript), transcript, messages: Vec::new(), challenges: Vec::new() }
+    }
+
+    /// Says a prover's messages, and returns its finals.
+    pub fn finals<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
+        match self.go_through(prover, abort)? {
+            Outcome::Finals(finals) => Ok(finals),
+            Outcome::Differs(round) => {
+                Err(Error::invalid(PLACE, format!("message {round}"), "the one said before", "another"))
+            }
+        }
+    }
+
+    /// Says the messages of the host's prover after those of `device`, which failed or whose proof is none.
+    ///
+    /// Messages that were said are compared with the host's. If one differs, the transcript goes back to before the first.
+    ///
+    /// # Errors
+    /// Those of the prover, or `device` said another message than the host and the transcript cannot go back.
+    pub fn on_host<P: RoundProver<F>>(
+        &mut self,
+        make: impl Fn() -> Result<P>,
+        device: &str,
+        abort: Abort<'_>,
+    ) -> Result<P::Finals> {
+        let round = match self.go_through(&mut make()?, abort)? {
+            Outcome::Finals(finals) => return Ok(finals),
+            Outcome::Differs(round) => round,
+        };
+        let restore = self.restore.take().ok_or_else(|| another_message(device, round))?;
+        restore(self.transcript);
+        self.messages.clear();
+        self.challenges.clear();
+        self.finals(&mut make()?, abort)
+    }
+
+    /// Returns why all messages and `finals` of `device` prove nothing: the host's prover computes others, or the claim is false.
+    pub fn judge<P: RoundProver<F>>(
+        &mut self,
+        finals: &P::Finals,
+        mut host: P,
+        device: &str,
+        abort: Abort<'_>,
+    ) -> Result<Error> {
+        Ok(match self.go_through(&mut host, abort)? {
+            Outcome::Finals(expected) if expected == *finals => wrong_sum(),
+            Outcome::Finals(_) => Error::device(device, PLACE, "it computed other finals than the host"),
+            Outcome::Differs(round) => another_message(device, round),
+        })
+    }
+
+    fn go_through<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<Outcome<P::Finals>> {
+        let mut number = 0;
+        while let Some(message) = prover.message(abort)? {
+            let Some(challenge) = self.answer(number, message) else { return Ok(Outcome::Differs(number)) };
+            prover.fold(challenge)?;
+            number += 1;
+        }
+        prover.finals(abort).map(Outcome::Finals)
+    }
+
+    /// Returns the challenge for a message; none if another one was said in that round.
+    fn answer(&mut self, number: usize, message: Message<F>) -> Option<F> {
+        if let (Some(said), Some(challenge)) = (self.messages.get(number), self.challenges.get(number)) {
+            return (*said == message).then_some(*challenge);
+        }
+        let challenge = round(&message, self.transcript);
+        self.messages.push(message);
+        self.challenges.push(challenge);
+        Some(challenge)
+    }
+}
+
+/// That the claim is false.
+pub(super) fn wrong_sum() -> Error {
+    Error::invalid(PLACE, "sum of the claim", "that of the columns", "another")
+}
+
+/// That a device's messages and finals prove nothing, which may be its fault or the claim's.
+pub(super) fn unproved(device: &str) -> Error {
+    let reason = "its messages and finals do not prove the claim: it computed a wrong value, or the claim's sum is not the columns'";
+    Error::device(device, PLACE, reason)
+}
+
+fn another_message(device: &str, round: usize) -> Error {
+    Error::device(device, PLACE, format!("it computed another message in round {round} than the host"))
+}

@@ -1,0 +1,64 @@
+//! Frames: what a transcript takes in at once, with a tag and a count ahead of it.
+//!
+//! Tag and count are elements, so any transcript can tell frames apart, also one that takes in neither labels nor lengths.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::field::SumcheckField;
+use super::transcript::Transcript;
+
+/// Largest count or number in a frame, 2^24 − 1: numbers up to it are different elements of every field.
+pub(super) const MAX_NUMBER: usize = (1 << 24) - 1;
+
+/// Bytes that one element takes: as many as [`MAX_NUMBER`] has.
+const PACKED: usize = 3;
+
+/// A frame by what is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    Unbound,
+    Commitment,
+    CommitmentElements,
+    Batch,
+    Claim,
+    Term,
+    Eq,
+    Sum,
+    Message,
+    Finals,
+}
+
+impl Frame {
+    /// Its tag and its label.
+    fn name(self) -> (usize, &'static str) {
+        match self {
+            Self::Unbound => (0, "unbound"),
+            Self::Commitment => (1, "commitment"),
+            Self::CommitmentElements => (2, "commitment elements"),
+            Self::Batch => (3, "batch"),
+            Self::Claim => (4, "claim"),
+            Self::Term => (5, "term"),
+            Self::Eq => (6, "eq"),
+            Self::Sum => (7, "sum"),
+            Self::Message => (8, "message"),
+            Self::Finals => (9, "finals"),
+        }
+    }
+
+    /// Tells `transcript` the tag, the number of `elements`, and these.
+    pub fn observe<F: SumcheckField>(self, transcript: &mut impl Transcript<F>, elements: &[F]) {
+        let (tag, label) = self.name();
+        let framed = [&[number(tag), number(elements.len())], elements].concat();
+        transcript.observe(label, &framed);
+    }
+}
+
+/// Returns a number of at most [`MAX_NUMBER`] as element.
+pub(super) fn number<F: SumcheckField>(number: usize) -> F {
+    F::from_number(number as u64)
+}
+
+/// Returns `bytes` as elements: their count, then three of them each as a number in little-endian order.
+pub(super) fn packed<F: SumcheckField>(bytes: &[u8]) -> Vec<F> {
+    let pack = |part: &[u8]| F::from_number(part.iter().rfold(0, |number, byte| number << 8 | u64::from(*byte)));
+    [number(bytes.len())].into_iter().chain(bytes.chunks(PACKED).map(pack)).collect()
+}

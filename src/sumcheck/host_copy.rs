@@ -1,0 +1,59 @@
+//! Copies of columns that lie on a device, for the host to say whether the device computed what it should have.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::claim::PLACE;
+use super::columns::{Columns, HostColumn, Slices, unsliced};
+use super::field::{SumcheckField, WorkField};
+use crate::backend::{Abort, Stream};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
+use crate::{Error, Result};
+
+/// Columns of a device in the host's memory, one after the other.
+pub(super) enum HostCopy<F: SumcheckField> {
+    Own(SecretVec<F>),
+    Base(SecretVec<F::Base>),
+}
+
+impl<F: SumcheckField> HostCopy<F> {
+    /// Copies `columns`, of `rows` rows each, from their device.
+    ///
+    /// # Errors
+    /// They are not on a device, the copy fails, or the hook aborts.
+    pub fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
+        let there = || Error::invalid(PLACE, "columns", "kept on a device", "others");
+        let mut stream = columns.device_of().ok_or_else(there)?.stream()?;
+        match columns {
+            Columns::Kept(vector) => download(&mut stream, vector, abort).map(Self::Own),
+            Columns::KeptBase(vector) => download(&mut stream, vector, abort).map(Self::Base),
+            Columns::KeptSliced(vector) => packed(&download(&mut stream, vector, abort)?, rows).map(Self::Own),
+            Columns::Host(_) | Columns::HostBase(_) | Columns::Consumed(_) => Err(there()),
+        }
+    }
+
+    /// Columns of `rows` rows.
+    pub fn slices(&self, rows: usize) -> Slices<'_, F> {
+        match self {
+            Self::Own(elements) => Slices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
+            Self::Base(elements) => Slices::Base(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
+        }
+    }
+}
+
+fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Abort<'_>) -> Result<SecretVec<E>> {
+    let mut elements = SecretVec(vec![E::ZERO; vector.len()]);
+    // SAFETY: kernels leave elements.
+    stream.download_unless(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), abort)?;
+    Ok(elements)
+}
+
+/// Elements of the tower out of their bit-sliced form.
+fn packed<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<SecretVec<F>> {
+    let mut all = SecretVec(Vec::with_capacity(columns.0.len()));
+    for column in columns.0.chunks(rows) {
+        let words: Vec<u32> = as_bytes(column).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let elements = unsliced(&words, rows)?;
+        let there = elements.into_iter().map(|element| F::Work::of_tower(element).map(F::from_work));
+        all.0.extend(there.collect::<Option<Vec<F>>>().ok_or_else(|| Error::lost(PLACE))?);
+    }
+    Ok(all)
+}
