@@ -2,7 +2,9 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, Columns, HashTranscript, Options, Path, Prover, SumcheckField, Term, prove_with};
+use proofwarp::sumcheck::{
+    BoundTranscript, Claim, Columns, HashTranscript, Options, Path, Prover, SumcheckField, Term, prove_with,
+};
 
 use crate::agree;
 use crate::common::rng;
@@ -28,8 +30,8 @@ fn proved<F: SumcheckField>(claim: Claim<F>, options: &Options) {
     let slices: Vec<&[F]> = columns.iter().map(Vec::as_slice).collect();
     agree(|accelerator| {
         let mut transcript = HashTranscript::new(b"families");
-        let columns = Columns::host(&slices);
-        prove_with(accelerator, &claim, columns, &mut transcript, options, None).map(|(proof, _)| proof)
+        let (columns, bound) = (Columns::host(&slices), BoundTranscript::insecure_without_commitment(&mut transcript));
+        prove_with(accelerator, &claim, columns, bound, options, None).map(|(proof, _)| proof)
     });
 }
 
@@ -68,7 +70,7 @@ mod words {
     use proofwarp::sumcheck::SumcheckField;
     use proofwarp::{Accelerator, Result};
 
-    use super::{Claim, Columns, HashTranscript, ON_DEVICE, agree, prove_with, rng, rounds};
+    use super::{BoundTranscript, Claim, Columns, HashTranscript, ON_DEVICE, agree, prove_with, rng, rounds};
 
     /// Columns of the field below.
     fn from_below<F: SumcheckField>(element: impl Fn(u64) -> (F::Base, F)) {
@@ -83,7 +85,8 @@ mod words {
         agree(|accelerator: &Accelerator| -> Result<_> {
             let columns = Columns::host_base(&[&a, &b]);
             let mut transcript = HashTranscript::new(b"families");
-            prove_with(accelerator, &claim, columns, &mut transcript, &ON_DEVICE, None).map(|(proof, _)| proof)
+            let bound = BoundTranscript::insecure_without_commitment(&mut transcript);
+            prove_with(accelerator, &claim, columns, bound, &ON_DEVICE, None).map(|(proof, _)| proof)
         });
     }
 

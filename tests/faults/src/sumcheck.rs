@@ -6,7 +6,7 @@ use proofwarp::field::ghash::Ghash;
 use proofwarp::field::plonky3::{BabyBear4, Goldilocks2};
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Batch, Claim, Columns, HashTranscript, Options, Path, SumcheckField, Term, prove_with, verify,
+    Batch, BoundTranscript, Claim, Columns, HashTranscript, Options, Path, SumcheckField, Term, prove_with, verify,
 };
 
 use crate::common::rng;
@@ -18,6 +18,14 @@ const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: N
 
 fn transcript() -> HashTranscript {
     HashTranscript::new(b"faults")
+}
+
+/// As if a commitment to the columns were these bytes: what is proved here is who computes right.
+///
+/// # Errors
+/// None: there are some bytes.
+fn bound<F: SumcheckField>(transcript: &mut HashTranscript) -> Result<BoundTranscript<'_, F, HashTranscript>, Refusal> {
+    Ok(BoundTranscript::to_commitment(transcript, b"columns")?)
 }
 
 /// Where columns lie.
@@ -111,8 +119,9 @@ impl<F: SumcheckField> Subject for Case<F> {
             (Some(_), _) => Columns::consumed(self.upload(accelerator)?),
         };
         let ask = || questions.ask();
-        let (proof, _) = prove_with(accelerator, &self.claim, columns, &mut transcript(), &self.options, Some(&ask))?;
-        let verified = verify(&self.claim, &proof, &mut transcript());
+        let (proof, _) =
+            prove_with(accelerator, &self.claim, columns, bound(&mut transcript())?, &self.options, Some(&ask))?;
+        let verified = verify(&self.claim, &proof, bound(&mut transcript())?);
         Ok(verified.is_ok_and(|(point, finals)| self.opens(&point, &finals)))
     }
 }
@@ -133,8 +142,8 @@ impl<F: SumcheckField> Subject for Cases<F> {
         let batch = Batch::new(self.0.iter().map(|case| case.claim.clone()).collect());
         let columns = self.0.iter().map(|case| Columns::host(&case.slices())).collect();
         let ask = || questions.ask();
-        let proof = batch.prove(accelerator, columns, &mut transcript(), Some(&ask))?;
-        let Ok((point, finals)) = batch.verify(&proof, &mut transcript()) else { return Ok(false) };
+        let proof = batch.prove(accelerator, columns, bound(&mut transcript())?, Some(&ask))?;
+        let Ok((point, finals)) = batch.verify(&proof, bound(&mut transcript())?) else { return Ok(false) };
         let own = |case: &Case<F>| point[point.len() - case.claim.variables() as usize..].to_vec();
         Ok(self.0.iter().zip(&finals).all(|(case, finals)| case.opens(&own(case), finals)))
     }
