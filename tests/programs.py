@@ -21,7 +21,7 @@ from pathlib import Path
 POCL_GAVE_UP = "pocl_release_dlhandle_cache: Assertion"
 # Kernels that PoCL takes longer to optimise than they run: it compiles those of these programs, or of tests of these names, as they
 # are, in a sixth of the time. The other tests of such a program are a run of their own.
-QUICK = {"families": [], "faults": [], "fields": [], "matrix_dense": [], "plonk": [], "sumcheck": [], "msm": ["affine", "checked"]}
+QUICK = {"families": [], "faults": [], "fields": [], "matrix_dense": [], "plonk": [], "sumcheck": [], "msm": ["affine", "checked", "a_changed_bit"]}
 AS_THEY_ARE = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 # The programs that take longest come first, so that none of them is left alone in the end.
 LONG = ["msm", "ntt", "halo2", "multiexp", "groth16", "busy_pool", "surface", "plonk"]

@@ -300,8 +300,10 @@ impl Faulty {
             sized.collect()
         };
         let Some((memory, bytes)) = known.get((random >> 40) as usize % known.len().max(1)) else { return Ok(()) };
+        // What small cases use is at the start of a block.
+        let used = (*bytes).min(64 << ((random >> 56) % 7));
         // SAFETY: passed on from the caller; the memory has so many bytes.
-        unsafe { self.flip(stream, (*memory, 0), *bytes, random) }
+        unsafe { self.flip(stream, (*memory, 0), used, random) }
     }
 
     fn within_bound(&self, bytes: usize) -> Result<()> {

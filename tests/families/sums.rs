@@ -30,8 +30,8 @@ fn proved<F: SumcheckField>(claim: Claim<F>, options: &Options) {
     let slices: Vec<&[F]> = columns.iter().map(Vec::as_slice).collect();
     agree(|accelerator| {
         let mut transcript = HashTranscript::new(b"families");
-        let unbound = BoundTranscript::insecure_without_commitment(&mut transcript);
-        prove_with(accelerator, &claim, Columns::host(&slices), unbound, options, None).map(|(proof, _)| proof)
+        let (columns, bound) = (Columns::host(&slices), BoundTranscript::insecure_without_commitment(&mut transcript));
+        prove_with(accelerator, &claim, columns, bound, options, None).map(|(proof, _)| proof)
     });
 }
 
@@ -85,8 +85,8 @@ mod words {
         agree(|accelerator: &Accelerator| -> Result<_> {
             let columns = Columns::host_base(&[&a, &b]);
             let mut transcript = HashTranscript::new(b"families");
-            let unbound = BoundTranscript::insecure_without_commitment(&mut transcript);
-            prove_with(accelerator, &claim, columns, unbound, &ON_DEVICE, None).map(|(proof, _)| proof)
+            let bound = BoundTranscript::insecure_without_commitment(&mut transcript);
+            prove_with(accelerator, &claim, columns, bound, &ON_DEVICE, None).map(|(proof, _)| proof)
         });
     }
 

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/faulty.rs"]
+mod faulty;
 
 mod affine;
 mod api;
@@ -9,6 +11,7 @@ mod checked;
 mod decode;
 mod devices;
 mod explain;
+mod faults;
 mod grid;
 mod halved;
 mod joined;

@@ -144,14 +144,17 @@ impl Total {
         Ok(())
     }
 
-    /// Appends the sums of each vector, once the device has left its results.
-    fn append_sums(self, jacobian: &mut Vec<u8>) -> Result<()> {
+    /// Appends the sums of each vector, once the device has left its results. Scalars are of at most `scalar_bits` bits.
+    fn append_sums(self, jacobian: &mut Vec<u8>, device: &str, scalar_bits: u32) -> Result<()> {
         let Some(Results { sums, too_long: long, .. }) = self.results else { return Ok(()) };
         let mut flags = vec![0; long.bytes()];
         long.move_to(&mut flags);
-        let long = flags.as_chunks::<4>().0.iter().zip(&self.bits).find(|(flag, _)| **flag != [0; 4]);
-        if let Some((_, bits)) = long {
-            return Err(too_long(*bits));
+        let flags = flags.as_chunks::<4>().0.iter().map(|flag| u32::from_ne_bytes(*flag));
+        if let Some((flag, bits)) = flags.zip(&self.bits).find(|(flag, _)| *flag != 0) {
+            // Without a promise no scalar is too long, and no kernel leaves another number.
+            let is_said = flag == 1 && *bits < scalar_bits;
+            let reason = format!("it left {flag} where 0 was expected, of scalars below 2^{bits}");
+            return Err(if is_said { too_long(*bits) } else { Error::device(device, "msm", reason) });
         }
         let start = jacobian.len();
         jacobian.resize(start + sums.bytes(), 0);
@@ -355,7 +358,9 @@ impl Pipeline {
         let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
         let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
         let mut jacobian = Vec::new();
-        std::mem::take(&mut self.totals).into_iter().try_for_each(|total| total.append_sums(&mut jacobian))?;
+        let device = self.computes.first().map_or("", |compute| &compute.stream.device().info().name);
+        let mut totals = std::mem::take(&mut self.totals).into_iter();
+        totals.try_for_each(|total| total.append_sums(&mut jacobian, device, C::SCALAR_BITS))?;
         // There may be no points, and a device may be left without windows.
         if jacobian.is_empty() {
             return Ok((vec![C::Curve::identity(); vectors], traffic));

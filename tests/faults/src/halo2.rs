@@ -57,7 +57,7 @@ impl Subject for Plonkish {
     }
 
     fn is_checked(&self) -> bool {
-        false
+        true
     }
 
     fn prove(&self, accelerator: &Accelerator, questions: &Questions) -> Result<bool, Refusal> {

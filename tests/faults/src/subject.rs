@@ -20,10 +20,10 @@ impl Group {
     /// Of a hundred faults, those of the group.
     pub fn share(self) -> usize {
         match self {
-            Self::Sumcheck => 55,
-            Self::Groth16 => 25,
-            Self::Bellperson => 5,
-            Self::Halo2 => 15,
+            Self::Sumcheck => 70,
+            Self::Groth16 => 18,
+            Self::Bellperson => 4,
+            Self::Halo2 => 8,
         }
     }
 

@@ -6,8 +6,7 @@ use proofwarp::field::ghash::Ghash;
 use proofwarp::field::plonky3::{BabyBear4, Goldilocks2};
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Batch, BoundTranscript, Claim, Columns, HashTranscript, Options, Path, SumcheckField, Term, Transcript, prove_with,
-    verify,
+    Batch, BoundTranscript, Claim, Columns, HashTranscript, Options, Path, SumcheckField, Term, prove_with, verify,
 };
 
 use crate::common::rng;
@@ -21,8 +20,12 @@ fn transcript() -> HashTranscript {
     HashTranscript::new(b"faults")
 }
 
-fn unbound<F: SumcheckField, T: Transcript<F>>(transcript: &mut T) -> BoundTranscript<'_, F, T> {
-    BoundTranscript::insecure_without_commitment(transcript)
+/// As if a commitment to the columns were these bytes: what is proved here is who computes right.
+///
+/// # Errors
+/// None: there are some bytes.
+fn bound<F: SumcheckField>(transcript: &mut HashTranscript) -> Result<BoundTranscript<'_, F, HashTranscript>, Refusal> {
+    Ok(BoundTranscript::to_commitment(transcript, b"columns")?)
 }
 
 /// Where columns lie.
@@ -117,8 +120,8 @@ impl<F: SumcheckField> Subject for Case<F> {
         };
         let ask = || questions.ask();
         let (proof, _) =
-            prove_with(accelerator, &self.claim, columns, unbound(&mut transcript()), &self.options, Some(&ask))?;
-        let verified = verify(&self.claim, &proof, unbound(&mut transcript()));
+            prove_with(accelerator, &self.claim, columns, bound(&mut transcript())?, &self.options, Some(&ask))?;
+        let verified = verify(&self.claim, &proof, bound(&mut transcript())?);
         Ok(verified.is_ok_and(|(point, finals)| self.opens(&point, &finals)))
     }
 }
@@ -139,8 +142,8 @@ impl<F: SumcheckField> Subject for Cases<F> {
         let batch = Batch::new(self.0.iter().map(|case| case.claim.clone()).collect());
         let columns = self.0.iter().map(|case| Columns::host(&case.slices())).collect();
         let ask = || questions.ask();
-        let proof = batch.prove(accelerator, columns, unbound(&mut transcript()), Some(&ask))?;
-        let Ok((point, finals)) = batch.verify(&proof, unbound(&mut transcript())) else { return Ok(false) };
+        let proof = batch.prove(accelerator, columns, bound(&mut transcript())?, Some(&ask))?;
+        let Ok((point, finals)) = batch.verify(&proof, bound(&mut transcript())?) else { return Ok(false) };
         let own = |case: &Case<F>| point[point.len() - case.claim.variables() as usize..].to_vec();
         Ok(self.0.iter().zip(&finals).all(|(case, finals)| case.opens(&own(case), finals)))
     }

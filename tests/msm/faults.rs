@@ -1,0 +1,37 @@
+//! Devices whose copies bring another bit.
+
+use std::sync::Arc;
+
+use pasta_curves::EpAffine;
+use proofwarp::Error;
+use proofwarp::backend::Device;
+use proofwarp::msm::{Msm, Scalars};
+
+use crate::common::points::{Bases, random};
+use crate::common::{accelerators_with_devices, fresh_driver, rng};
+use crate::faulty::{Fault, Faulty, Planned};
+
+/// Whichever copy it is, and whichever of its first bits: not the caller's scalars are wrong.
+#[test]
+fn a_changed_bit_does_not_blame_the_caller() {
+    let mut rng = rng(1);
+    let bases = Bases::<EpAffine>::consecutive(9, &mut rng);
+    let scalars = random(9, &mut rng);
+    for accelerator in accelerators_with_devices() {
+        let (faulty, faults) = Faulty::new(Arc::from(fresh_driver(&accelerator.devices()[0])));
+        let accelerator = accelerator.on_devices(vec![Device::new(Box::new(faulty), None)]);
+        let msm = Msm::new(&accelerator, &bases.points).expect("bases");
+        assert!(msm.run(Scalars::elements(&scalars), None).expect("a sum").0 == bases.expected(&scalars));
+        let mut refused = 0;
+        for (at, bit) in (0..4).flat_map(|at| [0, 1, 9, 31].map(|bit| (at, bit))) {
+            faults.plan(vec![Planned { fault: Fault::BitOut, at, random: bit }]);
+            let result = msm.run(Scalars::elements(&scalars), None);
+            let (fired, _) = faults.end();
+            if let Err(error) = result {
+                assert!(matches!(error, Error::Device { .. }), "copy {at}, bit {bit}: {error}");
+                refused += fired.len();
+            }
+        }
+        assert!(refused > 0, "no flag was changed");
+    }
+}
