@@ -37,19 +37,19 @@ fn scoped(jobs: &[Job], done: &AtomicUsize) {
 
 fn start<'s>(scope: &Scope<'s>, job: &'s Job, done: &'s AtomicUsize) {
     match job {
-        Job::Counts => scope.execute(|| _ = done.fetch_add(1, Ordering::Relaxed)),
+        Job::Counts => scope.execute(move || _ = done.fetch_add(1, Ordering::Relaxed)),
         Job::Panics => scope.execute(|| panic!("on purpose")),
-        Job::Computes(panics) => scope.execute(|| {
+        Job::Computes(panics) => scope.execute(move || {
             let panics = *panics;
             done.fetch_add(
                 Worker::new().compute(move || usize::from(!panics) / usize::from(!panics)).wait(),
                 Ordering::Relaxed,
             );
         }),
-        Job::Scope(jobs) => scope.execute(|| scoped(jobs, done)),
-        Job::Recurse(jobs) => scope.recurse(|scope| jobs.iter().for_each(|job| start(scope, job, done))),
+        Job::Scope(jobs) => scope.execute(move || scoped(jobs, done)),
+        Job::Recurse(jobs) => scope.recurse(move |scope| jobs.iter().for_each(|job| start(scope, job, done))),
         Job::Zoom(jobs) => {
-            scope.recurse(|scope| scope.zoom(|scope| jobs.iter().for_each(|job| start(scope, job, done))))
+            scope.recurse(move |scope| scope.zoom(|scope| jobs.iter().for_each(|job| start(scope, job, done))))
         }
     }
 }
