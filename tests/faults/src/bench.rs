@@ -59,6 +59,8 @@ impl Bench {
         for is_forced in [false, true] {
             self.check(subject, is_forced)?;
         }
+        // So that there are allocations to fail.
+        self.device.trim();
         self.faults.plan(Vec::new());
         let questions = self.check(subject, true)?;
         Ok(Usual { counts: self.faults.end().1, questions: questions.asked() })

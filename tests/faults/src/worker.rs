@@ -149,6 +149,10 @@ fn described(drawn: &Drawn) -> String {
 /// A run of faults, and those that struck.
 fn outcome(bench: &Bench, drawn: &Drawn) -> ((Outcome, String), Vec<Planned>) {
     let questions = Questions::new(drawn.stop_after);
+    if drawn.planned.iter().any(|planned| matches!(planned.fault, Fault::Allocation | Fault::Memory)) {
+        // What is free in the device's pool would serve.
+        bench.device.trim();
+    }
     bench.faults.plan(drawn.planned.clone());
     let proved = catch_unwind(AssertUnwindSafe(|| bench.prove(drawn.subject, drawn.is_forced, &questions)));
     let (mut fired, _) = bench.faults.end();
