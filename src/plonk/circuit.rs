@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         circuit().check().expect("a circuit");
-        refused(|circuit| circuit.log_n = 3, "rows: expected at least 8");
+        refused(|circuit| circuit.log_n = 2, "rows: expected at least 8, got 2^2");
         for log_n in [32, 63, 64, u32::MAX] {
             // As many bytes as memory has, or more.
             let rows = Circuit { log_n, ..circuit() }.rows();
