@@ -1,12 +1,13 @@
 //! The final check: halo2-axiom's verifier, and whose fault it is where that refuses.
 
 use ff::Field;
-use halo2_axiom::halo2curves::bn256::{Bn256, Fr};
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{Error, verify_proof};
 use halo2_axiom::poly::commitment::ParamsProver;
 use halo2_axiom::poly::kzg::commitment::KZGCommitmentScheme;
 use halo2_axiom::poly::kzg::multiopen::{VerifierGWC, VerifierSHPLONK};
 use halo2_axiom::poly::kzg::strategy::SingleStrategy;
+use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::Accelerator;
 use proofwarp::backend::BackendKind;
 use proofwarp::report::own_work;
@@ -23,6 +24,23 @@ use crate::witness::Source;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 
+/// Writes a proof, and checks it where the options say so.
+///
+/// # Errors
+/// As [`Task::prove`] and [`check`].
+pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    task: &Task<'_, '_>,
+    transcript: &mut T,
+    source: &mut impl Source,
+) -> Result<(), Error> {
+    let mut pen = Pen::new(transcript, task.seed.source());
+    let device = task.prove::<P, E, T>(task.options, &mut pen, source)?;
+    if !task.options.checks(device.is_some())? {
+        return Ok(());
+    }
+    check::<P>(task, pen.record(), device.as_deref().unwrap_or("host"), source)
+}
+
 /// Checks a proof that `device` worked on, by its record.
 ///
 /// A proof that halo2-axiom's verifier refuses is made again by the host, from the same seed. If the host says the same, the
@@ -30,7 +48,7 @@ type Kzg = KZGCommitmentScheme<Bn256>;
 ///
 /// # Errors
 /// The host says something else, or cannot make the proof again.
-pub fn check<P: Opening>(
+fn check<P: Opening>(
     task: &Task<'_, '_>,
     record: &Record,
     device: &str,

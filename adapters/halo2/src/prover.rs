@@ -6,6 +6,7 @@ use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use rand_core::RngCore;
 
 use crate::arena::Cleared;
+use crate::check::prove_checked;
 use crate::opening::{Opening, Scheme};
 use crate::options::Options;
 use crate::random::Seed;
@@ -81,7 +82,7 @@ pub fn create_proof_with<
     }
     let mut source = Circuits { circuits, instances };
     let task = Task { options, params, pk, instances, seed: Seed::new(&mut rng) };
-    task.prove_checked::<P, E, T>(transcript, &mut source)
+    prove_checked::<P, E, T>(&task, transcript, &mut source)
 }
 
 /// Proves one circuit of one phase by the values of its columns, n each, as `halo2_axiom::plonk::create_proof_from_advice`
@@ -133,5 +134,5 @@ pub fn create_proof_from_advice_with<
 ) -> Result<(), Error> {
     let mut source = Advice { columns: Cleared(advice), stays: options.may_check()? };
     let task = Task { options, params, pk, instances: &[instances], seed: Seed::new(&mut rng) };
-    task.prove_checked::<P, E, T>(transcript, &mut source)
+    prove_checked::<P, E, T>(&task, transcript, &mut source)
 }

@@ -8,7 +8,6 @@ use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{Circuit, Memory, Openings, Peer, Setting, Witnesses};
 
-use crate::check;
 use crate::error::{check_rows, outer};
 use crate::opening::{Kind, Opening};
 use crate::options::Options;
@@ -28,20 +27,6 @@ pub struct Task<'t, 'i> {
 }
 
 impl Task<'_, '_> {
-    /// Writes the proof, and verifies it where the options say so.
-    pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
-        &self,
-        transcript: &mut T,
-        source: &mut impl Source,
-    ) -> Result<(), Error> {
-        let mut pen = Pen::new(transcript, self.seed.source());
-        let device = self.prove::<P, E, T>(self.options, &mut pen, source)?;
-        match self.options.checks(device.is_some())? {
-            true => check::check::<P>(self, pen.record(), device.as_deref().unwrap_or("host"), source),
-            false => Ok(()),
-        }
-    }
-
     /// Writes the proof. Returns the name of the device that worked, unless the host did all.
     pub fn prove<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &self,
