@@ -113,6 +113,7 @@ fn batches_over_devices() {
                 assert_eq!(Some(report.backend), accelerator.forced(), "{report}");
             }
             assert_eq!(key.bytes(), devices as u64 * setup.bytes(), "batches take the whole key to all");
+            assert_eq!(key.parameters().bytes(), setup.bytes());
         }
     }
 }
