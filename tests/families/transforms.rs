@@ -44,7 +44,7 @@ every_field!(extended);
 
 /// Parts of a vector on the first device twice, or on all devices where there are several.
 fn over_devices<F: NttField>() {
-    let log_n = 12;
+    let log_n = 14;
     let x = random::<F>(log_n, 3);
     for accelerator in accelerators_with_devices() {
         let devices = accelerator.devices();

@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Groups that run side by side.
     #[arg(long, default_value_t = 1)]
     side_by_side: usize,
+    /// No silent faults: no bit is changed.
+    #[arg(long)]
+    loud: bool,
     /// Runs faults and says on standard output how each run ends: the supervisor starts it.
     #[arg(long, hide = true)]
     worker: bool,

@@ -150,6 +150,9 @@ impl<'a> Supervised<'a> {
         let mut command = Command::new(current_exe()?);
         let group = self.group.to_string();
         command.args(["--worker", "--group", &group, "--seed", &self.seed.to_string()]);
+        if self.arguments.loud {
+            command.arg("--loud");
+        }
         // bellperson's lock files are in it: other processes' are no business of this one.
         let folder = tempfile::tempdir()?;
         command.env("TMPDIR", folder.path()).env("PROOFWARP_SUMCHECK_TAIL", "0");

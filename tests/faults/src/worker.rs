@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments) -> bool {
     std::panic::set_hook(Box::new(|_| ()));
     let group = arguments.group[0];
     let runs = arguments.runs.unwrap_or(u64::MAX);
-    let ran = driver().and_then(|driver| Worker::new(group, driver)).and_then(|mut worker| {
+    let ran = driver().and_then(|driver| Worker::new(group, driver, arguments.loud)).and_then(|mut worker| {
         say(&Line::Ready);
         (0..runs).try_for_each(|run| worker.run(arguments.seed + run))
     });
@@ -53,6 +53,8 @@ fn memory() -> u64 {
 struct Worker {
     group: Group,
     driver: Arc<dyn Driver>,
+    /// Without silent faults.
+    is_loud: bool,
     bench: Option<Bench>,
     usual: Vec<Usual>,
     /// Runs of the bench.
@@ -62,11 +64,11 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(group: Group, driver: Arc<dyn Driver>) -> Result<Self, Refusal> {
+    fn new(group: Group, driver: Arc<dyn Driver>, is_loud: bool) -> Result<Self, Refusal> {
         let bench = Bench::new(group, &driver)?;
         let usual = (0..bench.subjects.len()).map(|subject| bench.usual(subject)).collect::<Result<_, _>>()?;
         let warm = bench.faults.live();
-        Ok(Self { group, driver, bench: Some(bench), usual, runs: 0, warm })
+        Ok(Self { group, driver, is_loud, bench: Some(bench), usual, runs: 0, warm })
     }
 
     /// The bench, made anew where there is none.
@@ -81,7 +83,7 @@ impl Worker {
     fn run(&mut self, seed: u64) -> Result<(), Refusal> {
         let (usual, is_global) = (self.usual.clone(), self.group.is_global());
         let bench = self.bench()?;
-        let drawn = draw(seed, &usual, &vec![!is_global; usual.len()]);
+        let drawn = draw(seed, &usual, &vec![!(is_global || self.is_loud); usual.len()]);
         let subject = bench.subjects[drawn.subject].name();
         let subject = format!("{subject}{}", if drawn.is_forced { ", forced" } else { "" });
         say(&Line::Start { seed, subject, faults: described(&drawn) });
@@ -100,7 +102,7 @@ impl Worker {
         let has_silent = fired.iter().any(|planned| planned.fault.is_silent());
         let is_looked_at = has_silent || self.group == Group::Sumcheck || self.runs.is_multiple_of(4);
         let bench = self.bench.as_ref().filter(|_| is_looked_at);
-        let well = bench.map_or(Ok(()), |bench| bench.is_well(drawn.subject));
+        let well = bench.map_or(Ok(()), |bench| bench.is_well(drawn.subject, has_silent));
         let is_global = self.group.is_global();
         let (mut bad, mut is_gone) = (None, false);
         if let Err(refusal) = &well {
@@ -115,7 +117,7 @@ impl Worker {
             if left != Live::default() {
                 bad = Some((Outcome::Leak, format!("{left:?} left in the end")));
             }
-            is_gone = well.is_err() && self.bench().and_then(|bench| bench.is_well(drawn.subject)).is_err();
+            is_gone = well.is_err() && self.bench().and_then(|bench| bench.is_well(drawn.subject, false)).is_err();
         }
         if is_global && bad.is_none() {
             bad = self.grown().map(|what| (Outcome::Leak, what));
