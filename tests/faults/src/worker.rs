@@ -81,9 +81,9 @@ impl Worker {
     }
 
     fn run(&mut self, seed: u64) -> Result<(), Refusal> {
-        let (usual, is_global) = (self.usual.clone(), self.group.is_global());
+        let (usual, is_loud) = (self.usual.clone(), self.is_loud || self.group.is_global());
         let bench = self.bench()?;
-        let drawn = draw(seed, &usual, &vec![!(is_global || self.is_loud); usual.len()]);
+        let drawn = draw(seed, &usual, &vec![!is_loud; usual.len()]);
         let subject = bench.subjects[drawn.subject].name();
         let subject = format!("{subject}{}", if drawn.is_forced { ", forced" } else { "" });
         say(&Line::Start { seed, subject, faults: described(&drawn) });
