@@ -170,7 +170,8 @@ fn changed_files() {
             accelerator.devices()[0].fail_after(0);
             let error = sample.prove(&prover).expect_err("there are no points for the CPU");
             let path = file.path().display().to_string();
-            assert!(error.contains(&path) && error.contains("as when it was mapped"), "{error}");
+            let reason = if truncate { "as when it was mapped" } else { "changed since" };
+            assert!(error.contains(&path) && error.contains(reason), "{error}");
         }
     }
 }
