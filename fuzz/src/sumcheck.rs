@@ -3,7 +3,7 @@
 use arbitrary::Arbitrary;
 use ff::Field;
 use proofwarp::field::ghash::Ghash;
-use proofwarp::sumcheck::{BoundTranscript, Claim, HashTranscript, SumcheckField, Term};
+use proofwarp::sumcheck::{BoundTranscript, Claim, HashTranscript, Term};
 use proofwarp::{Accelerator, BackendKind};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
