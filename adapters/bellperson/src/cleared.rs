@@ -6,10 +6,10 @@ use rayon::prelude::*;
 /// Values that a core clears at a time, 256 KiB of 32 bytes each: a witness of 2^16 keeps eight cores busy, for some 10 µs.
 const PIECE: usize = 1 << 13;
 
-/// Clears values that nobody needs any more.
+/// Clears `values`, on all cores.
 pub fn clear<F: Field>(values: &mut [F]) {
     values.par_chunks_mut(PIECE).for_each(|piece| piece.fill(F::ZERO));
-    // Nobody reads them any more, but they are to be stored.
+    // Keeps the compiler from dropping stores that no load follows.
     std::hint::black_box(&*values);
 }
 

@@ -111,7 +111,7 @@ fn point<C: UncompressedEncoding>(map: &Mmap, range: Range<usize>, checked: bool
     }
 }
 
-/// An error if the file is shorter than its map by now: what is lacking would end the process.
+/// Checks that the file of `mapped` is still as long as its map: a read behind its end would end the process by SIGBUS.
 fn whole<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<()> {
     let (expected, actual) = (mapped.params.len() as u64, mapped.param_file.metadata()?.len());
     if actual >= expected {

@@ -69,7 +69,7 @@ fn check<P: Opening>(
     let again = task.prove::<P, _, _>(&options, &mut Pen::new(&mut said, task.seed.source()), source);
     match (said.differs(), again) {
         (Some(message), _) => {
-            // What it keeps of setups and keys may be what is wrong.
+            // A setup or key that stays on the device may have changed.
             clear_setups();
             let reason = format!("message {message} of {} is not the host's: a wrong result", record.messages());
             log::error!("halo2: the proof does not verify: {device}: {reason}");
