@@ -1,6 +1,7 @@
 //! Which devices there are, and what is known of each.
 
 use std::ptr;
+use std::sync::Mutex;
 
 use opencl3::command_queue as queue;
 use opencl3::context::context;
@@ -10,7 +11,7 @@ use opencl3::platform::platform;
 use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_platform_info};
 use sha2::{Digest, Sha256};
 
-use super::super::{BackendKind, DeviceInfo};
+use super::super::{BackendKind, DeviceInfo, lock};
 use super::raw::{ClResult, DeviceId, Owned, number, reason, text};
 use crate::{Error, Result};
 
@@ -52,14 +53,20 @@ impl Target {
     }
 }
 
+/// Held while platforms are listed: the loader and PoCL set themselves up at the first call, and crash where threads
+/// make that call at once.
+static ENUMERATION: Mutex<()> = Mutex::new(());
+
 /// Whether OpenCL's library could be loaded.
 pub(super) fn has_library() -> bool {
+    let _alone = lock(&ENUMERATION);
     let missing = [DLOPEN_RUNTIME_LOAD_FAILED, DLOPEN_FUNCTION_NOT_AVAILABLE];
     !platform::get_platform_ids().is_err_and(|code| missing.contains(&code))
 }
 
 /// Every usable device, processors last and only if `cpu` is set.
 pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
+    let _alone = lock(&ENUMERATION);
     let mut found: Vec<Target> = Vec::new();
     let mut refused = Vec::new();
     for platform in platform::get_platform_ids().map_err(no_platform)? {

@@ -1,6 +1,8 @@
 //! Which devices there are, and what is kept of their programs.
 
-use std::fs;
+use std::process::Command;
+use std::sync::Barrier;
+use std::{env, fs, thread};
 
 use super::cache::Cache;
 use super::target::find;
@@ -28,4 +30,29 @@ fn programs_are_kept_unless_the_driver_does() {
     let kept = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(kept == 0, specialises, "{kept} programs");
     assert!(!driver.is_linked_to(0), "devices of OpenCL do not read each other's memory");
+}
+
+/// Threads whose first call to OpenCL comes at once, in a process of their own for each try: both the loader and PoCL
+/// set themselves up then.
+#[test]
+fn threads_open_devices_at_once() {
+    const NAME: &str = "backend::opencl::tests::threads_open_devices_at_once";
+    if env::var_os("PROOFWARP_TEST_AT_ONCE").is_some() {
+        let start = Barrier::new(8);
+        let opened = || (start.wait(), find(true).map(|targets| targets.len()).ok()).1;
+        let counts =
+            thread::scope(|scope| [(); 8].map(|()| scope.spawn(opened)).map(|thread| thread.join().expect("no panic")));
+        return assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+    }
+    let program = env::current_exe().expect("this program");
+    for attempt in 0..4 {
+        let child = Command::new(&program).args(["--exact", NAME]).env("PROOFWARP_TEST_AT_ONCE", "1").output();
+        let output = child.expect("it starts");
+        assert!(
+            output.status.success(),
+            "attempt {attempt}: {}, {}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
 }
