@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::levels;
 use crate::threads::{Job, Threads};
 
 /// Starts jobs that may borrow values which live for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits for them.
@@ -58,7 +59,7 @@ impl<'scope> Scope<'scope> {
         self.execute(move || job(&this));
     }
 
-    /// Waits for the jobs started so far.
+    /// Waits for the jobs started so far. A job of this scope must not call it, since it would wait for its own end.
     ///
     /// # Panics
     /// One of them panicked: its panic goes on.
@@ -69,7 +70,8 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Runs `f` with a scope within this one, and waits for its jobs.
+    /// Runs `f` with a scope within this one, and waits for its jobs. Where a job calls it, they run on further threads, so that
+    /// threads which wait here do not keep them from running.
     ///
     /// # Panics
     /// `f` or one of the jobs panicked: the panic goes on, that of `f` before that of a job.
@@ -78,7 +80,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'smaller>) -> R,
         'scope: 'smaller,
     {
-        run(self.threads.clone(), f)
+        run(levels::pool(self.threads.count()), f)
     }
 }
 
@@ -128,6 +130,9 @@ impl State {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -170,6 +175,26 @@ mod tests {
         };
         let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
         assert_eq!((proofwarp::waiting::text_of(&*panic), done.into_inner()), ("the caller's", 9));
+    }
+
+    /// More jobs than threads wait for a scope within, and its jobs do so again.
+    #[test]
+    fn jobs_wait_for_scopes_within() {
+        fn start<'s>(scope: &Scope<'s>, depth: usize, done: &'s AtomicUsize) {
+            let inner = move |scope: &Scope<'s>| match depth {
+                0 => _ = done.fetch_add(1, Ordering::Relaxed),
+                _ => scope.zoom(|scope| (0..5).for_each(|_| start(scope, depth - 1, done))),
+            };
+            scope.recurse(inner);
+        }
+        let (sender, ended) = channel();
+        thread::spawn(move || {
+            let done = AtomicUsize::new(0);
+            run(levels::pool(2), |scope| start(scope, 3, &done));
+            sender.send(done.into_inner())
+        });
+        // A deadlock is a failure.
+        assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(125));
     }
 
     #[test]

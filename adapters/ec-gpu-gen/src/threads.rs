@@ -14,6 +14,7 @@ pub(crate) type Job = Box<dyn FnOnce() + Send>;
 pub(crate) struct Threads {
     /// `None` if the system gave no thread: callers run their jobs themselves.
     jobs: Option<Sender<Job>>,
+    count: usize,
 }
 
 impl Threads {
@@ -29,7 +30,12 @@ impl Threads {
             thread.inspect_err(|error| log::warn!("ec-gpu-gen: {number} threads for {count}: {error}")).ok()
         };
         let started = (0..count).map_while(start).count();
-        Self { jobs: (started > 0).then_some(sender) }
+        Self { jobs: (started > 0).then_some(sender), count: started }
+    }
+
+    /// The threads that the system gave.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// Has a thread run the job, or runs it here if there is none. A panic of the job does not leave this pool.
