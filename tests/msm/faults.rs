@@ -1,4 +1,4 @@
-//! Devices whose copies bring another bit.
+//! Devices whose copies bring another bit, and what a device frees.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use proofwarp::msm::{Msm, Scalars};
 
 use crate::common::points::{Bases, random};
 use crate::common::{accelerators_with_devices, fresh_driver, rng};
-use crate::faulty::{Fault, Faulty, Planned};
+use crate::faulty::{Fault, Faulty, Live, Planned};
 
 /// Whichever copy it is, and whichever of its first bits: not the caller's scalars are wrong.
 #[test]
@@ -33,5 +33,22 @@ fn a_changed_bit_does_not_blame_the_caller() {
             }
         }
         assert!(refused > 0, "no flag was changed");
+    }
+}
+
+/// Memory that streams gave back, page-locked memory, streams and events.
+#[test]
+fn a_device_that_ends_frees_what_it_took() {
+    let mut rng = rng(2);
+    let bases = Bases::<EpAffine>::consecutive(9, &mut rng);
+    let scalars = random(9, &mut rng);
+    for accelerator in accelerators_with_devices() {
+        let (faulty, faults) = Faulty::new(Arc::from(fresh_driver(&accelerator.devices()[0])));
+        let accelerator = accelerator.on_devices(vec![Device::new(Box::new(faulty), None)]);
+        let msm = Msm::new(&accelerator, &bases.points).expect("bases");
+        assert!(msm.run(Scalars::elements(&scalars), None).expect("a sum").0 == bases.expected(&scalars));
+        assert!(faults.live().memories > 0, "the points are on the device");
+        drop((msm, accelerator));
+        assert_eq!(faults.live(), Live::default());
     }
 }
