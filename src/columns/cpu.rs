@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::check::{Argument, Checkable, Checked, Place};
 use super::operation::{Operation, Parameter};
-use crate::Result;
 use crate::field::{NttField, as_bytes};
+use crate::{Result, process};
 
 impl<F> Place for [F] {
     fn length(&self) -> usize {
@@ -27,6 +27,7 @@ pub fn on_cpu<F: NttField>(
     arguments: &[Argument<'_, [F]>],
     items: usize,
 ) -> Result<Vec<(usize, Vec<F>)>> {
+    process::check()?;
     let checked = Checked::new(operation, arguments, items)?;
     let mut call = Call { rows: checked.rows as usize, columns: Vec::new(), numbers: Vec::new() };
     for argument in checked.arguments {

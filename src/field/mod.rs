@@ -32,7 +32,7 @@ use rayon::prelude::*;
 
 use crate::kernels::{Family, name};
 use crate::program::Program;
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// A field whose elements devices take as they lie in the host's memory.
 ///
@@ -103,8 +103,9 @@ pub(crate) unsafe fn in_place<F: Element>(bytes: &[[u8; 32]]) -> Option<&[F]> {
 /// Refuses elements that are not below the modulus, such as an unchecked reader of raw bytes may make.
 ///
 /// # Errors
-/// [`Error::Invalid`] names the first.
+/// [`Error::Invalid`] names the first. [`Error::Forked`] as in [`process::check`].
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
+    process::check()?;
     let modulus = Program::of(Family::Ntt, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {

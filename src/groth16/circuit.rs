@@ -189,7 +189,7 @@ impl<F: NttField> Circuit<F> {
         if indices.len() == self.variables() {
             return Ok(None);
         }
-        let buffer = stream.allocate(4 * indices.len())?;
+        let buffer = stream.allocate(size_of_val(indices))?;
         stream.upload(&buffer, bytemuck::cast_slice(indices))?;
         Ok(Some(buffer))
     }

@@ -194,7 +194,7 @@ impl DeviceScalars {
         let held = (0..grid.devices).map(|number| &scalars[grid.held(number, count)]);
         let shards = devices.iter().zip(held.filter(|held| !held.is_empty())).map(|(device, scalars)| {
             let mut stream = device.stream()?;
-            let buffer = stream.allocate(32 * scalars.len())?.secret();
+            let buffer = stream.allocate(size_of_val(scalars))?.secret();
             stream.upload(&buffer, scalars.as_flattened())?;
             stream.wait(None)?;
             Ok((device.clone(), Arc::new(buffer)))

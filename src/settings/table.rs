@@ -99,7 +99,7 @@ pub(super) const VERIFY: Variable = engine(
     "PROOFWARP_VERIFY",
     Form::Switch,
     "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works",
-    "every proof is verified before it is returned",
+    "each proof of bellperson's functions, or of halo2, is verified before it is returned",
 );
 pub(super) const REPORT: Variable = engine(
     "PROOFWARP_REPORT",

@@ -141,8 +141,9 @@ fn check_types<S, PR>() -> Result<(), Error> {
     if !known || size_of::<S>() != size_of::<Scalar>() || align_of::<S>() != align_of::<Scalar>() {
         return Err(Error::invalid("type of scalars", type_name::<Scalar>(), scalar));
     }
-    if size_of::<PR>() != size_of::<ProofInMemory>() || align_of::<PR>() < align_of::<ProofInMemory>() {
-        let expected = format!("a structure of {} bytes", size_of::<ProofInMemory>());
+    let fits = size_of::<PR>() == size_of::<ProofInMemory>() && align_of::<PR>() >= align_of::<ProofInMemory>();
+    if !fits || std::mem::needs_drop::<PR>() {
+        let expected = format!("a structure of {} bytes that owns no memory", size_of::<ProofInMemory>());
         return Err(Error::invalid("type of proofs", expected, format!("{proof} of {}", size_of::<PR>())));
     }
     Ok(())

@@ -8,11 +8,12 @@ use super::entry::Kind;
 use super::gpu_crt::{Tensor, residues};
 use super::lying::{Lying, in_turn};
 use super::plan::{Lanes, Method, VECTOR_GROUP, tile};
-use super::view::{View, entries_that_fit};
+use super::view::{PLACE, View, entries_that_fit};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
+use crate::sizes::product;
 
 /// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
 const GROUP: u32 = 256;
@@ -155,13 +156,14 @@ pub(super) fn times_vector(
 ) -> Result<(Buffer, Traffic)> {
     let mut stream = device.stream()?;
     let (rows, inner) = (a.view.rows, a.view.columns);
-    let y = stream.allocate(rows * size)?.secret();
+    let y = stream.allocate(product(PLACE, "bytes", &[rows, size])?)?.secret();
     if rows == 0 {
         return Ok((y, stream.traffic()));
     }
     let program = Program::of(Family::Gemm, field)?;
     let Lanes { lanes, pieces } = Lanes::new(rows, inner, a.view.column_step == 1);
-    let parts = stream.scratch(if pieces == 1 { 0 } else { pieces as usize * rows * size })?;
+    let part_bytes = if pieces == 1 { 0 } else { product(PLACE, "bytes", &[pieces as usize, rows, size])? };
+    let parts = stream.scratch(part_bytes)?;
     let mut args = [rows as u32, inner as u32, lanes, pieces].map(Arg::U32).to_vec();
     let small = a.kind != Kind::Field;
     if small {

@@ -14,6 +14,7 @@ use crate::msm::plan::Grid;
 use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::side_by_side::side_by_side;
+use crate::sizes::product;
 use crate::{Accelerator, Error, Result};
 
 /// Most points of one upload: several waves of a large GPU, and at most 48 MiB.
@@ -103,7 +104,7 @@ struct Lane {
 impl Lane {
     fn new<C: MsmCurve>(device: &Arc<Device>, chunk: usize, chunks: usize) -> Result<Self> {
         let mut stream = device.stream()?;
-        let points = stream.allocate(chunk * C::AFFINE_BYTES)?;
+        let points = stream.allocate(product("msm", "bytes", &[chunk, C::AFFINE_BYTES])?)?;
         let faults = Faults::new(&mut stream, chunks)?;
         Ok(Self { stream, points, faults, program: Program::of(Family::Msm, C::NAME)? })
     }

@@ -60,9 +60,22 @@ where
         Some(msm) => pool.compute(move || {
             let exponents = on_cores(|| density_map.as_ref().generate_exps::<G::Scalar>(exponents));
             let (bases, skip) = bases.get();
-            on_cores(|| known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents))
+            let sum = on_cores(|| known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents));
+            clear(exponents);
+            sum
         }),
         None => pool.compute(move || on_cores(|| buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents))),
+    }
+}
+
+/// Clears exponents that nobody else has, such as a copy of those that a density marks.
+fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
+    if let Some(exponents) = Arc::get_mut(&mut exponents) {
+        for exponent in exponents.iter_mut() {
+            exponent.as_mut().fill(0);
+        }
+        // Keeps the compiler from dropping stores that no load follows.
+        std::hint::black_box(&*exponents);
     }
 }
 
@@ -77,4 +90,36 @@ fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Re
     let bases = bases.get(..exponents.len()).ok_or_else(exhausted)?;
     let sum = known::cpu().and_then(|cpu| msm(&cpu, bases, exponents, None));
     sum.map_err(|error| io::Error::other(error).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Bytes that tell what they are when they are freed.
+    struct Probe<'a>(Vec<u8>, &'a Mutex<Vec<Vec<u8>>>);
+
+    impl AsMut<[u8]> for Probe<'_> {
+        fn as_mut(&mut self) -> &mut [u8] {
+            &mut self.0
+        }
+    }
+
+    impl Drop for Probe<'_> {
+        fn drop(&mut self) {
+            self.1.lock().expect("no panic").push(self.0.clone());
+        }
+    }
+
+    #[test]
+    fn exponents_are_cleared_by_their_last_owner() {
+        let freed = Mutex::default();
+        let exponents = Arc::new(vec![Probe(vec![7; 2], &freed), Probe(vec![9; 3], &freed)]);
+        clear(exponents.clone());
+        assert!(freed.lock().expect("no panic").is_empty() && exponents[1].0 == [9; 3], "another has them");
+        clear(exponents);
+        assert_eq!(*freed.lock().expect("no panic"), [vec![0; 2], vec![0; 3]]);
+    }
 }

@@ -183,8 +183,9 @@ impl<F: Clone> Program<F> {
     /// The contents are written before they are read.
     ///
     /// # Errors
-    /// Out of memory, or the driver failed.
+    /// Elements of `T` own memory, such as a `Vec`, out of memory, or the driver failed.
     pub unsafe fn create_buffer<T>(&self, length: usize) -> GPUResult<Buffer<T, F>> {
+        check_plain::<T>()?;
         let too_large = || GPUError::Generic(format!("create_buffer: {length} elements are too many"));
         let bytes = length.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
         let memory = self.on_stream(|stream| stream.allocate(bytes))?;
@@ -194,7 +195,7 @@ impl<F: Clone> Program<F> {
     /// A buffer with a copy of a slice.
     ///
     /// # Errors
-    /// Out of memory, or the driver failed.
+    /// Elements of `T` own memory, such as a `Vec`, out of memory, or the driver failed.
     pub fn create_buffer_from_slice<T>(&self, slice: &[T]) -> GPUResult<Buffer<T, F>> {
         // SAFETY: the next line writes all of it.
         let mut buffer = unsafe { self.create_buffer(slice.len())? };
@@ -273,6 +274,15 @@ impl<F: Clone> Program<F> {
     }
 }
 
+/// Refuses types whose values own memory: copies of their bytes would free it twice.
+fn check_plain<T>() -> GPUResult<()> {
+    if std::mem::needs_drop::<T>() {
+        let name = std::any::type_name::<T>();
+        return Err(GPUError::Generic(format!("buffer: expected elements of plain memory, got {name}")));
+    }
+    Ok(())
+}
+
 /// Launches a kernel and waits for it; what that took.
 fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<Traffic> {
     let before = stream.traffic().kernels;
@@ -282,4 +292,16 @@ fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp:
     stream.mark_end()?;
     stream.wait(None)?;
     Ok(Traffic { kernels: stream.traffic().kernels.saturating_sub(before), launches: 1, ..Traffic::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_plain;
+
+    #[test]
+    fn elements_that_own_memory_are_refused() {
+        assert!(check_plain::<[u64; 4]>().is_ok() && check_plain::<()>().is_ok());
+        let error = check_plain::<Vec<u8>>().expect_err("it owns memory").to_string();
+        assert!(error.contains("expected elements of plain memory, got alloc::vec::Vec<u8>"), "{error}");
+    }
 }

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Times the main operations of another commit and of this tree in turn on one card, and shows the medians side by side.
+
+usage: benches/beside.py build COMMIT FOLDER
+           builds the programs of both, for PROOFWARP_CUDA_ARCHS (90), and packs them into FOLDER
+       benches/beside.py run FOLDER [ROUNDS]
+           on a machine with a GPU, which needs Python alone: a table on standard output (ROUNDS: 5)"""
+
+import collections
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = {"timings": "--example", "groth16": "--example", "sumcheck": "--bench"}
+FEATURES = "cuda,plonky3,proofwarp-bellperson/cuda"
+SIDES = ["base", "this"]
+# Seconds of one program: a call on a lent machine ends after ten minutes.
+LIMIT = 100
+ALL = {"PROOFWARP_BACKEND": "cuda"}
+SUMCHECK = {"PROOFWARP_BENCH_LOG": "20..20", "PROOFWARP_PEERS": ""}
+
+
+def timings(operation, log_n, repeat):
+    return "timings", ["--log", f"{log_n}..{log_n}", "--repeat", str(repeat), "--only", operation], {}
+
+
+def groth16(folder, proofs):
+    options = ["--circuit", "x5", "--log-constraints", "16", "--adapter", "resident", "--parameters", str(folder / "parameters")]
+    return "groth16", [*options, "--proofs", str(proofs)], {}
+
+
+def runs(folder):
+    """The program of each figure, with its arguments and variables."""
+    return [
+        timings("ntt bn254_fr", 20, 41), timings("ntt bls12_381_fr", 20, 41), timings("msm bls12_381_g1", 20, 15),
+        timings("msm bn254_g1", 20, 15), timings("csr bn254_fr", 18, 21), timings("expression bn254_fr", 18, 11),
+        timings("plonk bn254_fr", 18, 7), groth16(folder, 25), ("sumcheck", ["--bench", "sumcheck_tower_d2"], SUMCHECK),
+    ]
+
+
+def build_side(tree, to):
+    """Builds the programs of a tree. Both sides share the folder in which dependencies are built."""
+    targets = [word for name, kind in PROGRAMS.items() for word in (kind, name)]
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target/beside/build"), "CARGO_INCREMENTAL": "0"}
+    environment.setdefault("PROOFWARP_CUDA_ARCHS", "90")
+    command = ["cargo", "build", "--release", "--features", FEATURES, *targets, "--message-format", "json-render-diagnostics"]
+    output = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    to.mkdir(parents=True, exist_ok=True)
+    for message in map(json.loads, output.splitlines()):
+        name = message.get("target", {}).get("name")
+        if message.get("executable") and name in PROGRAMS:
+            subprocess.run(["strip", "-o", to / name, message["executable"]], check=True)
+    missing = [name for name in PROGRAMS if not (to / name).exists()]
+    if missing:
+        sys.exit(f"beside.py: not built: {', '.join(missing)}")
+
+
+def build(commit, folder):
+    tree, folder = ROOT / "target/beside/tree", Path(folder).resolve()
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", tree], input=archive, check=True)
+    for side, source in zip(SIDES, [tree, ROOT]):
+        build_side(source, folder / side)
+    shutil.copy(__file__, folder)
+    # All hold nearly the same kernels: a dictionary of more than a program has them once.
+    pack = "tar -c base this | xz -T1 --lzma2=preset=6,dict=128MiB >programs.tar.xz"
+    subprocess.run(pack, shell=True, cwd=folder, check=True)
+    for side in SIDES:
+        shutil.rmtree(folder / side)
+    print(f"{(folder / 'programs.tar.xz').stat().st_size / 2**20:.1f} MiB in {folder}")
+
+
+def figures(text):
+    """The first number with a decimal point of each line, by the words before it."""
+    found = (re.match(r"(.*?)\s(\d+\.\d+)(?!\S*\.)", line) for line in text.splitlines())
+    return [(" ".join(match[1].split()), float(match[2])) for match in found if match]
+
+
+def measure(folder, side, program, arguments, variables):
+    command = [folder / side / program, *arguments]
+    try:
+        done = subprocess.run(command, env=os.environ | ALL | variables, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        print(f"{side} {program}: ended after {LIMIT} s", flush=True)
+        return []
+    if done.returncode:
+        print(f"{side} {program}: status {done.returncode}: {done.stderr[-300:]}", flush=True)
+    return figures(done.stdout)
+
+
+def run(folder, rounds):
+    folder = Path(folder).resolve()
+    if not (folder / "this").exists():
+        subprocess.run(["tar", "-xJf", "programs.tar.xz"], cwd=folder, check=True)
+    # One round of all after the other, so that what is cut off has whole rounds.
+    all_figures = collections.defaultdict(lambda: {side: [] for side in SIDES})
+    for _ in range(rounds):
+        for program, arguments, variables in runs(folder):
+            for side in SIDES:
+                for words, value in measure(folder, side, program, arguments, variables):
+                    all_figures[f"{program} {words}"][side].append(value)
+    for name, values in all_figures.items():
+        if not all(values.values()):
+            print(f"{name}: on one side alone")
+            continue
+        base, this = (statistics.median(values[side]) for side in SIDES)
+        spread = (max(values["base"]) - min(values["base"])) / base if base else 0
+        print(f"{name:76} {base:10.4f} {this:10.4f} {100 * (this / base - 1 if base else 0):+6.1f} %  spread {100 * spread:.1f} %", flush=True)
+
+
+def main():
+    match sys.argv[1:]:
+        case ["build", commit, folder]:
+            build(commit, folder)
+        case ["run", folder, *rounds]:
+            run(folder, int(rounds[0]) if rounds else 5)
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
