@@ -1,5 +1,6 @@
 //! A small circuit of halo2-axiom's, with the bytes of its key and setup.
 
+use std::io::{self, Read};
 use std::sync::LazyLock;
 
 use proofwarp_halo2::halo2_axiom::SerdeFormat;
@@ -89,6 +90,36 @@ pub static KEY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let setup = setup_of(&SETUP).expect("the whole setup");
     keygen_pk2::<G1Affine, _, _>(&setup, &Squares, false).expect("a key").to_bytes(FORMAT)
 });
+
+/// Places of the lengths in the key: halo2-axiom takes memory for as many elements as they say.
+static KEY_LENGTHS: LazyLock<Vec<usize>> = LazyLock::new(|| {
+    let mut reader = LengthReader { bytes: &KEY, read: 0, lengths: Vec::new() };
+    ProvingKey::<G1Affine>::read::<_, Squares>(&mut reader, FORMAT, ()).expect("the whole key");
+    reader.lengths
+});
+
+/// Notes where numbers of four bytes are read.
+struct LengthReader<'a> {
+    bytes: &'a [u8],
+    read: usize,
+    lengths: Vec<usize>,
+}
+
+impl Read for LengthReader<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if to.len() == 4 {
+            self.lengths.push(self.read);
+        }
+        let count = (&self.bytes[self.read..]).read(to)?;
+        self.read += count;
+        Ok(count)
+    }
+}
+
+/// Whether a damaged key has the lengths of the whole one, as far as it goes.
+pub fn has_lengths(key: &[u8]) -> bool {
+    KEY_LENGTHS.iter().all(|at| key.get(*at..at + 4).is_none_or(|length| length == &KEY[*at..at + 4]))
+}
 
 /// What halo2-axiom reads of a setup's bytes.
 pub fn setup_of(mut bytes: &[u8]) -> Option<Setup> {
