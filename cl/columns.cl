@@ -1,9 +1,9 @@
-// What a prover that keeps its columns on the device does to them row by row: sums, products, terms of PLONK's quotient.
+// Row-wise kernels for a prover that keeps its columns on the device: sums, products, terms of the PLONK quotient.
 //
-// A work-item does a row, but where it says otherwise; a launch has them for `rows` rows, in groups of 128. Columns are
-// elements in Montgomery form, below p in and out, one after the other. A result may be one of the columns read, except
-// one that is read at another row. Rotations are below `rows`: such a column is read at row + rotation, beyond the end
-// from the start. Single elements, such as challenges, are columns of as many elements as are named.
+// A work-item computes one row unless stated otherwise. A launch has work-items for `rows` rows, in groups of 128. A
+// column is a contiguous array of elements in Montgomery form, below p in and out. A result may overwrite a column that
+// is read, unless that column is read at another row. Rotations are below `rows`: such a column is read at (row +
+// rotation) mod rows. Single elements, such as challenges, are passed as a column with one element for each name.
 
 #define COLUMNS_GROUP 128
 
@@ -12,7 +12,7 @@ DEVICE u32 columns_row(u32 row, u32 rotation, u32 rows) {
     return row < left ? row + rotation : row - left;
 }
 
-// A kernel whose body does the row `row`.
+// Defines a kernel whose `body` computes the row `row`.
 #define COLUMNS_KERNEL(name, parameters, body)                                                     \
     KERNEL(COLUMNS_GROUP) void name parameters {                                                   \
         u32 row = GLOBAL_ID;                                                                       \
@@ -20,19 +20,19 @@ DEVICE u32 columns_row(u32 row, u32 rotation, u32 rows) {
     }
 #define COLUMN GLOBAL const F(t) *
 #define TARGET GLOBAL F(t) *
-// An element of a column at another row.
+// Reads `column` at the rotated row.
 #define ROTATED(column, rotation) column[columns_row(row, rotation, rows)]
 
 COLUMNS_KERNEL(columns_constant, (u32 rows, TARGET to, COLUMN c), { to[row] = c[0]; })
 
-// The first `length` elements of a column, and zeros.
+// Copies the first `length` elements of `from`, and fills the rest of `to` with zeros.
 COLUMNS_KERNEL(columns_extend, (u32 rows, COLUMN from, TARGET to, u32 length), {
     F(t) value = F(zero)();
     if (row < length) value = from[row];
     to[row] = value;
 })
 
-// Row i by powers[i mod period − 1], but for the multiples of the period.
+// Multiplies row i by powers[i mod period − 1], except for the multiples of `period`.
 COLUMNS_KERNEL(columns_periodic, (u32 rows, TARGET values, COLUMN powers, u32 period), {
     u32 place = row % period;
     if (place != 0) values[row] = F(mul)(values[row], powers[place - 1]);
@@ -50,21 +50,21 @@ COLUMNS_KERNEL(columns_sum_constant, (u32 rows, TARGET to, COLUMN a, u32 rotatio
 COLUMNS_KERNEL(columns_product_constant, (u32 rows, TARGET to, COLUMN a, u32 rotation, COLUMN c),
                { to[row] = F(mul)(ROTATED(a, rotation), c[0]); })
 
-// a·c + b.
+// Computes a·c + b.
 COLUMNS_KERNEL(columns_scale_add, (u32 rows, TARGET to, COLUMN a, COLUMN b, u32 rotation_a, u32 rotation_b, COLUMN c),
                { to[row] = F(add)(F(mul)(ROTATED(a, rotation_a), c[0]), ROTATED(b, rotation_b)); })
 
-// (a + c)·b.
+// Computes (a + c)·b.
 COLUMNS_KERNEL(columns_shift_mul, (u32 rows, TARGET to, COLUMN a, COLUMN b, u32 rotation_a, u32 rotation_b, COLUMN c),
                { to[row] = F(mul)(F(add)(ROTATED(a, rotation_a), c[0]), ROTATED(b, rotation_b)); })
 
-// Terms of a quotient h are added by Horner's scheme: h·y + term. Challenges: y, β, γ, δ.
+// The terms of a quotient h are accumulated by the Horner scheme: h becomes h·y + term. Challenges: y, β, γ, δ.
 
 DEVICE F(t) columns_next(F(t) h, GLOBAL const F(t) *challenges, F(t) term) {
     return F(add)(F(mul)(h, challenges[0]), term);
 }
 
-// First and last rows of a permutation's products: (1 − first)·l0, then (last² − last)·l_last.
+// Adds the terms of the first and last rows of permutation products: (1 − first)·l0, then (last² − last)·l_last.
 COLUMNS_KERNEL(columns_permutation_ends, (u32 rows, TARGET h, COLUMN first, COLUMN last, COLUMN l0, COLUMN l_last,
                                           COLUMN l_active, COLUMN challenges), {
     (void)l_active;
@@ -73,7 +73,7 @@ COLUMNS_KERNEL(columns_permutation_ends, (u32 rows, TARGET h, COLUMN first, COLU
     h[row] = columns_next(value, challenges, F(mul)(F(sub)(F(sqr)(z), z), l_last[row]));
 })
 
-// That a product begins where the one before ended: (z − before[rotation])·l0.
+// Adds the term by which a product begins where the previous one ended: (z − before[rotation])·l0.
 COLUMNS_KERNEL(columns_link, (u32 rows, TARGET h, COLUMN z, COLUMN before, COLUMN l0, COLUMN challenges, u32 rotation), {
     F(t) term = F(mul)(F(sub)(z[row], ROTATED(before, rotation)), l0[row]);
     h[row] = columns_next(h[row], challenges, term);
@@ -81,7 +81,8 @@ COLUMNS_KERNEL(columns_link, (u32 rows, TARGET h, COLUMN z, COLUMN before, COLUM
 
 COLUMNS_KERNEL(columns_rotate, (u32 rows, TARGET to, COLUMN from, u32 rotation), { to[row] = ROTATED(from, rotation); })
 
-// One column's factors of both sides of a permutation: left·(β·σ + γ + v) and right·(place + γ + v); place·δ.
+// Multiplies `left` by β·σ + γ + v and `right` by place + γ + v, the factors of one column on both sides of a
+// permutation. Then multiplies `places` by δ.
 COLUMNS_KERNEL(columns_permutation_factors, (u32 rows, TARGET left, TARGET right, COLUMN values, COLUMN sigma,
                                              TARGET places, COLUMN challenges), {
     F(t) value = F(add)(values[row], challenges[2]);
@@ -91,15 +92,15 @@ COLUMNS_KERNEL(columns_permutation_factors, (u32 rows, TARGET left, TARGET right
     places[row] = F(mul)(place, challenges[3]);
 })
 
-// (left − right)·l_active.
+// Adds the term (left − right)·l_active.
 COLUMNS_KERNEL(columns_permutation_sides, (u32 rows, TARGET h, COLUMN left, COLUMN right, COLUMN l_active,
                                            COLUMN challenges), {
     F(t) term = F(mul)(F(sub)(left[row], right[row]), l_active[row]);
     h[row] = columns_next(h[row], challenges, term);
 })
 
-// A lookup by logarithmic derivatives: first·l0, last·l_last, (((first[rotation] − first)·table + m)·product −
-// table·sum)·l_active.
+// Adds the terms of a lookup by logarithmic derivatives: first·l0, last·l_last, (((first[rotation] − first)·table +
+// m)·product − table·sum)·l_active.
 COLUMNS_KERNEL(columns_logup, (u32 rows, TARGET h, COLUMN table, COLUMN product, COLUMN sum, COLUMN m, COLUMN first,
                                COLUMN last, COLUMN l0, COLUMN l_last, COLUMN l_active, COLUMN challenges,
                                u32 rotation), {
@@ -112,7 +113,7 @@ COLUMNS_KERNEL(columns_logup, (u32 rows, TARGET h, COLUMN table, COLUMN product,
     h[row] = columns_next(value, challenges, F(mul)(term, l_active[row]));
 })
 
-// A further sum of such a lookup: ((z[rotation] − z)·product − sum)·l_active.
+// Adds the term of a further sum of such a lookup: ((z[rotation] − z)·product − sum)·l_active.
 COLUMNS_KERNEL(columns_logup_more, (u32 rows, TARGET h, COLUMN product, COLUMN sum, COLUMN z, COLUMN l_active,
                                     COLUMN challenges, u32 rotation), {
     F(t) step = F(sub)(ROTATED(z, rotation), z[row]);
@@ -120,7 +121,7 @@ COLUMNS_KERNEL(columns_logup_more, (u32 rows, TARGET h, COLUMN product, COLUMN s
     h[row] = columns_next(h[row], challenges, F(mul)(term, l_active[row]));
 })
 
-// A shuffle: (1 − z)·l0, (z² − z)·l_last, (table·z[rotation] − input·z)·l_active.
+// Adds the terms of a shuffle: (1 − z)·l0, (z² − z)·l_last, (table·z[rotation] − input·z)·l_active.
 COLUMNS_KERNEL(columns_shuffle, (u32 rows, TARGET h, COLUMN input, COLUMN table, COLUMN z, COLUMN l0, COLUMN l_last,
                                  COLUMN l_active, COLUMN challenges, u32 rotation), {
     F(t) at = z[row];
@@ -130,10 +131,10 @@ COLUMNS_KERNEL(columns_shuffle, (u32 rows, TARGET h, COLUMN input, COLUMN table,
     h[row] = columns_next(value, challenges, F(mul)(term, l_active[row]));
 })
 
-// Factors of a lookup's product, in slots of `slot` rows, a work-item a slot: of each row its numerator (input + β)·
-// (table + γ) by the denominators of the slot's other rows to `permuted`, and of each slot the product of its
-// denominators (permuted + β)·(beside + γ) to `beside` at the slot's first row. The other rows of `beside` have their
-// denominators. Challenges: β, γ.
+// Computes factors of a lookup product, one work-item per slot of `slot` rows. `permuted` receives for each row its
+// numerator (input + β)·(table + γ) times the denominators of the other rows of its slot. `beside` receives at the
+// first row of each slot the product of the denominators (permuted + β)·(beside + γ) of the slot. The other rows of
+// `beside` receive their own denominators. Challenges: β, γ.
 KERNEL(COLUMNS_GROUP)
 void columns_lookup_slots(u32 rows, TARGET permuted, TARGET beside, COLUMN input, COLUMN table, COLUMN challenges,
                           u32 slot) {
@@ -160,15 +161,16 @@ COLUMNS_KERNEL(columns_to_montgomery, (u32 rows, TARGET values), { values[row] =
 
 COLUMNS_KERNEL(columns_from_montgomery, (u32 rows, TARGET values), { values[row] = F(to_canonical)(values[row]); })
 
-// Whether a number is above another, by the highest limb that differs.
+// Returns whether a > b as numbers: the highest limb that differs decides.
 DEVICE bool columns_above(F(t) a, F(t) b) {
     bool above = false;
     for (int i = 0; i < FIELD_WORDS; i++) above = a.limb[i] != b.limb[i] ? a.limb[i] > b.limb[i] : above;
     return above;
 }
 
-// A step of a bitonic sort of numbers: a work-item compares two numbers that are 2^(round − step) apart, where bit
-// `round` of its own number says which way blocks of 2^(round + 1) are sorted. All steps 0 to `round` of all rounds sort.
+// Runs a step of a bitonic sort of numbers, one work-item per pair of numbers that are 2^(round − step) apart. Bit
+// `round` of the number of the pair gives the direction in which its block of 2^(round + 1) numbers is sorted. Steps 0
+// to `round` of all rounds together sort a column.
 KERNEL(COLUMNS_GROUP)
 void columns_sort_step(u32 rows, TARGET values, u32 round, u32 step) {
     u32 pair = GLOBAL_ID;

@@ -1,15 +1,19 @@
-// Sparse matrix times vectors: y = A·x over F_p, A in compressed rows.
+// Sparse matrix times vectors: y = A·x over F_p, A in compressed rows (CSR).
 //
-// A non-zero is a column and an index into a dictionary of coefficients, of which the first two are 1 and −1:
-// their products are additions and subtractions. Both are packed into one word where they fit
-// (index_bits = 0), else the index lies in an array of its own, of 16 or of 32 bits. Where coefficients are in the order
-// of the non-zeros (index_bits = CSR_IN_PLACE), that of non-zero i is the dictionary's i + 2. Kernels take several
-// vectors: vector k of x starts at element x_first + k·x_stride, and so does y. All values are reduced and in
-// Montgomery form. Every element of y is written, so rows without non-zeros become zero.
+// A non-zero is a column and an index into a dictionary of coefficients. The first two coefficients are 1 and −1, whose
+// products are additions and subtractions. `index_bits` says where the index is:
+//   0             in the same word as the column, above its `column_bits`, if both fit
+//   16 or 32      in an array of its own, with entries of that size
+//   CSR_IN_PLACE  nowhere: coefficients are in the order of the non-zeros, so non-zero i has the index i + 2
+// Kernels take several vectors: vector k of x starts at element x_first + k·x_stride, vector k of y at y_first +
+// k·y_stride. All values are reduced and in Montgomery form. Every element of y is written, so rows without non-zeros
+// become zero.
 //
-// Three ways to share the work out (chosen on the host by the rows' lengths): csr_scalar, a work-item a row;
-// csr_vector, CSR_LANES work-items a row; csr_balanced, a group a tile of about CSR_TILE non-zeros, which are
-// multiplied first and summed by row then (the "stream" part of CSR-Adaptive; Greathouse and Daga, SC 2014).
+// The host chooses one of three kernels by the lengths of the rows:
+//   csr_scalar    one work-item per row
+//   csr_vector    CSR_LANES work-items per row
+//   csr_balanced  one group per tile of about CSR_TILE non-zeros: it multiplies them first, then sums by row
+//                 (the "stream" part of CSR-Adaptive; Greathouse and Daga, SC 2014)
 
 #define CSR_GROUP 128
 #define CSR_LANES 32
@@ -34,7 +38,7 @@ typedef struct {
 #define CSR_X(vector) (x + x_first + (vector) * x_stride)
 #define CSR_Y(vector) (y + y_first + (vector) * y_stride)
 
-// The column of non-zero i; *index is its coefficient's.
+// Returns the column of non-zero `i`, and sets *index to the index of its coefficient.
 DEVICE u32 csr_entry(csr_t a, u32 i, u32 *index) {
     u32 word = a.entries[i];
     if (a.index_bits == 0) {
@@ -46,21 +50,21 @@ DEVICE u32 csr_entry(csr_t a, u32 i, u32 *index) {
     return word;
 }
 
-// An element of x and its coefficient's index.
+// Holds an element of x and the index of its coefficient.
 typedef struct {
     F(t) value;
     u32 index;
 } csr_term_t;
 
-// Terms whose columns are read before any element of x is, so that all of these are on their way at once; those of a
-// work-item in a tile.
+// Number of terms whose columns are loaded before any element of x, so that all these elements are in flight at once.
+// It is the share of a work-item in a tile.
 #define CSR_AHEAD (CSR_TILE / CSR_GROUP)
 
 typedef struct {
     csr_term_t term[CSR_AHEAD];
 } csr_terms_t;
 
-// Every `step`-th term from i on, below end.
+// Loads every `step`-th term from `i` on, CSR_AHEAD in all; terms from `end` on are zero.
 DEVICE csr_terms_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end, u32 step) {
     csr_terms_t terms;
     u32 column[CSR_AHEAD];
@@ -75,13 +79,13 @@ DEVICE csr_terms_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end, u32 s
     return terms;
 }
 
-// sum + coefficient·x.
+// Returns sum + coefficient·x.
 DEVICE F(t) csr_add(csr_t a, F(t) sum, csr_term_t term) {
     if (term.index > CSR_MINUS_ONE) term.value = F(mul)(term.value, a.dictionary[term.index]);
     return term.index == CSR_MINUS_ONE ? F(sub)(sum, term.value) : F(add)(sum, term.value);
 }
 
-// The sum over every `step`-th non-zero.
+// Returns the sum over every `step`-th non-zero from `start` on, below `end`.
 DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32 step) {
     F(t) sum = F(zero)();
     for (u32 i = start; i < end; i += CSR_AHEAD * step) {
@@ -92,7 +96,8 @@ DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32
     return sum;
 }
 
-// The sum over `lanes` neighbours, a power of two, for the first of them. All of the group take part.
+// Returns the sum over `lanes` neighbours, a power of two, to the first of them. All work-items of the group must take
+// part.
 DEVICE F(t) csr_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 lanes) {
     for (u32 distance = lanes / 2; distance > 0; distance /= 2) {
         BARRIER();
@@ -103,7 +108,7 @@ DEVICE F(t) csr_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 lanes) {
     return value;
 }
 
-// A work-item a row. Grid: `blocks` groups for each vector.
+// Computes one row per work-item. Grid: `blocks` groups for each vector.
 KERNEL(CSR_GROUP)
 void csr_scalar(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS) {
     csr_t a = CSR_MATRIX;
@@ -112,7 +117,7 @@ void csr_scalar(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS
     CSR_Y(vector)[row] = csr_sum_terms(a, CSR_X(vector), pointers[row], pointers[row + 1], 1);
 }
 
-// CSR_LANES work-items a row. Grid: `blocks` groups for each vector.
+// Computes one row per CSR_LANES work-items. Grid: `blocks` groups for each vector.
 KERNEL(CSR_GROUP)
 void csr_vector(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS) {
     LOCAL F(t) sums[CSR_GROUP];
@@ -125,15 +130,15 @@ void csr_vector(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS
     if (row < rows && lane == 0) CSR_Y(vector)[row] = sum;
 }
 
-// Work-items a row of a tile: as many as there are, but a power of two.
+// Returns the work-items per row of a tile with `rows` rows: the largest power of two for which the group suffices.
 DEVICE u32 csr_lanes(u32 rows) {
     u32 lanes = 1;
     while (2 * lanes * rows <= CSR_GROUP) lanes *= 2;
     return lanes;
 }
 
-// A tile's elements in local memory, element i in halves at i and CSR_TILE + i: neighbours' lie without gaps, and rows of
-// three, which are read side by side, meet no bank twice.
+// Holds half of an element of a tile in local memory. Element i has its halves at i and CSR_TILE + i. Neighbours are
+// thus contiguous, and rows of three, which are read side by side, have no bank conflicts.
 typedef struct ALIGNED(16) {
     u32 limb[FIELD_WORDS / 2];
 } csr_half_t;
@@ -151,7 +156,7 @@ DEVICE F(t) csr_get(LOCAL_POINTER const csr_half_t *elements, u32 i) {
     return value;
 }
 
-// coefficient·x.
+// Returns coefficient·x.
 DEVICE F(t) csr_product(csr_t a, csr_term_t term) {
     if (term.index == CSR_PLUS_ONE) return term.value;
     if (term.index == CSR_MINUS_ONE) return F(sub)(F(zero)(), term.value);
@@ -160,7 +165,7 @@ DEVICE F(t) csr_product(csr_t a, csr_term_t term) {
 
 typedef struct {
     u32 row, start, next_row, end;
-    // The sum goes to partials.
+    // Whether the sum goes to `partials`.
     bool piece;
 } csr_tile_t;
 
@@ -172,7 +177,7 @@ DEVICE csr_tile_t csr_tile(GLOBAL const u32 *starts, GLOBAL const u32 *pointers,
     return tile;
 }
 
-// Where the non-zeros of the tile's row r start and end; nowhere if there is no such row.
+// Holds where the non-zeros of row r of a tile start and end: an empty range if there is no such row.
 typedef struct {
     u32 from, to;
 } csr_row_t;
@@ -186,9 +191,9 @@ DEVICE csr_row_t csr_row(csr_tile_t tile, GLOBAL const u32 *pointers, u32 r) {
     return row;
 }
 
-// A group a tile. Tile t has the non-zeros from starts[2t + 1] to starts[2t + 3] and the rows from starts[2t] to
-// starts[2t + 2], whole ones; or it is a piece of a row that is longer than a tile, and its sum goes to
-// partials[t]. Grid: `tiles` groups for each vector, whose partials are `tiles` apart.
+// Computes one tile per group. Tile t has the non-zeros from starts[2t + 1] to starts[2t + 3] and the whole rows from
+// starts[2t] to starts[2t + 2]. If it is a piece of a row longer than a tile, its sum goes to partials[t]. Grid:
+// `tiles` groups for each vector, whose partials are `tiles` apart.
 KERNEL(CSR_GROUP)
 void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointers, GLOBAL F(t) *partials,
                   CSR_PARAMETERS) {
@@ -199,7 +204,7 @@ void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointer
     csr_tile_t tile = csr_tile(starts, pointers, number);
     csr_terms_t terms = csr_load(a, CSR_X(vector), tile.start + LOCAL_ID, tile.end, CSR_GROUP);
     u32 rows = tile.piece ? 1 : tile.next_row - tile.row, lanes = csr_lanes(rows), lane = LOCAL_ID & (lanes - 1);
-    // On its way beside the elements.
+    // Overlaps these loads with those of the elements.
     csr_row_t row = csr_row(tile, pointers, LOCAL_ID / lanes);
     _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++)
         csr_put(products, k * CSR_GROUP + LOCAL_ID, csr_product(a, terms.term[k]));
@@ -215,8 +220,8 @@ void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointer
     }
 }
 
-// Rows longer than a tile: long_rows holds for each of `count` its row, its first tile and how many it has.
-// CSR_LANES work-items a row. Grid: `blocks` groups for each vector.
+// Sums the partials of rows longer than a tile, with CSR_LANES work-items per row. long_rows has three words for each
+// of `count` rows: the row, its first tile and its number of tiles. Grid: `blocks` groups for each vector.
 KERNEL(CSR_GROUP)
 void csr_merge(u32 count, u32 blocks, u32 tiles, GLOBAL const u32 *long_rows, GLOBAL const F(t) *partials,
                GLOBAL F(t) *y, u64 y_first, u64 y_stride) {

@@ -1,11 +1,15 @@
-// Changes of a sparse matrix: what they are to its entries, and the matrix with them made (src/matrix/sparse/changes.rs).
+// Applies changes to a sparse matrix: finds what each does to the entries, then builds the changed matrix
+// (src/matrix/sparse/changes.rs).
 //
-// Changes are in order of rows and columns, each place once: of `rows` rows, which lie in `changes` with the number of each row's first
-// change, the number of all, and then each change's column, with the highest bit set where the value replaces what there is. Rows of
-// the matrix have their columns in order, each once. So changes and non-zeros are two ordered lists, and of each change it is
-// enough to know the first non-zero that does not come before it, and how many non-zeros more there are before it afterwards.
+// Changes are sorted by row and column, each place once. `changes` has these words for `count` changes of `rows` rows:
+//   rows      the numbers of the rows
+//   rows + 1  the first change of each row, then `count`
+//   count     the column of each change; the highest bit is set if the value replaces the entry instead of adding to it
+// The columns of a row of the matrix are sorted too, each once. Changes and non-zeros are thus two sorted lists. Two
+// numbers describe a change: the first non-zero that does not precede it, and how many more non-zeros precede it
+// afterwards.
 
-// Of a change: its place in the matrix is there and stays, or goes; it comes, or there is none before and after.
+// Kinds of a change: an entry exists and stays, or is removed, or is inserted. 0: there is no entry before or after.
 #define CHANGES_KEEPS 1u
 #define CHANGES_REMOVES 2u
 #define CHANGES_INSERTS 3u
@@ -22,7 +26,8 @@ DEVICE changes_t changes_of(u32 count, u32 rows, GLOBAL const u32 *changes) {
     return r;
 }
 
-// What is known of each change: the non-zero, the kind, the sum over those before of its group, and the sums of groups.
+// Holds for each change its non-zero, its kind, and the sum of shifts over earlier changes of its group; then the sums
+// of the groups.
 typedef struct {
     GLOBAL u32 *places, *kinds, *shifts, *sums;
 } marks_t;
@@ -33,7 +38,7 @@ DEVICE marks_t changes_marks(u32 count, GLOBAL u32 *marks) {
     return r;
 }
 
-// How many of so many ascending numbers are at most `number`.
+// Returns how many of the `count` ascending `numbers` are at most `number`.
 DEVICE u32 changes_up_to(GLOBAL const u32 *numbers, u32 count, u32 number) {
     u32 from = 0, to = count;
     while (from < to) {
@@ -44,7 +49,7 @@ DEVICE u32 changes_up_to(GLOBAL const u32 *numbers, u32 count, u32 number) {
     return from;
 }
 
-// The first non-zero of a row from a column on.
+// Returns the first non-zero in from … to − 1 whose column is at least `column`, or `to`.
 DEVICE u32 changes_place(csr_t a, u32 from, u32 to, u32 column) {
     u32 index;
     while (from < to) {
@@ -59,7 +64,8 @@ DEVICE u32 changes_more(u32 kind) {
     return kind == CHANGES_INSERTS ? 1u : kind == CHANGES_REMOVES ? 0xffffffffu : 0u;
 }
 
-// Finds each change's place and kind, and makes its value the difference to what there is. A work-item a change.
+// Finds the place and the kind of each change, and replaces its value by the difference to the entry. One work-item per
+// change.
 KERNEL(SCAN_GROUP)
 void changes_find(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL F(t) *values, GLOBAL u32 *marks,
                   GLOBAL const u32 *pointers, u32 column_bits, u32 index_bits, GLOBAL const u32 *entries,
@@ -86,7 +92,7 @@ void changes_find(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL F(t) *v
     if (LOCAL_ID == 0) known.sums[GROUP_ID] = total;
 }
 
-// Makes sums of groups such over those before, and the sum of all behind them. One group.
+// Replaces the sum of each group by that over all earlier groups, and stores the sum of all behind them. One group.
 KERNEL(SCAN_GROUP)
 void changes_scan(u32 count, u32 groups, GLOBAL u32 *marks) {
     LOCAL u32 scratch[SCAN_GROUP];
@@ -103,13 +109,13 @@ void changes_scan(u32 count, u32 groups, GLOBAL u32 *marks) {
     if (LOCAL_ID == 0) sums[groups] = total;
 }
 
-// How many non-zeros more there are before change i.
+// Returns how many more non-zeros precede change `i` afterwards.
 DEVICE u32 changes_before(marks_t known, u32 i) {
     return known.shifts[i] + known.sums[i / SCAN_GROUP];
 }
 
-// Row pointers of the matrix with changes made: a kernel of their own, so that the host has them while the rest is made. A
-// work-item a pointer.
+// Computes the row pointers of the changed matrix, in a kernel of its own, so that the host has them while the rest is
+// computed. One work-item per pointer.
 KERNEL(SCAN_GROUP)
 void changes_pointers(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL u32 *marks, u32 all_rows,
                       GLOBAL const u32 *pointers, GLOBAL u32 *new_pointers) {
@@ -123,8 +129,8 @@ void changes_pointers(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL u32
     new_pointers[row] = pointers[row] + (i < count ? changes_before(known, i) : known.sums[groups]);
 }
 
-// The matrix with changes made, its coefficients in the order of its non-zeros behind 1 and −1. A work-item a non-zero of the old
-// one, then one a change.
+// Builds the changed matrix, with its coefficients in the order of its non-zeros behind 1 and −1. One work-item per old
+// non-zero, then one per change.
 KERNEL(SCAN_GROUP)
 void changes_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL u32 *marks, u32 nonzeros,
                    u32 column_bits, u32 index_bits, GLOBAL const u32 *entries, GLOBAL const u32 *indices,
@@ -140,7 +146,7 @@ void changes_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const 
         F(t) value = dictionary[index];
         if (earlier > 0) {
             u32 i = earlier - 1, kind = known.kinds[i];
-            // Of the changes before this non-zero only the last one may be of its place.
+            // Of the changes up to this non-zero, only the last one can be at its place.
             bool same = known.places[i] == k && (kind == CHANGES_KEEPS || kind == CHANGES_REMOVES);
             more = changes_before(known, i);
             if (same && kind == CHANGES_REMOVES) return;

@@ -1,9 +1,9 @@
 // Points of y² = x³ + b over FIELD.
 //
-// affine_t: x, y; all zero is infinity. point_t: extended Jacobian XYZZ, x = X/ZZ, y = Y/ZZZ,
-// ZZ³ = ZZZ²; ZZ = 0 is infinity. Formulas from the Explicit-Formulas Database, shortw/xyzz
-// (madd-2008-s, add-2008-s, dbl-2008-s-1), with every exceptional case decided, so that results are
-// exact for any input. Coordinates are reduced, in Montgomery form.
+// affine_t: (x, y); all zero is infinity. point_t: extended Jacobian coordinates XYZZ, x = X/ZZ, y = Y/ZZZ, ZZ³ = ZZZ²;
+// ZZ = 0 is infinity. Formulas are from the Explicit-Formulas Database, shortw/xyzz (madd-2008-s, add-2008-s,
+// dbl-2008-s-1). Every exceptional case is decided, so that results are exact for any input. Coordinates are reduced,
+// in Montgomery form.
 
 typedef struct {
     F(t) x, y;
@@ -44,7 +44,7 @@ DEVICE point_t point_from_affine(affine_t p) {
     return r;
 }
 
-// 2·p, 6M + 3S. A point of order two gives ZZ = 0, which is infinity as it must be.
+// Returns 2·p, 6M + 3S. A point of order two gives ZZ = 0, which is infinity as required.
 DEVICE_CALL point_t point_double(point_t p) {
     F(t) u = F(dbl)(p.y);
     F(t) v = F(sqr)(u);
@@ -60,8 +60,8 @@ DEVICE_CALL point_t point_double(point_t p) {
     return r;
 }
 
-// What both additions end with: the sum from P = U2 − U1, R = S2 − S1, U1 and S1, and the ZZ and ZZZ
-// of the result before they are multiplied by P² and P³. All of it is loose.
+// Finishes both additions: returns the sum from P = U2 − U1, R = S2 − S1, U1, S1, and the ZZ and ZZZ of the result
+// before their products with P² and P³. All values are loose.
 DEVICE point_t point_finish_add(F(t) p, F(t) r, F(t) u1, F(t) s1, F(t) zz, F(t) zzz) {
     F(t) pp = F(sqr_loose)(p);
     F(t) ppp = F(mul_loose)(p, pp);
@@ -82,8 +82,8 @@ DEVICE point_t point_tight(point_t p) {
     return p;
 }
 
-// a + b for loose a and affine b with x reduced, y loose, 8M + 2S; a loose sum. Infinity is all zeros, loose too:
-// no product of what is not zero is.
+// Returns the loose sum a + b for loose `a` and affine `b` with x reduced, y loose, 8M + 2S. Infinity is all zeros, in
+// loose form too: products of non-zero values are never zero.
 DEVICE point_t point_add_affine_loose(point_t a, affine_t b) {
     if (F(is_zero)(b.x) && F(is_zero)(F(tight)(b.y))) return a;
     if (point_is_infinity(a)) return point_from_affine(b);
@@ -98,8 +98,8 @@ DEVICE point_t point_add_affine(point_t a, affine_t b) {
     return point_tight(point_add_affine_loose(a, b));
 }
 
-// a + b for loose points, 12M + 2S; a loose sum. The coordinates that are used up first are multiplied first: fewer of them
-// wait in registers.
+// Returns the loose sum a + b for loose points, 12M + 2S. It first multiplies the coordinates that are used up first:
+// fewer of them wait in registers.
 DEVICE point_t point_add_loose(point_t a, point_t b) {
     if (point_is_infinity(b)) return a;
     if (point_is_infinity(a)) return b;
@@ -117,7 +117,7 @@ DEVICE_CALL point_t point_add(point_t a, point_t b) {
     return point_tight(point_add_loose(a, b));
 }
 
-// Jacobian coordinates with Z = ZZZ: z³ for the z with ZZ = z², ZZZ = z³, so no inversion is needed.
+// Returns Jacobian coordinates with Z = ZZZ. That is z³ for the z with ZZ = z², ZZZ = z³, so no inversion is needed.
 DEVICE jacobian_t point_to_jacobian(point_t p) {
     jacobian_t r;
     r.x = F(mul)(p.x, F(sqr)(p.zz));
@@ -126,7 +126,7 @@ DEVICE jacobian_t point_to_jacobian(point_t p) {
     return r;
 }
 
-// x = X/ZZ, y = Y/ZZZ by one inversion: ZZ/ZZZ = 1/z for the z with ZZ = z², ZZZ = z³.
+// Returns x = X/ZZ, y = Y/ZZZ with one inversion: ZZ/ZZZ = 1/z for the z with ZZ = z², ZZZ = z³.
 DEVICE affine_t point_to_affine(point_t p) {
     F(t) inverse = F(inv)(p.zzz), z_inverse = F(mul)(p.zz, inverse);
     affine_t r;

@@ -6,10 +6,10 @@ typedef ulong u64;
 typedef int i32;
 typedef long i64;
 #define KERNEL(group_size) __kernel __attribute__((reqd_work_group_size(group_size, 1, 1)))
-// The same with so many groups on a multiprocessor at once, where a compiler can be told that.
+// Declares a kernel of which a multiprocessor runs `groups` groups at once, if the compiler can be told so.
 #define KERNEL_BOUNDED(group_size, groups) KERNEL(group_size)
 #define DEVICE inline
-// A function that is called, not inlined: long point formulas appear once in a program.
+// Declares a function that is called, not inlined: long point formulas appear once in a program.
 #define DEVICE_CALL __attribute__((noinline))
 #define GLOBAL __global
 #define LOCAL __local
@@ -22,27 +22,27 @@ typedef long i64;
 #define GLOBAL_ID ((u32)get_global_id(0))
 #define GLOBAL_SIZE ((u32)get_global_size(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-// The same where a group also reads or overwrites in global memory what its other work-items wrote or read.
+// Synchronises a group that also reads or overwrites in global memory what its other work-items wrote or read.
 #define GLOBAL_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-// Kernels that start before those ahead of them have ended: CUDA only.
+// Programmatic dependent launch, CUDA only: kernels start before those ahead of them have ended.
 #define STARTS_EARLY(kernel)
 #define AWAIT_STREAM()
 #define LET_NEXT_START()
-// Entries that a group of the sort has room for: 32 KiB of local memory are all that some devices have.
+// Limits the entries of a group of the sort: some devices have only 32 KiB of local memory.
 #define SORT_ROOM 2048u
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-// Keeps what follows from a word from being computed long before, and then from lying in memory: CUDA only.
+// Scheduling fence: keeps computations on `word` from being hoisted and spilled. No-op in OpenCL.
 #define NOT_BEFORE(word)
 #define POPCOUNT(value) popcount(value)
-// A copy to local memory: at once here, behind what follows in CUDA.
+// Copies to local memory: synchronously here, asynchronously in CUDA.
 #define ASYNC_COPY(to, from) (to) = (from)
 #define ASYNC_WAIT()
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomic_min(pointer, value)
-// Writes `value` where there is `expected`; what was there.
+// Compares and swaps: writes `value` if there is `expected`, and returns the old value.
 #define ATOMIC_SWAP_IF(pointer, expected, value) atomic_cmpxchg(pointer, expected, value)
 #if defined(__NV_CL_C_VERSION)
-// NVIDIA's compiler takes PTX inside OpenCL C.
+// The NVIDIA compiler takes PTX inside OpenCL C.
 #define HAS_PTX
 #endif

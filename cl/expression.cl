@@ -1,15 +1,19 @@
-// Lowered polynomial expressions, row by row (src/expression/program.rs): an interpreter.
+// An interpreter that evaluates lowered polynomial expressions row by row (src/expression/program.rs).
 //
-// All values are reduced and in Montgomery form. All work-items run the same instructions on rows of their own, so that
-// every branch on an instruction is uniform. The table holds, in quads of words from these quads on:
+// All values are reduced and in Montgomery form. All work-items run the same instructions on rows of their own, so
+// every branch on an instruction is uniform. The table holds quads of words, from these quads on:
 //   0           instructions: [operation | target, a, b, c], operands as kind << 28 | number;
-//   queries_at  queries: [number of the buffer, rotation mod n, the column's first element in two words, low one first];
-//   outputs_at  outputs: the same without buffer and rotation;
-//   values_at   elements that are the same in every row.
-// Operation: bits 24 to 27 the target's kind, bits 0 to 23 its number, bit 30 whether a is multiplied by b, bits 28 and 29 how
-// c goes with that. Columns are never written: the host refuses columns that overlap outputs.
+//   queries_at  queries: [number of the buffer, rotation mod n, first element of the column as two words, low first];
+//   outputs_at  outputs: as queries, without buffer and rotation;
+//   values_at   elements that are equal in every row.
+// The first word of an instruction:
+//   bits 0 to 23    number of the target
+//   bits 24 to 27   kind of the target
+//   bits 28 and 29  how c is combined with the value, 0 if not at all
+//   bit 30          whether a is multiplied by b
+// Columns are never written: the host refuses columns that overlap outputs.
 //
-// Slots lie in local memory, where they can be found by a number, in quads: [slot][quad][work-item], so that neighbours
+// Slots are in local memory, which can be indexed by a number, in quads: [slot][quad][work-item], so that neighbours
 // read neighbouring quads. Scratch memory: [number][work-item].
 
 #define EXPRESSION_GROUP 64
@@ -27,14 +31,14 @@
 #define COMBINE_ADD 1
 #define COMBINE_SUBTRACT 2
 #define COMBINE_SUBTRACT_FROM 3
-// low_log where no row needs its point.
+// Value of low_log if no row needs its point.
 #define NO_POINTS 0xffffffffu
 
 typedef struct ALIGNED(16) {
     u32 word[4];
 } expression_quad_t;
 
-// What instructions of a row read and write.
+// Holds the values that the instructions of a row read and write.
 typedef struct {
     GLOBAL const expression_quad_t *queries, *outputs;
     GLOBAL const F(t) *values, *from0, *from1, *from2, *from3;
@@ -119,8 +123,8 @@ DEVICE void expression_step(const expression_row_t *at, expression_quad_t instru
     expression_write(at, operation, value);
 }
 
-// All rows of 2^log_n, log_n ≤ 31, on any grid. Points: row i's is the product of points[i & (2^low_log − 1)] with the
-// one 2^low_log + (i >> low_log) places into the table.
+// Evaluates all 2^log_n rows, log_n ≤ 31, on any grid. The point of row i is the product of points[i & (2^low_log − 1)]
+// and points[2^low_log + (i >> low_log)].
 KERNEL(EXPRESSION_GROUP)
 void expression_rows(u32 log_n, u32 instructions, u32 queries_at, u32 outputs_at, u32 values_at, u32 low_log,
                      GLOBAL const expression_quad_t *table, GLOBAL const F(t) *points, GLOBAL const F(t) *from0,
@@ -144,7 +148,7 @@ void expression_rows(u32 log_n, u32 instructions, u32 queries_at, u32 outputs_at
         at.row = row;
         if (low_log != NO_POINTS)
             at.x = F(mul)(points[row & ((1u << low_log) - 1)], points[(1u << low_log) + (row >> low_log)]);
-        // The next instruction is on its way while this one runs.
+        // Prefetches the next instruction while this one runs.
         expression_quad_t next = table[0];
         for (u32 k = 0; k < instructions; k++) {
             expression_quad_t instruction = next;

@@ -1,8 +1,8 @@
 // A prime field F_p, p < 2^(32·LIMBS − 1), in Montgomery form: an element is R·a mod p, R = 2^(32·LIMBS).
 //
-// Invariant: every function takes and returns elements in [0, p), and so does memory, unless it says otherwise. Layout: little-endian 32-bit limbs,
-// aligned to 16 bytes so that global accesses are vectors. The text is compiled once per field, with
-// FIELD, LIMBS, INV32 = −p⁻¹ mod 2³², the lists of limbs, and LOOSE (field_loose.cl) defined by kernels/mod.rs.
+// Invariant: every function takes and returns elements in [0, p), and so does memory, unless stated otherwise. Layout:
+// little-endian 32-bit limbs, aligned to 16 bytes so that global accesses are vectors. The text is compiled once per
+// field. kernels/mod.rs defines FIELD, LIMBS, INV32 = −p⁻¹ mod 2³², the lists of limbs, and LOOSE (field_loose.cl).
 
 typedef struct ALIGNED(16) {
     u32 limb[LIMBS];
@@ -39,7 +39,7 @@ DEVICE bool F(eq)(F(t) a, F(t) b) {
 
 #ifndef HAS_PTX
 
-// sum = a + b; the carry.
+// Sets sum = a + b, and returns the carry.
 DEVICE u32 F(add_words)(u32 *sum, const u32 *a, const u32 *b) {
     u64 word = 0;
 #pragma unroll
@@ -50,13 +50,13 @@ DEVICE u32 F(add_words)(u32 *sum, const u32 *a, const u32 *b) {
     return (u32)(word >> 32);
 }
 
-// a + b, not reduced.
+// Returns a + b, not reduced.
 DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
     (void)F(add_words)(a.limb, a.limb, b.limb);
     return a;
 }
 
-// difference = a − b; the word `high`, less what is borrowed.
+// Sets difference = a − b, and returns `high` less the borrow.
 DEVICE u32 F(sub_words)(u32 *difference, const u32 *a, const u32 *b, u32 high) {
     u32 borrow = 0;
 #pragma unroll

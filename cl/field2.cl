@@ -50,12 +50,12 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
-// Whether what lies in memory is an element: both coefficients below p.
+// Returns whether `a`, as found in memory, is an element: both coefficients are below p.
 DEVICE bool F(is_reduced)(F(t) a) {
     return SUB(is_reduced)(a.c0) && SUB(is_reduced)(a.c1);
 }
 
-// aᵖ, the conjugate, since uᵖ = −u.
+// Returns aᵖ, the conjugate, since uᵖ = −u.
 DEVICE F(t) F(frobenius)(F(t) a) {
     a.c1 = SUB(neg)(a.c1);
     return a;
@@ -63,8 +63,8 @@ DEVICE F(t) F(frobenius)(F(t) a) {
 
 #ifdef HAS_PTX
 
-// Karatsuba: three wide products of the subfield, two reductions. 4p < R in both fields, so the product of the
-// sums, which are not reduced, is below p·R too.
+// Returns a·b by Karatsuba: three wide products of the subfield, two reductions. 4p < R in both fields, so the product
+// of the sums, which are not reduced, is below p·R too.
 DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
     SUB(wide) cross = SUB(mul_wide)(SUB(add_lazy)(a.c0, a.c1), SUB(add_lazy)(b.c0, b.c1));
     SUB(wide) w0 = SUB(mul_wide)(a.c0, b.c0), w1 = SUB(mul_wide)(a.c1, b.c1);
@@ -76,7 +76,7 @@ DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
 
 #else
 
-// Karatsuba: three products of the subfield.
+// Returns a·b by Karatsuba: three products of the subfield.
 DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
     SUB(t) cross = SUB(mul)(SUB(add)(a.c0, a.c1), SUB(add)(b.c0, b.c1));
     a.c0 = SUB(mul)(a.c0, b.c0);
@@ -88,22 +88,22 @@ DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
 
 #endif
 
-// Products are reduced here, lazy ones too.
+// Returns `a`: products are reduced here, lazy ones too.
 DEVICE F(t) F(reduced)(F(t) a) {
     return a;
 }
 
-// Where a product in [0, 2p) is enough.
+// Returns a·b for callers that accept a product in [0, 2p).
 DEVICE F(t) F(mul_lazy)(F(t) a, F(t) b) {
     return F(mul)(a, b);
 }
 
-// a·b − c·d.
+// Returns a·b − c·d.
 DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
     return F(sub)(F(mul)(a, b), F(mul)(c, d));
 }
 
-// (c0 + c1)(c0 − c1) + 2·c0·c1·u.
+// Returns a² = (c0 + c1)(c0 − c1) + 2·c0·c1·u.
 DEVICE_CALL F(t) F(sqr)(F(t) a) {
     F(t) r;
     r.c0 = SUB(mul)(SUB(add)(a.c0, a.c1), SUB(sub)(a.c0, a.c1));
@@ -111,7 +111,7 @@ DEVICE_CALL F(t) F(sqr)(F(t) a) {
     return r;
 }
 
-// (c0 − c1·u) / (c0² + c1²), and zero for zero.
+// Returns the inverse (c0 − c1·u) / (c0² + c1²), and zero for zero.
 DEVICE F(t) F(inv)(F(t) a) {
     SUB(t) norm_inverse = SUB(inv)(SUB(add)(SUB(sqr)(a.c0), SUB(sqr)(a.c1)));
     a.c0 = SUB(mul)(a.c0, norm_inverse);
@@ -119,7 +119,7 @@ DEVICE F(t) F(inv)(F(t) a) {
     return a;
 }
 
-// The same by a group of work-items that pass the same.
+// Returns the inverse, computed by a group of work-items that all pass the same `a`.
 DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
     SUB(t) norm_inverse = SUB(inv_by_group)(sums, SUB(add)(SUB(sqr)(a.c0), SUB(sqr)(a.c1)));
     a.c0 = SUB(mul)(a.c0, norm_inverse);

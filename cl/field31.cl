@@ -1,19 +1,20 @@
 // A prime field F_p, 2^30 < p < 2^31, in Montgomery form: an element is R·a mod p, R = 2^32, one word of memory.
 //
-// Invariant: every function takes and returns elements in [0, p), unless it says otherwise. One factor of a product may be any
-// word. Defined by kernels/mod.rs: FIELD, LIMBS = 1, INV32 = −p⁻¹ mod 2³², and the lists of limbs.
+// Invariant: every function takes and returns elements in [0, p), unless stated otherwise. One factor of a product may
+// be any word. kernels/mod.rs defines FIELD, LIMBS = 1, INV32 = −p⁻¹ mod 2³², and the lists of limbs.
 
 typedef struct {
     u32 limb[1];
 } F(t);
 
-// Sums of products, reduced once: below 2^96, so 2³⁴ of products of elements fit, and as many of elements and 32-bit numbers.
+// Holds a sum of products that is reduced once. It is below 2^96: 2³⁴ products of elements fit, or 2³³ of elements and
+// 32-bit numbers.
 typedef struct {
     u32 limb[3];
 } F(lazy_t);
 typedef F(lazy_t) F(short_t);
 
-// The word itself as limb, not its element.
+// Returns `word` itself as limb, not its element.
 DEVICE F(t) F(of_word)(u32 word) {
     F(t) r;
     r.limb[0] = word;
@@ -34,7 +35,7 @@ DEVICE F(t) F(r2)(void) {
     return F(of_word)(r2[0]);
 }
 
-// a − p if a ≥ p, for a < 2p: the difference of a smaller number wraps to a larger one.
+// Returns a − p if a ≥ p, else a, for a < 2p: the difference of a smaller number wraps to a larger one.
 DEVICE F(t) F(reduce)(u32 a) {
     const u32 p[1] = P_LIMBS;
     u32 less = a - p[0];
@@ -59,7 +60,7 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
-// a/R mod p, for a < R·p: a + m·p < 2R·p < 2^64.
+// Returns a/R mod p, for a < R·p: a + m·p < 2R·p < 2^64.
 DEVICE F(t) F(redc)(u64 a) {
     const u32 p[1] = P_LIMBS;
     u32 m = (u32)a * INV32;
@@ -74,7 +75,7 @@ DEVICE F(t) F(sqr)(F(t) a) {
     return F(mul)(a, a);
 }
 
-// Sums of at most four products, below 4p² < 2R·p, in one word of 64 bits.
+// Holds a sum of at most four products, below 4p² < 2R·p, in one 64-bit word.
 typedef struct {
     u64 word;
 } F(few_t);
@@ -95,7 +96,7 @@ DEVICE F(t) F(few_value)(F(few_t) sum) {
     return F(redc)((sum.word >> 32) >= p[0] ? less : sum.word);
 }
 
-// The canonical form: the one place where Montgomery form is left.
+// Returns the canonical form: the one place where Montgomery form is left.
 DEVICE F(t) F(to_canonical)(F(t) a) {
     return F(redc)(a.limb[0]);
 }
@@ -111,7 +112,7 @@ DEVICE F(short_t) F(short_zero)(void) {
     return F(lazy_zero)();
 }
 
-// sum += a·b, for any words.
+// Adds a·b to `sum`, for any words.
 DEVICE void F(add_words)(F(lazy_t) *sum, u32 a, u32 b) {
 #ifdef HAS_PTX
     sum->limb[0] = ptx_mad_lo_cc(a, b, sum->limb[0]);
@@ -137,23 +138,24 @@ DEVICE void F(short_add_element)(F(short_t) *sum, F(t) b) {
     F(add_words)(sum, 1, b.limb[0]);
 }
 
-// The number S/R mod p, S = S0 + S1·R + S2·R².
+// Returns the number S/R mod p for S = S0 + S1·R + S2·R².
 DEVICE F(t) F(lazy_value)(F(lazy_t) sum) {
     F(t) low = F(redc)(sum.limb[0]), middle = F(mul)(F(one)(), F(of_word)(sum.limb[1]));
     return F(add)(F(add)(low, middle), F(mul)(F(r2)(), F(of_word)(sum.limb[2])));
 }
 
-// The number S mod p.
+// Returns the number S mod p.
 DEVICE F(t) F(short_value)(F(short_t) sum) {
     return F(mul)(F(lazy_value)(sum), F(r2)());
 }
 
-// The element for a number below 2³².
+// Returns the element for a number below 2³².
 DEVICE F(t) F(from_word)(u32 word) {
     return F(mul)(F(r2)(), F(of_word)(word));
 }
 
-// Of a number in [0, p), the distance to 0 or to p, whichever is nearer; *negative is 1 where it is p. Any form.
+// Returns the distance of `a`, a number in [0, p) in any form, to 0 or to p, whichever is nearer. *negative is 1 if
+// that is p.
 DEVICE F(t) F(magnitude)(F(t) a, u32 *negative) {
     F(t) other = F(neg)(a);
     *negative = other.limb[0] < a.limb[0];

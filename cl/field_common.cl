@@ -1,4 +1,4 @@
-// What follows from the field's arithmetic, whichever dialect it is in.
+// Functions that follow from the arithmetic of a field, whichever dialect that is in.
 
 DEVICE F(t) F(dbl)(F(t) a) {
     return F(add)(a, a);
@@ -8,7 +8,7 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
-// Whether what lies in memory is an element: below p.
+// Returns whether `a`, as found in memory, is an element: below p.
 DEVICE bool F(is_reduced)(F(t) a) {
     const u32 p[LIMBS] = P_LIMBS;
     u32 borrow = 0;
@@ -17,19 +17,19 @@ DEVICE bool F(is_reduced)(F(t) a) {
     return borrow != 0;
 }
 
-// aᵖ.
+// Returns aᵖ, which is `a`.
 DEVICE F(t) F(frobenius)(F(t) a) {
     return a;
 }
 
-// The canonical form of an element: the one place where Montgomery form is left.
+// Returns the canonical form of an element: the one place where Montgomery form is left.
 DEVICE F(t) F(to_canonical)(F(t) a) {
     F(t) one = F(zero)();
     one.limb[0] = 1;
     return F(mul)(a, one);
 }
 
-// base^exponent for a 32-bit exponent.
+// Returns base^exponent for a 32-bit exponent.
 DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
     F(t) r = F(one)();
     for (; exponent != 0; exponent >>= 1) {
@@ -39,7 +39,7 @@ DEVICE F(t) F(pow)(F(t) base, u32 exponent) {
     return r;
 }
 
-// The element of [0, p) for one of [0, 2p), as lazy products are.
+// Returns the element of [0, p) for one of [0, 2p), such as a lazy product.
 DEVICE F(t) F(reduced)(F(t) a) {
     return F(reduce)(a);
 }

@@ -1,8 +1,8 @@
-// Elements from numbers, such as the big-endian bytes that files have. For families that read such only.
+// Makes elements from numbers, such as the big-endian bytes of files. Only families that read these include it.
 
 #define SWAP_BYTES(word) ((word) >> 24 | ((word) >> 8 & 0xff00u) | ((word) << 8 & 0xff0000u) | (word) << 24)
 
-// The number whose highest byte comes first in memory.
+// Returns the number whose highest byte comes first in memory.
 DEVICE F(t) F(from_big_endian)(F(t) a) {
     F(t) r;
 #pragma unroll
@@ -10,7 +10,7 @@ DEVICE F(t) F(from_big_endian)(F(t) a) {
     return r;
 }
 
-// The element of a number below p: the one place where Montgomery form is entered.
+// Returns the element for a number below p: the one place where Montgomery form is entered.
 DEVICE F(t) F(from_canonical)(F(t) a) {
     const F(t) r2 = {R2_LIMBS};
     return F(mul)(a, r2);

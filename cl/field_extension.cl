@@ -1,4 +1,5 @@
-// The extension SUBFIELD[X]/(X^DEGREE − RESIDUE) of a field of a word or two, DEGREE at most 4: coefficients, that of 1 first.
+// The extension SUBFIELD[X]/(X^DEGREE − RESIDUE) of a field of one or two words, DEGREE at most 4. Elements are arrays
+// of coefficients, that of 1 first.
 //
 // Invariant and layout are those of the coefficients.
 
@@ -8,7 +9,7 @@ typedef struct ALIGNED(16) {
     SUB(t) c[DEGREE];
 } F(t);
 
-// The element of the field below.
+// Returns the element for one of the subfield.
 DEVICE F(t) F(lift)(SUB(t) a) {
     F(t) r;
     r.c[0] = a;
@@ -37,7 +38,7 @@ DEVICE F(t) F(dbl)(F(t) a) {
     return F(add)(a, a);
 }
 
-// One reduction a coefficient, and one for each that is wrapped around.
+// Returns a·b with one reduction per coefficient, and one for each coefficient that is wrapped around.
 DEVICE F(t) F(mul)(F(t) a, F(t) b) {
     const SUB(t) residue = {RESIDUE_LIMBS};
     SUB(t) wrapped[DEGREE];
@@ -54,7 +55,7 @@ DEVICE F(t) F(mul)(F(t) a, F(t) b) {
     return r;
 }
 
-// a·b for b in the field below.
+// Returns a·b for `b` in the subfield.
 DEVICE F(t) F(times_sub)(F(t) a, SUB(t) b) {
 #pragma unroll
     for (int i = 0; i < DEGREE; i++) a.c[i] = SUB(mul)(a.c[i], b);

@@ -1,10 +1,10 @@
-// Inversion by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular
-// inversion", 2019), in the variable-time form that libsecp256k1 uses, where steps that only halve are taken
-// together: some 27 rounds of 30 steps for 381 bits, an eighth of the work of Fermat's power.
+// Inversion by division steps (Bernstein and Yang, Fast constant-time gcd computation and modular inversion, 2019), in
+// the variable-time form of libsecp256k1, where steps that only halve are taken together. It takes about 27 rounds of
+// 30 steps for 381 bits, an eighth of the work of a Fermat power.
 //
-// Numbers are signed, in limbs of 30 bits, low ones in [0, 2^30), the highest with the sign. A round finds,
-// from the lowest limbs of f and g alone, the matrix that 30 steps amount to, and applies it: exactly to f and
-// g, modulo p to d and e, which keep f = d·a·k and g = e·a·k (mod p) for a constant k.
+// Numbers are signed, in limbs of 30 bits: the low ones are in [0, 2^30), the highest has the sign. A round computes
+// the matrix of 30 steps from the lowest limbs of f and g alone. It applies the matrix exactly to f and g, and modulo p
+// to d and e. These keep f = d·a·k and g = e·a·k (mod p) for a constant k.
 
 #define DIGIT_BITS 30
 #define DIGIT_MASK 0x3fffffff
@@ -14,7 +14,7 @@ typedef struct {
     i32 digit[DIGITS];
 } F(digits);
 
-// 2^30 times the product of 30 steps: (f, g) becomes (u·f + v·g, q·f + r·g) / 2^30.
+// Holds 2^30 times the product of 30 steps: (f, g) becomes (u·f + v·g, q·f + r·g) / 2^30.
 typedef struct {
     i32 u, v, q, r;
 } F(steps);
@@ -44,12 +44,12 @@ DEVICE F(t) F(from_digits)(F(digits) a) {
     return r;
 }
 
-// Thirty division steps on the low words of f (odd) and g, whatever `eta` is: −δ of the paper.
+// Takes 30 division steps on the low words of f (odd) and g, for any `eta`, which is −δ of the paper.
 DEVICE F(steps) F(divide_steps_from)(i32 *eta, u32 f, u32 g) {
     u32 u = 1, v = 0, q = 0, r = 1;
     i32 left = DIGIT_BITS;
     while (true) {
-        // Halvings of g, as many as there are; at least `left` where g is zero.
+        // Counts the halvings of g that follow: at most `left`, which it is if g is zero.
         u32 marked = g | (0xffffffffu << left);
         i32 zeros = (i32)POPCOUNT((marked & (0u - marked)) - 1);
         g >>= zeros;
@@ -65,8 +65,8 @@ DEVICE F(steps) F(divide_steps_from)(i32 *eta, u32 f, u32 g) {
             t = u, u = q, q = 0u - t;
             t = v, v = r, r = 0u - t;
         }
-        // The multiple of f that clears as many low bits of g as there is room for: −g/f modulo 2^6, where
-        // f·(2 − f²) inverts f for 6 bits.
+        // Adds the multiple of f that clears as many low bits of g as there is room for: −g/f modulo 2^6, where f·(2 −
+        // f²) inverts f for 6 bits.
         i32 limit = *eta + 1 > left ? left : *eta + 1;
         u32 mask = (0xffffffffu >> (32 - limit)) & 63u;
         u32 w = (f * g * (f * f - 2u)) & mask;
@@ -82,12 +82,12 @@ DEVICE F(steps) F(divide_steps_from)(i32 *eta, u32 f, u32 g) {
     return steps;
 }
 
-// Steps in cycles: `zeros` halvings have made g odd. The matrix is that before them.
+// Holds the state of steps in cycles: `zeros` halvings have made g odd. The matrix is that before them.
 typedef struct {
     u32 minus_f, g, u, v, q, r;
     // f/g modulo 2^6 in its low bits: −1/g is g·(g² − 2) there.
     u32 quotient;
-    // The number of the last halvings, and of pairs of steps that there is room for.
+    // Number of the last halvings, and of pairs of steps that there is room for.
     i32 zeros, pairs;
 } F(cycles);
 
@@ -95,9 +95,9 @@ DEVICE i32 F(trailing_zeros)(u32 a) {
     return (i32)POPCOUNT(~a & (a - 1));
 }
 
-// f and g change places, and the next zeros + 2 steps, in which they stay, clear as many bits of g at once, by the
-// multiple f/g modulo 2^(zeros + 2), of which `multiple` may have more bits. Then g is halved again. (What the next
-// cycle starts with is here, so that it does not wait for the branch to it.)
+// Takes a cycle: f and g change places, and the next zeros + 2 steps, in which they stay, clear as many bits of g at
+// once, by the multiple f/g modulo 2^(zeros + 2). `multiple` may have more bits. Then g is halved again. The values
+// that the next cycle starts with are computed here, so that they do not wait for the branch to it.
 DEVICE F(cycles) F(take_cycle)(F(cycles) c, u32 multiple) {
     i32 cleared = c.zeros + 2;
     multiple &= (4u << c.zeros) - 1;
@@ -113,10 +113,10 @@ DEVICE F(cycles) F(take_cycle)(F(cycles) c, u32 multiple) {
     return c;
 }
 
-// Up to thirty division steps on the low words of f (odd) and g. From eta = −1 they come in cycles of 2·zeros + 2,
-// after which eta is −1 again. As many cycles are taken as there is room for; of the steps that are left the matrix
-// has the factor alone, which doubles (f, g) and (d, e) alike. Where not even one cycle fits, or `eta` is another
-// after that, steps are taken as they come.
+// Takes up to 30 division steps on the low words of f (odd) and g. From eta = −1 they come in cycles of 2·zeros + 2
+// steps, after which eta is −1 again. It takes as many cycles as there is room for. Of the steps that are left, the
+// matrix gets only their factor, which doubles (f, g) and (d, e) alike. If not even one cycle fits, or if `eta` is not
+// −1 because of that, divide_steps_from takes the steps as they come.
 DEVICE F(steps) F(divide_steps)(i32 *eta, u32 f, u32 g) {
     F(cycles) c = {0u - f, g, 1, 0, 0, 1, 0, F(trailing_zeros)(g), DIGIT_BITS / 2};
     if (*eta != -1 || c.zeros >= c.pairs) return F(divide_steps_from)(eta, f, g);
@@ -139,7 +139,7 @@ DEVICE F(steps) F(divide_steps)(i32 *eta, u32 f, u32 g) {
     return steps;
 }
 
-// (f, g) = (u·f + v·g, q·f + r·g) / 2^30, which is exact.
+// Sets (f, g) = (u·f + v·g, q·f + r·g) / 2^30, which is exact.
 DEVICE void F(apply_steps)(F(digits) *f, F(digits) *g, F(steps) t) {
     i64 cf = (i64)t.u * f->digit[0] + (i64)t.v * g->digit[0];
     i64 cg = (i64)t.q * f->digit[0] + (i64)t.r * g->digit[0];
@@ -158,8 +158,8 @@ DEVICE void F(apply_steps)(F(digits) *f, F(digits) *g, F(steps) t) {
     g->digit[DIGITS - 1] = (i32)cg;
 }
 
-// The same modulo p, for d and e in (−2p, p): multiples of p make the divisions exact, p where a number is
-// negative, so that the range holds.
+// Applies the steps modulo p, for d and e in (−2p, p). Multiples of p make the divisions exact; p is added to a
+// negative number, so that the range holds.
 DEVICE void F(apply_steps_modulo)(F(digits) *d, F(digits) *e, F(steps) t, F(digits) p) {
     const i32 inverse = (i32)((0u - INV32) & DIGIT_MASK);
     i32 sign_d = d->digit[DIGITS - 1] >> 31, sign_e = e->digit[DIGITS - 1] >> 31;
@@ -183,7 +183,7 @@ DEVICE void F(apply_steps_modulo)(F(digits) *d, F(digits) *e, F(steps) t, F(digi
     e->digit[DIGITS - 1] = (i32)ce;
 }
 
-// a + (b where mask is −1), with carries; a is negated first where `negate` is −1.
+// Returns a + (b if `mask` is −1), with carries; `a` is negated first if `negate` is −1.
 DEVICE F(digits) F(add_masked)(F(digits) a, i32 negate, F(digits) b, i32 mask) {
     i32 carry = 0;
 #pragma unroll
@@ -202,8 +202,8 @@ DEVICE bool F(digits_are_zero)(F(digits) a) {
     return any == 0;
 }
 
-// The inverse, and zero for zero, both in Montgomery form: e starts as R², for a·R has the inverse a⁻¹·R⁻¹.
-// Its time depends on a.
+// Returns the inverse, and zero for zero. Argument and result are in Montgomery form: e starts as R², since a·R has the
+// inverse a⁻¹·R⁻¹. The time depends on `a`.
 DEVICE_CALL F(t) F(inv)(F(t) a) {
     const u32 p_limbs[LIMBS] = P_LIMBS, r2[LIMBS] = R2_LIMBS;
     F(digits) p = F(to_digits)(p_limbs), f = p, g = F(to_digits)(a.limb), e = F(to_digits)(r2), d = e;
@@ -215,7 +215,7 @@ DEVICE_CALL F(t) F(inv)(F(t) a) {
         F(apply_steps_modulo)(&d, &e, steps, p);
         F(apply_steps)(&f, &g, steps);
     }
-    // f is ±1 now (or p, where a is zero, and d zero): d·f from (−2p, p) to [0, p).
+    // f is ±1 now; if a is zero, f is p and d is zero. Brings d·f from (−2p, p) to [0, p).
     d = F(add_masked)(d, 0, p, d.digit[DIGITS - 1] >> 31);
     d = F(add_masked)(d, f.digit[DIGITS - 1] >> 31, p, 0);
     d = F(add_masked)(d, 0, p, d.digit[DIGITS - 1] >> 31);

@@ -1,26 +1,26 @@
-// The inversion of field_inverse.cl by a group of 32 work-items that are in step, for its latency: work-item k of the
-// first half has digit k of f and g, of the second half digit k of d and e, and updates both by three products each.
+// The inversion of field_inverse.cl by a group of 32 work-items in lockstep, for low latency. Work-item k of the first
+// half has digit k of f and g, of the second half digit k of d and e. It updates both by three products each.
 //
-// Each finds the steps from the lowest digits, which all know. Digits are balanced, in [−2^29, 2^29] and a bit, so
-// that a carry need not run: a round leaves of a digit's sum its low bits to the digit below, for the sum is divided
-// by 2^30, and adds the excess of that to the digit above. Half a group has more places than numbers have digits;
-// what lies there stays 0, and stands for the missing neighbours of the lowest and the highest digit.
+// Each work-item finds the steps from the lowest digits, which all of them know. Digits are balanced, slightly beyond
+// [−2^29, 2^29] at most, so that no carry has to run. A round divides sums by 2^30: it moves the low bits of the sum of
+// a digit to the digit below, and adds the excess of that to the digit above. Half a group has more places than numbers
+// have digits. The unused places stay 0, and stand for the missing neighbours of the lowest and the highest digit.
 //
-// The multiples of p that make sums divisible are balanced too: |d| and |e| grow by p/2 a round, to 40p at most,
-// since two rounds take more than 30 of at most 1101 steps (381 bits; section 11 of the paper). So d is divided by p
-// at the end.
+// The multiples of p that make sums divisible are balanced too. |d| and |e| grow by p/2 a round, to 40p at most, since
+// two rounds take more than 30 of at most 1101 steps (381 bits; section 11 of the paper). So d is divided by p at the
+// end.
 
 #ifndef INVERSE_GROUP
 #define INVERSE_GROUP 32u
 #define INVERSE_HALF 16u
 #define DIGIT_HALF (1 << (DIGIT_BITS - 1))
 
-// What a round leaves of a work-item's two digits: sums, not divided yet, plus DIGIT_HALF.
+// Holds the sums that a round leaves of the two digits of a work-item, not divided yet, plus DIGIT_HALF.
 typedef struct ALIGNED(16) {
     i64 x, y;
 } digit_sums_t;
 
-// The low bits of a sum as a balanced digit, and what is left for the digit above.
+// Returns the low bits of a sum as a balanced digit; `sum_high` returns the rest, for the digit above.
 DEVICE i32 sum_low(i64 sum) {
     return ((i32)sum & DIGIT_MASK) - DIGIT_HALF;
 }
@@ -29,19 +29,19 @@ DEVICE i32 sum_high(i64 sum) {
     return (i32)(sum >> DIGIT_BITS);
 }
 
-// A digit after the division by 2^30, from its sum and those above and below.
+// Returns a digit after the division by 2^30, from its sum and those above and below.
 DEVICE i32 next_digit(i64 above, i64 sum, i64 below) {
     i32 digit = sum_low(above) + sum_high(sum), under = sum_low(sum) + sum_high(below);
     i32 carry = (under + DIGIT_HALF) >> DIGIT_BITS;
     return ((i32)((u32)digit << (32 - DIGIT_BITS)) >> (32 - DIGIT_BITS)) + carry;
 }
 
-// The lowest digit, by its low bits alone.
+// Returns the lowest digit, of which only the low bits are right.
 DEVICE u32 lowest_digit(i64 above, i64 sum) {
     return (u32)(sum_low(above) + sum_high(sum));
 }
 
-// Whether the sums make zero, where `low` is the lowest digit that they leave.
+// Returns whether the sums make zero; `low` is the lowest digit that they leave.
 DEVICE bool sums_are_zero(LOCAL_POINTER const digit_sums_t *sums, u32 low) {
     if ((low & DIGIT_MASK) != 0) return false;
     i32 carry = sum_high(sums[0].y), any = 0;
@@ -57,7 +57,7 @@ DEVICE bool sums_are_zero(LOCAL_POINTER const digit_sums_t *sums, u32 low) {
 
 #define DIGITS (32 * LIMBS / DIGIT_BITS + 1)
 
-// The digit of a place, 0 above the highest.
+// Returns the digit at `place`, 0 above the highest.
 DEVICE i32 F(digit_at)(F(digits) a, u32 place) {
     i32 digit = 0;
 #pragma unroll
@@ -65,7 +65,7 @@ DEVICE i32 F(digit_at)(F(digits) a, u32 place) {
     return digit;
 }
 
-// Digits in [−2^29, 2^29], the highest aside.
+// Returns `a` with digits in [−2^29, 2^29], except for the highest.
 DEVICE F(digits) F(balanced)(F(digits) a) {
 #pragma unroll
     for (int i = 0; i < DIGITS - 1; i++) {
@@ -76,8 +76,8 @@ DEVICE F(digits) F(balanced)(F(digits) a) {
     return a;
 }
 
-// The element that ±d is, for |d| up to 40p; −d where `negate` is −1. The highest digits alone give the quotient by p
-// up to a hundredth, p's being of 14 bits at least.
+// Returns the element for d, or for −d if `negate` is −1, with |d| up to 40p. The highest digits alone give the
+// quotient by p to within a hundredth, since that of p has at least 14 bits.
 DEVICE F(t) F(element_of)(F(digits) d, i32 negate) {
     const u32 p_limbs[LIMBS] = P_LIMBS;
     F(digits) p = F(to_digits)(p_limbs);
@@ -89,14 +89,14 @@ DEVICE F(t) F(element_of)(F(digits) d, i32 negate) {
         d.digit[i] = i < DIGITS - 1 ? (i32)sum & DIGIT_MASK : (i32)sum;
         sum >>= DIGIT_BITS;
     }
-    // In (−p, p), or a hundredth of p beyond.
+    // Now d is in (−p, p), or beyond it by a hundredth of p.
     d = F(add_masked)(d, 0, p, d.digit[DIGITS - 1] >> 31);
     d = F(add_masked)(d, 0, p, d.digit[DIGITS - 1] >> 31);
     return F(reduced)(F(from_digits)(d));
 }
 
-// The inverse of what all work-items of the group pass alike, and zero for zero; `sums` has a place for each. (Loops
-// end with their barrier: PoCL 3.1 gives wrong products where they begin with it.)
+// Returns the inverse of `a`, which all work-items of the group pass alike, and zero for zero; `sums` has a place for
+// each. (Loops end with their barrier: PoCL 3.1 gives wrong products if they begin with it.)
 DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
     const u32 p_limbs[LIMBS] = P_LIMBS, r2[LIMBS] = R2_LIMBS;
     u32 id = LOCAL_ID;
@@ -104,7 +104,7 @@ DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
     const u32 place = id % INVERSE_HALF, above = (id + 1) % INVERSE_GROUP;
     const u32 below = (id + INVERSE_GROUP - 1) % INVERSE_GROUP;
     F(digits) p = F(balanced)(F(to_digits)(p_limbs)), first = F(to_digits)(a.limb), second = F(to_digits)(r2);
-    // All ones where multiples of p are added.
+    // All ones if multiples of p are added.
     const i32 modular = id < INVERSE_HALF ? 0 : -1;
     const i32 p_digit = F(digit_at)(p, place) & modular;
     i32 x = F(digit_at)(p, place) & ~modular, y = modular ? F(digit_at)(second, place) : F(digit_at)(first, place);
@@ -113,7 +113,7 @@ DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
     bool done = F(is_zero)(a);
     while (!done) {
         F(steps) t = F(divide_steps)(&eta, f, g);
-        // Multiples of p that clear the lowest digits of d and e, balanced.
+        // Computes balanced multiples of p that clear the lowest digits of d and e.
         i32 md = (i32)(((u32)t.u * d + (u32)t.v * e) * INV32 << (32 - DIGIT_BITS)) >> (32 - DIGIT_BITS);
         i32 me = (i32)(((u32)t.q * d + (u32)t.r * e) * INV32 << (32 - DIGIT_BITS)) >> (32 - DIGIT_BITS);
         digit_sums_t sum;
@@ -130,7 +130,7 @@ DEVICE F(t) F(inv_by_group)(LOCAL_POINTER digit_sums_t *sums, F(t) a) {
         done = sums_are_zero(sums, g);
         WARP_BARRIER();
     }
-    // f is ±1 now (or p, where a is zero, and d zero).
+    // f is ±1 now; if a is zero, f is p and d is zero.
     sums[id].x = x;
     WARP_BARRIER();
     F(digits) inverse;

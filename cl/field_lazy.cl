@@ -1,7 +1,8 @@
-// Sums of products of a prime field that are reduced once, at their end, and what elements are as numbers.
+// Sums of products of a prime field that are reduced once, at their end, and conversions of numbers to and from
+// elements.
 //
-// A lazy sum has 2·LIMBS + 1 limbs: a product is below p² < 2^(64·LIMBS − 2), so 2³³ of them fit. A short one is of products by
-// 32-bit numbers and has LIMBS + 2 limbs: 2³² of them fit.
+// A lazy sum has 2·LIMBS + 1 limbs: a product is below p² < 2^(64·LIMBS − 2), so 2³³ of them fit. A short sum is of
+// products by 32-bit numbers and has LIMBS + 2 limbs: 2³² of them fit.
 
 typedef struct {
     u32 limb[2 * LIMBS + 1];
@@ -27,7 +28,7 @@ DEVICE F(short_t) F(short_zero)(void) {
 
 #ifdef HAS_PTX
 
-// sum += a·b: LIMBS² products, and one addition of 2·LIMBS + 1 limbs.
+// Adds a·b to `sum`: LIMBS² products, and one addition of 2·LIMBS + 1 limbs.
 DEVICE void F(lazy_add)(F(lazy_t) *sum, F(t) a, F(t) b) {
     F(wide) product = F(mul_wide)(a, b);
     sum->limb[0] = ptx_add_cc(sum->limb[0], product.limb[0]);
@@ -36,7 +37,7 @@ DEVICE void F(lazy_add)(F(lazy_t) *sum, F(t) a, F(t) b) {
     sum->limb[2 * LIMBS] = ptx_addc(sum->limb[2 * LIMBS], 0);
 }
 
-// sum += a·b: products of even limbs in one chain, of odd ones in another.
+// Adds a·b to `sum`: products of even limbs in one carry chain, of odd ones in another.
 DEVICE void F(short_add)(F(short_t) *sum, u32 a, F(t) b) {
     sum->limb[0] = ptx_mad_lo_cc(b.limb[0], a, sum->limb[0]);
     sum->limb[1] = ptx_madc_hi_cc(b.limb[0], a, sum->limb[1]);
@@ -57,7 +58,7 @@ DEVICE void F(short_add)(F(short_t) *sum, u32 a, F(t) b) {
     sum->limb[LIMBS + 1] = ptx_addc(sum->limb[LIMBS + 1], 0);
 }
 
-// sum += b.
+// Adds `b` to `sum`.
 DEVICE void F(short_add_element)(F(short_t) *sum, F(t) b) {
     sum->limb[0] = ptx_add_cc(sum->limb[0], b.limb[0]);
 #pragma unroll
@@ -97,7 +98,7 @@ DEVICE_CALL void F(short_add)(F(short_t) *sum, u32 a, F(t) b) {
     sum->limb[LIMBS + 1] += (u32)(word >> 32);
 }
 
-// sum += b.
+// Adds `b` to `sum`.
 DEVICE_CALL void F(short_add_element)(F(short_t) *sum, F(t) b) {
     F(short_add)(sum, 1, b);
 }
@@ -118,8 +119,8 @@ DEVICE F(t) F(of_word)(u32 word) {
     return r;
 }
 
-// The number S/R mod p, S = S0 + S1·R + S2·R²: three products, each of an element and a number below R: the first factor is the element, which is
-// what the rows of a product need (field_sums.cl).
+// Returns the number S/R mod p for S = S0 + S1·R + S2·R², by three products of an element and a number below R. The
+// element is the first factor, as the rows of a product require (field_sums.cl).
 DEVICE F(t) F(lazy_value)(F(lazy_t) sum) {
     F(t) low, high;
 #pragma unroll
@@ -131,7 +132,7 @@ DEVICE F(t) F(lazy_value)(F(lazy_t) sum) {
     return F(add)(value, F(mul)(F(r2)(), F(of_word)(sum.limb[2 * LIMBS])));
 }
 
-// The number S mod p, S = S0 + S1·R.
+// Returns the number S mod p for S = S0 + S1·R.
 DEVICE F(t) F(short_value)(F(short_t) sum) {
     F(t) low, high = F(zero)();
 #pragma unroll
@@ -141,12 +142,13 @@ DEVICE F(t) F(short_value)(F(short_t) sum) {
     return F(add)(F(mul)(F(one)(), low), F(mul)(F(r2)(), high));
 }
 
-// The element for a number below 2³².
+// Returns the element for a number below 2³².
 DEVICE F(t) F(from_word)(u32 word) {
     return F(mul)(F(r2)(), F(of_word)(word));
 }
 
-// Of a number in [0, p), the distance to 0 or to p, whichever is nearer; *negative is 1 where it is p. Any form.
+// Returns the distance of `a`, a number in [0, p) in any form, to 0 or to p, whichever is nearer. *negative is 1 if
+// that is p.
 DEVICE F(t) F(magnitude)(F(t) a, u32 *negative) {
     F(t) other = F(neg)(a);
     u32 scratch[LIMBS];

@@ -1,9 +1,9 @@
-// Loose elements: representatives in [0, 2p) where 5p < R (LOOSE is defined), else those in [0, p), and then all of
-// this is plain arithmetic, as it is for extensions.
+// Loose elements: representatives in [0, 2p) if 5p < R (LOOSE is defined). Otherwise, and for extensions, they are in
+// [0, p), and all functions here are plain arithmetic.
 //
-// The rows of Montgomery's product take two loose factors to [0, 2p) by themselves (C. Walter, "Montgomery
-// exponentiation needs no final subtractions", 1999): a·b/R + p < 4p·p/R + p < 2p. That a factor may also be 2p
-// changes nothing. Zero has two loose forms, 0 and p. Memory is never loose, but what says so.
+// The rows of a Montgomery product take two loose factors to [0, 2p) by themselves (C. Walter, Montgomery
+// exponentiation needs no final subtractions, 1999): a·b/R + p < 4p·p/R + p < 2p. A factor that is 2p changes nothing.
+// Zero has two loose forms, 0 and p. Memory is never loose unless stated otherwise.
 
 #ifdef LOOSE
 
@@ -27,7 +27,8 @@ DEVICE F(t) F(dbl_loose)(F(t) a) {
 
 #ifdef HAS_PTX
 
-// a·b − c·d, as a·b + c·(2p − d) ≤ 8p², which the rows take below 8p·p/R + p < 3p; they may since 2p + 2p + p < R.
+// Returns a·b − c·d as a·b + c·(2p − d) ≤ 8p², which the rows take below 8p·p/R + p < 3p. They may, since 2p + 2p + p <
+// R.
 DEVICE F(t) F(mul_sub_mul_loose)(F(t) a, F(t) b, F(t) c, F(t) d) {
     const u32 p[LIMBS] = P_LIMBS, p2[LIMBS] = P2_LIMBS;
     return F(reduce_by)(F(mul_add_mul_lazy)(a, b, c, F(sub_lazy)(F(zero)(), d, p2)), p);
@@ -41,18 +42,18 @@ DEVICE F(t) F(mul_sub_mul_loose)(F(t) a, F(t) b, F(t) c, F(t) d) {
 
 #endif
 
-// The element in [0, p).
+// Returns the element in [0, p).
 DEVICE F(t) F(tight)(F(t) a) {
     return F(reduce)(a);
 }
 
-// Whether it may be zero: true for both forms of zero, and hardly ever else.
+// Returns whether `a` may be zero: true for both forms of zero, and hardly ever otherwise.
 DEVICE bool F(may_be_zero)(F(t) a) {
     const u32 p[LIMBS] = P_LIMBS;
     return a.limb[0] == 0 || a.limb[0] == p[0];
 }
 
-// From elements in [0, p] to a loose one.
+// Returns the loose sum of elements in [0, p].
 DEVICE F(t) F(loose_sum)(F(t) a, F(t) b) {
     return F(add_lazy)(a, b);
 }
@@ -62,12 +63,12 @@ DEVICE F(t) F(loose_difference)(F(t) a, F(t) b) {
     return F(sub_lazy)(a, b, p);
 }
 
-// In [0, p].
+// Returns −b in [0, p].
 DEVICE F(t) F(loose_negative)(F(t) b) {
     return F(loose_difference)(F(zero)(), b);
 }
 
-// a − b in [0, p), for loose a and b in [0, p].
+// Returns a − b in [0, p), for loose a and b in [0, p].
 DEVICE F(t) F(tight_difference)(F(t) a, F(t) b) {
     return F(reduce)(F(sub)(a, b));
 }

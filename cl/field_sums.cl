@@ -1,6 +1,6 @@
-// Sums and differences in a prime field, of words with carries (field.cl, words_ptx.cuh), and portable products.
+// Adds and subtracts in a prime field, by words with carries (field.cl, words_ptx.cuh), and multiplies portably.
 
-// a − m if a ≥ m.
+// Returns a − m if a ≥ m, else a.
 DEVICE F(t) F(reduce_by)(F(t) a, const u32 *m) {
     F(t) r;
     u32 borrow = F(sub_words)(r.limb, a.limb, m, 0);
@@ -9,7 +9,7 @@ DEVICE F(t) F(reduce_by)(F(t) a, const u32 *m) {
     return r;
 }
 
-// a − b, plus m if that is negative.
+// Returns a − b, plus m if that is negative.
 DEVICE F(t) F(sub_by)(F(t) a, F(t) b, const u32 *m) {
     F(t) multiple;
     u32 mask = F(sub_words)(a.limb, a.limb, b.limb, 0);
@@ -19,7 +19,7 @@ DEVICE F(t) F(sub_by)(F(t) a, F(t) b, const u32 *m) {
     return a;
 }
 
-// a − b + m, for b ≤ a + m.
+// Returns a − b + m, for b ≤ a + m.
 DEVICE F(t) F(sub_lazy)(F(t) a, F(t) b, const u32 *m) {
     F(t) multiple;
 #pragma unroll
@@ -28,7 +28,7 @@ DEVICE F(t) F(sub_lazy)(F(t) a, F(t) b, const u32 *m) {
     return F(add_lazy)(a, multiple);
 }
 
-// a − p if a ≥ p, for a < 2p.
+// Returns a − p if a ≥ p, else a, for a < 2p.
 DEVICE F(t) F(reduce)(F(t) a) {
     const u32 p[LIMBS] = P_LIMBS;
     return F(reduce_by)(a, p);
@@ -45,8 +45,8 @@ DEVICE F(t) F(sub)(F(t) a, F(t) b) {
 
 #ifndef HAS_PTX
 
-// Montgomery product by rows of products interleaved with rows of reduction (CIOS; Koç, Acar and
-// Kaliski 1996), in the form without a carry word, for a + p < R: a·b/R in [0, p + a·b/R).
+// Returns a·b/R in [0, p + a·b/R), for a + p < R: a Montgomery product whose rows of products are interleaved with rows
+// of reduction (CIOS; Koç, Acar and Kaliski 1996), in the form without a carry word.
 DEVICE F(t) F(mul_rows)(F(t) a, F(t) b) {
     const u32 p[LIMBS] = P_LIMBS;
     F(t) r = F(zero)();
@@ -68,7 +68,7 @@ DEVICE_CALL F(t) F(mul)(F(t) a, F(t) b) {
     return F(reduce)(F(mul_rows)(a, b));
 }
 
-// a·b/R in [0, 2p), for a·b < R·p.
+// Returns a·b/R in [0, 2p), for a·b < R·p.
 DEVICE_CALL F(t) F(mul_lazy)(F(t) a, F(t) b) {
     return F(mul_rows)(a, b);
 }
@@ -81,7 +81,7 @@ DEVICE F(t) F(sqr)(F(t) a) {
     return F(mul)(a, a);
 }
 
-// a·b − c·d.
+// Returns a·b − c·d.
 DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
     return F(sub)(F(mul)(a, b), F(mul)(c, d));
 }

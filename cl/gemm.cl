@@ -1,11 +1,12 @@
-// Products of dense matrices over fields of several words (cl/gemm_views.cl has what comes before).
+// Products of dense matrices over fields of several words (cl/gemm_views.cl has the shared definitions).
 //
-// Field elements are reduced and in Montgomery form, 32 bytes, so each is one sector of memory and the order in which neighbours
-// read does not count.
+// Field elements are reduced, in Montgomery form, and have 32 bytes. Each is one sector of memory, so the order in
+// which neighbours read does not count.
 //
-// A group makes GEMM_ROWS × GEMM_COLUMNS entries, a work-item two of a column. It takes GEMM_DEPTH columns of A and rows of B at
-// a time into local memory, the next ones on their way while these are multiplied. There, elements lie in halves of 16 bytes,
-// [k][half][row or column]: 32 neighbours read one element of A and 32 of B side by side, so no bank is met twice.
+// A group computes GEMM_ROWS × GEMM_COLUMNS entries, a work-item two of a column. The group loads GEMM_DEPTH columns of
+// A and rows of B at a time into local memory, and prefetches the next ones while it multiplies these. In local memory,
+// elements are split into halves of 16 bytes, [k][half][row or column]. 32 neighbours read one element of A and 32 of B
+// side by side, so there are no bank conflicts.
 
 #define GEMM_ROWS 16
 #define GEMM_COLUMNS 32
@@ -24,14 +25,14 @@ DEVICE void gemm_copy_half(LOCAL_POINTER gemm_half_t *to, GLOBAL const F(t) *fro
     else *to = zero;
 }
 
-// GEMM_DEPTH columns of A from k on: a half a work-item.
+// Loads GEMM_DEPTH columns of A from `k` on: one half per work-item.
 DEVICE void gemm_take_a(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
     u32 side = LOCAL_ID & 1, depth = (LOCAL_ID >> 1) % GEMM_DEPTH, row = (LOCAL_ID >> 1) / GEMM_DEPTH;
     bool inside = work.row + row < work.rows && k + depth < work.inner;
     gemm_copy_half(tile + (2 * depth + side) * GEMM_ROWS + row, a, gemm_at(view, work.row + row, k + depth), side, inside);
 }
 
-// GEMM_DEPTH rows of B from k on: two halves a work-item.
+// Loads GEMM_DEPTH rows of B from `k` on: two halves per work-item.
 DEVICE void gemm_take_b(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *b, gemm_view_t view, gemm_work_t work, u32 k) {
     for (u32 i = LOCAL_ID; i < 2 * GEMM_DEPTH * GEMM_COLUMNS; i += GEMM_GROUP) {
         u32 side = i & 1, column = (i >> 1) % GEMM_COLUMNS, depth = (i >> 1) / GEMM_COLUMNS;
@@ -41,7 +42,7 @@ DEVICE void gemm_take_b(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *b, g
     }
 }
 
-// Element `number` of row `depth` of a tile that is so wide.
+// Returns element `number` of row `depth` of a tile that is `width` elements wide.
 DEVICE F(t) gemm_join(LOCAL_POINTER const gemm_half_t *tile, u32 depth, u32 width, u32 number) {
     gemm_half_t low = tile[2 * depth * width + number], high = tile[(2 * depth + 1) * width + number];
     F(t) r;
@@ -54,7 +55,7 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
     if (work.row + row < work.rows && column < work.columns) c[gemm_at(view, work.row + row, column)] = value;
 }
 
-// A group's tile of C, by a way to sum products of elements: of what `work` and the views say.
+// Computes the tile of C that `work` and the views describe, with the given type and functions of sums of products.
 #define GEMM_SUM(sum_type, zero, add, value)                                                           \
     LOCAL gemm_half_t a_tile[2][2 * GEMM_DEPTH * GEMM_ROWS], b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS]; \
     sum_type sum[2];                                                                                   \
@@ -74,7 +75,7 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
     gemm_put(c, c_view, work, work.my_row, value(sum[0]));                                             \
     gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));
 
-// Products of elements by a way to sum them. Grid: a group a tile of C, row by row.
+// Defines a kernel that multiplies matrices, with such a type and functions. Grid: one group per tile of C, row by row.
 #define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                   \
     KERNEL(GEMM_GROUP)                                                                                                  \
     void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), \
@@ -87,8 +88,9 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
 
-// Products of several pairs of one shape: a_first and b_first are those of the first pair, and each has two numbers more in `firsts`.
-// Products lie one after the other, row after row. Grid: so many groups for each pair, from number `pair` on.
+// Multiplies several pairs of matrices of one shape. a_first and b_first are those of the first pair; to these `firsts`
+// adds two offsets per pair. Products are stored one after the other, row after row. Grid: `groups` groups for each
+// pair, from number `pair` on.
 KERNEL(GEMM_GROUP)
 void gemm_lazy_many(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
                     GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
@@ -100,7 +102,7 @@ void gemm_lazy_many(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u3
     GEMM_SUM(F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 }
 
-// Small entries of A, of so many bytes, times elements. Grid as above.
+// Multiplies small entries of A, of `bytes` bytes each, by elements. Grid: as gemm_lazy.
 KERNEL(GEMM_GROUP)
 void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a), GLOBAL const F(t) *b,
                      GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
@@ -113,7 +115,7 @@ void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const v
     gemm_take_b(b_tile[0], b, b_view, work, 0);
     for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {
         u32 depth = LOCAL_ID % GEMM_DEPTH, row = LOCAL_ID / GEMM_DEPTH;
-        // Past the end any number will do, since B's tile has zeros there.
+        // Past the end any number will do, since the tile of B has zeros there.
         bool mine = row < GEMM_ROWS && work.row + row < rows && k + depth < inner;
         u32 word = mine ? gemm_small(a, gemm_at(a_view, work.row + row, k + depth), bytes) : 0;
         BARRIER();
@@ -132,7 +134,7 @@ void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const v
         gemm_put(c, c_view, work, work.my_row + 8 * i, gemm_small_value(sum[i], factors));
 }
 
-// Bytes times bytes, to 32 bits: exact for inner < 2¹⁷. Grid as above.
+// Multiplies bytes by bytes, to 32 bits: exact for inner < 2¹⁷. Grid: as gemm_lazy.
 KERNEL(GEMM_GROUP)
 void gemm_bytes(u32 rows, u32 inner, u32 columns, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL const u8 *b, GEMM_VIEW(b),
                 GLOBAL i32 *c, GEMM_VIEW(c)) {

@@ -1,15 +1,25 @@
-// Products of matrices by residues: what is done before and after the products of residues (cuda/gemm_int8.cu).
+// Products of matrices by residues: the steps before and after the products of residues (cuda/gemm_int8.cu).
 //
-// An entry is a number x within ±(p − 1)/2, as its limbs stand (Montgomery form; `canonical` is 0) or canonical. Its residues
-// modulo m_0, m_1, … are balanced, so that they fit a signed byte. With `parts` = 2 it is taken as x0 + 2^split·x1 with signs
-// alike, and has residues of x0, of x1 and of x0 − x1: Karatsuba's three products. What is to be read (src/matrix/dense/crt.rs):
-// x has at most 32 bytes, and sums of bytes times balanced powers of 256 are within ±2²⁰.
+// An entry is a number x within ±(p − 1)/2: its limbs as stored (Montgomery form) if `canonical` is 0, else the
+// canonical number. Its residues modulo m_0, m_1, … are balanced, so that they fit a signed byte. With `parts` = 2 it
+// is split into x0 + 2^split·x1 with equal signs. Residues of x0, of x1 and of x0 − x1 then serve the three products of
+// Karatsuba. Required (src/matrix/dense/crt.rs): x has at most 32 bytes, and sums of bytes times balanced powers of 256
+// are within ±2²⁰.
 //
-// Residues lie [set][row][k], a byte each, four of a word; set = part·moduli + number of the modulus. Rows and k are padded with
-// zeros. Of the product, y = residue · (M/m)⁻¹ mod m in [0, m) lies [set][row][column].
+// Layout of residues: [set][row][k], one byte each, four in a word, with set = part·moduli + number of the modulus.
+// Rows and k are padded with zeros. Layout of the product: [set][row][column], with y = residue · (M/m)⁻¹ mod m in [0,
+// m).
 
-// Words of a modulus in the table: 8 of powers of 256, the modulus m, ⌈2³²/m⌉, (M/m)⁻¹ mod m, ⌊2³²/m⌋, ⌊m/2⌋/m in units of 2⁻³² and
-// 2²¹ more, ⌊m/2⌋, 2³¹ mod m, and those of cuda/int8_residues.cuh.
+// The table holds these words of a modulus m:
+//   0 to 7          balanced powers of 256, four in a word
+//   CRT_MODULUS     m
+//   CRT_RECIPROCAL  ⌈2³²/m⌉
+//   10              (M/m)⁻¹ mod m
+//   11              ⌊2³²/m⌋
+//   CRT_OFFSET      ⌊m/2⌋/m in units of 2⁻³², plus 2²¹
+//   CRT_HALF        ⌊m/2⌋
+//   CRT_BIAS        2³¹ mod m
+//   from 15 on      the words of cuda/int8_residues.cuh
 #define CRT_WORDS 20
 #define CRT_MODULUS 8
 #define CRT_RECIPROCAL 9
@@ -19,13 +29,13 @@
 #define CRT_GROUP 128
 
 #ifdef HAS_PTX
-// sum + Σ unsigned bytes · signed bytes.
+// Returns sum + Σ unsigned bytes · signed bytes.
 DEVICE i32 crt_dot(u32 bytes, u32 weights, i32 sum) {
     i32 r;
     asm volatile("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(weights), "r"(sum));
     return r;
 }
-// The same of unsigned bytes.
+// Returns sum + Σ unsigned bytes · unsigned bytes.
 DEVICE u32 crt_count(u32 bytes, u32 weights, u32 sum) {
     u32 r;
     asm volatile("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(bytes), "r"(weights), "r"(sum));
@@ -48,7 +58,7 @@ DEVICE u32 crt_count(u32 bytes, u32 weights, u32 sum) {
     for (u32 i = 0; i < 32; i += 8) sum += (bytes >> i & 0xff) * (weights >> i & 0xff);
     return sum;
 }
-// Four of the eight bytes of a and b, the first in the lowest digit.
+// Returns four of the eight bytes of a and b; the lowest digit of `which` selects the first of them.
 DEVICE u32 crt_bytes(u32 a, u32 b, u32 which) {
     u32 r = 0;
     for (u32 i = 0; i < 4; i++) {
@@ -62,19 +72,20 @@ DEVICE u32 crt_high(u32 a, u32 b) {
 }
 #endif
 
-// The balanced residue, at least −⌊m/2⌋ and below m − ⌊m/2⌋, of a number s within ±2²¹, from s·⌈2³²/m⌉ modulo 2³². That is the
-// fraction of s/m in units of 2⁻³², within ±2²¹: with the offset it is too large by less than 2²³, and so by less than 1/m.
+// Returns the balanced residue, at least −⌊m/2⌋ and below m − ⌊m/2⌋, of a number s within ±2²¹, from `fraction`,
+// s·⌈2³²/m⌉ modulo 2³². That is the fraction of s/m in units of 2⁻³², to within ±2²¹. With the offset it is too large
+// by less than 2²³, and so by less than 1/m.
 DEVICE i32 crt_balanced(u32 fraction, GLOBAL const u32 *entry) {
     return (i32)crt_high(fraction + entry[CRT_OFFSET], entry[CRT_MODULUS]) - (i32)entry[CRT_HALF];
 }
 
-// Four balanced residues as a word.
+// Packs four balanced residues into a word.
 DEVICE u32 crt_pack(const i32 *residues) {
     u32 low = crt_bytes((u32)residues[0], (u32)residues[1], 0x0040), high = crt_bytes((u32)residues[2], (u32)residues[3], 0x0040);
     return crt_bytes(low, high, 0x5410);
 }
 
-// Residues of small entries of so many bytes, in one part.
+// Computes the residues of small entries, of `bytes` bytes each, in one part.
 KERNEL(CRT_GROUP)
 void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 bytes, GLOBAL const void *a,
                         GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
@@ -99,8 +110,9 @@ void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, 
     }
 }
 
-// Bytes that lie column by column, each its own residue, row by row: of a group 32 rows and 128 k, as many words. k is padded to whole
-// groups. A row of local memory has one word more, so that what 32 work-items write lies in banks of its own.
+// Transposes bytes stored column by column, each its own residue, to rows. A group moves 32 rows and 128 k: 32 words
+// per row. k is padded to whole groups. A row of local memory has one more word, so that 32 work-items write to
+// different banks.
 #define TURN_ROWS 32
 #define TURN_WORDS 32
 

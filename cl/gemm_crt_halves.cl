@@ -1,6 +1,6 @@
-// Residues of elements of 255 bits, in halves (cl/gemm_crt.cl).
+// Computes residues of elements of 255 bits, in halves (cl/gemm_crt.cl).
 
-// The bits of a from `split` on, and those below; 96 < split ≤ 128.
+// Holds the bits of |a| from `split` on, those below, and the sign; 96 < split ≤ 128.
 typedef struct {
     u32 low[4], high[4], negative;
 } crt_halves_t;
@@ -16,11 +16,11 @@ DEVICE crt_halves_t crt_halves(F(t) a, u32 split, u32 canonical) {
         else r.high[i] = a.limb[3 + i] >> shift | a.limb[4 + i] << (32 - shift);
     }
     if (shift != 0) r.low[3] &= (1u << shift) - 1;
-    // What is above the four limbs is zero: the number is below 2^(split + 128).
+    // The bits above these four limbs are zero: the number is below 2^(split + 128).
     return r;
 }
 
-// The fraction of a half, with the entry's sign: of its bytes' sum times ±⌈2³²/m⌉.
+// Returns the fraction of a half, with the sign of the entry: the weighted sum of its bytes times ±⌈2³²/m⌉.
 DEVICE u32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, u32 reciprocal) {
     i32 sum = 0;
 #pragma unroll
@@ -28,7 +28,7 @@ DEVICE u32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, u32 reciprocal)
     return (u32)sum * reciprocal;
 }
 
-// Residues of elements. A work-item four columns of a row; `quads` words of a row of residues.
+// Computes the residues of elements. One work-item per four columns of a row; a row of residues has `quads` words.
 KERNEL(CRT_GROUP)
 void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 parts, u32 split, u32 canonical,
                   GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {

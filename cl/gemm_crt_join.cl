@@ -1,26 +1,28 @@
-// Elements from the residues of products: Σ y·W − q·M over the moduli of each of up to four products, with the weights W mod p and
-// the corrections −M mod p times the product's factor, and q = Σ y/m rounded (cl/gemm_crt.cl; src/matrix/dense/crt.rs has the table).
+// Reconstructs elements from the residues of products: Σ y·W − q·M over the moduli of each of up to four products. The
+// weights are W mod p, the corrections are −M mod p times the factor of the product, and q is Σ y/m rounded
+// (cl/gemm_crt.cl; src/matrix/dense/crt.rs has the table).
 //
-// Sums over all sets are products of matrices of bytes: entries × sets times sets × bytes of weights, by mma.sync with 32 sets a step.
-// A warp makes 32 entries, 8 words of four columns each: work-item (g, t) = (lane / 4, lane mod 4) reads of word g the sets 4t to
-// 4t + 3 and 16 more of a step, so that after a transpose it has its part of the instruction's first factor. Rows g and g + 8 of
-// tile p are columns 2p and 2p + 1 of word g. Of the sums it has two of the eight of each tile of weights: such of bytes
-// CRT_SHARE·t to CRT_SHARE·(t + 1) of the element, and those of product t's fraction ⌊2³²/m⌋. At the end they change places, so
-// that work-item (g, t) has all of column t of word g.
+// Sums over all sets are products of matrices of bytes: entries × sets times sets × bytes of weights, by mma.sync with
+// 32 sets a step. A warp computes 32 entries, 8 words of four columns each. Work-item (g, t) = (lane / 4, lane mod 4)
+// reads of word g the sets 4t to 4t + 3 of a step and those 16 further on. After a transpose these are its part of the
+// first factor of the instruction: rows g and g + 8 of tile p are columns 2p and 2p + 1 of word g. The work-item gets
+// two of the eight sums of each tile of weights. These are the sums for bytes CRT_SHARE·t to CRT_SHARE·(t + 1) of the
+// element, and for the fraction ⌊2³²/m⌋ of product t. At the end work-items exchange sums, so that (g, t) has all of
+// column t of word g.
 //
-// Where there is no such instruction, work-items read one another's factors in local memory.
+// Without that instruction, work-items read the factors of one another in local memory.
 
 #define CRT_BYTES (4 * FIELD_WORDS)
-// Bytes of an element whose sums a work-item has, and as how many numbers it gives them away.
+// Bytes of an element whose sums a work-item has, bytes per number in which it gives these away, and count of numbers.
 #define CRT_SHARE FIELD_WORDS
 #define CRT_CHUNK (CRT_SHARE < 4 ? CRT_SHARE : 4)
 #define CRT_CHUNKS (CRT_SHARE / CRT_CHUNK)
-// Tiles of eight bytes of weights: those of the element, and two of fractions.
+// Tiles of eight bytes of weights: CRT_VALUES belong to the element, and two to fractions.
 #define CRT_VALUES ((CRT_SHARE + 1) / 2)
 #define CRT_TILES (CRT_VALUES + 2)
 #define CRT_STEP_WORDS (CRT_TILES * 64)
 
-// A number below 2^(32·FIELD_WORDS + 48): column i counts 2^(32·i).
+// Holds a number below 2^(32·FIELD_WORDS + 48): column i counts 2^(32·i).
 typedef struct {
     u64 column[FIELD_WORDS];
 } crt_sum_t;
@@ -30,7 +32,7 @@ DEVICE F(t) crt_value(const crt_sum_t *sum) {
     u64 carry = 0;
 #pragma unroll
     for (int i = 0; i < FIELD_WORDS; i++) {
-        // Below 2⁴⁹.
+        // The carry stays below 2⁴⁹.
         carry += sum->column[i];
         number.limb[i] = (u32)carry;
         carry >>= 32;
@@ -40,12 +42,12 @@ DEVICE F(t) crt_value(const crt_sum_t *sum) {
     return F(short_value)(number);
 }
 
-// Residues of four columns by four sets, a word a set; zeros where there are no more.
+// Loads residues of four columns for four sets, one word per set, and zeros past the last set.
 DEVICE void crt_load(u32 *words, u32 first, u32 sets, u64 set, GLOBAL const u32 *residues) {
     _Pragma("unroll") for (u32 j = 0; j < 4; j++) words[j] = first + j < sets ? residues[(first + j) * set] : 0;
 }
 
-// Such words as a word a column.
+// Transposes such words to one word per column.
 DEVICE void crt_transpose(u32 *words) {
     u32 a = crt_bytes(words[0], words[1], 0x5140), b = crt_bytes(words[2], words[3], 0x5140);
     u32 c = crt_bytes(words[0], words[1], 0x7362), d = crt_bytes(words[2], words[3], 0x7362);
@@ -53,13 +55,13 @@ DEVICE void crt_transpose(u32 *words) {
     words[2] = crt_bytes(c, d, 0x5410), words[3] = crt_bytes(c, d, 0x7632);
 }
 
-// A work-item's part of 32 entries × 8 bytes.
+// Holds the part of a work-item in 32 entries × 8 bytes.
 typedef struct {
     u32 sum[2][4];
 } crt_tile_t;
 
 #if defined(HAS_PTX) && __CUDA_ARCH__ >= 800
-// Adds to all tiles what a step counts; `near` are the first four sets' columns, `far` the others'.
+// Adds the products of a step to all tiles; `near` has the columns of the first four sets, `far` of the others.
 DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL const u32 *weights, LOCAL_POINTER u32 *factors) {
     _Pragma("unroll") for (u32 n = 0; n < CRT_TILES; n++) {
         uint2 b = ((const uint2 *)weights)[32 * n + LOCAL_ID % 32];
@@ -79,7 +81,7 @@ DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL 
     WARP_BARRIER();
     for (u32 n = 0; n < CRT_TILES; n++)
         for (u32 i = 0; i < 8; i++) {
-            // Of column i / 2: the byte 2t or 2t + 1.
+            // Sums byte 2t or 2t + 1 of column i / 2.
             u32 byte = 2 * (LOCAL_ID % 4) + i % 2, sum = tiles[n].sum[i / 4][i % 4];
             for (u32 t = 0; t < 4; t++) {
                 LOCAL_POINTER const u32 *factor = factors + 8 * (LOCAL_ID / 4 * 4 + t) + i / 2;
@@ -91,7 +93,7 @@ DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL 
 }
 #endif
 
-// The numbers that a work-item has of a column, for whoever makes that.
+// Stores the numbers that a work-item has of `column`, for the work-item that makes this column.
 DEVICE void crt_give(LOCAL_POINTER u64 *numbers, const crt_tile_t *tiles, u32 column) {
     _Pragma("unroll") for (u32 chunk = 0; chunk < CRT_CHUNKS; chunk++) {
         u64 number = 0;
@@ -103,7 +105,7 @@ DEVICE void crt_give(LOCAL_POINTER u64 *numbers, const crt_tile_t *tiles, u32 co
     }
 }
 
-// How often M is in the column's part of the work-item's product.
+// Returns q, how often M is subtracted, for `column` and the product of the work-item.
 DEVICE u32 crt_often(const crt_tile_t *tiles, u32 column) {
     u64 sum = 1u << 31;
     _Pragma("unroll") for (u32 k = 0; k < 4; k++)
@@ -111,7 +113,7 @@ DEVICE u32 crt_often(const crt_tile_t *tiles, u32 column) {
     return (u32)(sum >> 32);
 }
 
-// The element of what all four have given; a word of `corrections` has a byte's of all products.
+// Returns the element from the numbers of all four work-items. A word of `corrections` has one byte of each product.
 DEVICE F(t) crt_element(LOCAL_POINTER const u64 *numbers, LOCAL_POINTER const u32 *often, GLOBAL const u32 *corrections) {
     crt_sum_t sum;
     u32 times = often[0] | often[1] << 8 | often[2] << 16 | often[3] << 24;
@@ -124,7 +126,8 @@ DEVICE F(t) crt_element(LOCAL_POINTER const u64 *numbers, LOCAL_POINTER const u3
     return crt_value(&sum);
 }
 
-// Four work-items a word of four columns of a row. The table is the weights' words by steps and tiles, then the corrections.
+// Makes four columns of a row by four work-items. The table has the words of the weights by steps and tiles, then the
+// corrections.
 KERNEL(CRT_GROUP)
 void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL const u32 *residues, GLOBAL const u32 *table,
               GLOBAL F(t) *c, GEMM_VIEW(c)) {
@@ -147,7 +150,7 @@ void crt_join(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL con
     for (u32 step = 0; step < sets; step += 32, table += CRT_STEP_WORDS) {
         u32 near[4], far[4];
         _Pragma("unroll") for (u32 j = 0; j < 4; j++) near[j] = next[0][j], far[j] = next[1][j];
-        // Those of the next step are on their way while these are counted.
+        // Prefetches the words of the next step while these are multiplied.
         crt_load(next[0], step + 32 + 4 * t, sets, set, residues), crt_load(next[1], step + 48 + 4 * t, sets, set, residues);
         crt_transpose(near), crt_transpose(far);
         crt_step(tiles, near, far, table, factors);

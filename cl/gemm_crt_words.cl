@@ -1,6 +1,7 @@
-// Residues of elements of one or two words, in one part (cl/gemm_crt.cl; `parts` and `split` are those of longer ones).
+// Computes residues of elements of one or two words, in one part (cl/gemm_crt.cl). Longer elements use `parts` and
+// `split`.
 
-// A work-item four columns of a row; `quads` words of a row of residues.
+// Computes the residues of elements. One work-item per four columns of a row; a row of residues has `quads` words.
 KERNEL(CRT_GROUP)
 void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 parts, u32 split, u32 canonical,
                   GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {

@@ -1,8 +1,8 @@
-// Dense matrices: C = A·B, y = A·x, and what goes with them (src/matrix/dense/gpu.rs). What all of them have in common.
+// Shared definitions of dense matrices: C = A·B, y = A·x, and the kernels around them (src/matrix/dense/gpu.rs).
 //
-// Entry (r, c) of a matrix lies `first + r·row_step + c·column_step` entries after its buffer's start: any strides, so that
-// a transposed matrix is the same memory. Field elements lie as their types' own memory. Small entries are signed numbers of one
-// or of four bytes.
+// Entry (r, c) of a matrix is `first + r·row_step + c·column_step` entries after the start of its buffer. Strides are
+// arbitrary, so a transposed matrix is the same memory. Field elements are stored as their types are. Small entries are
+// signed numbers of one or of four bytes.
 
 #define GEMM_GROUP 256
 
@@ -17,14 +17,15 @@ DEVICE u64 gemm_at(gemm_view_t view, u32 row, u32 column) {
     return view.first + row * view.row_step + column * view.column_step;
 }
 
-// Sizes of the product: C has rows × columns entries, sums of `inner` products.
+// Holds the sizes of the product: C has rows × columns entries, sums of `inner` products.
 typedef struct {
     u32 rows, inner, columns;
-    // The group's first entry, and the work-item's in it.
+    // First entry of the group, and the position of the work-item in it.
     u32 row, column, my_row, my_column;
 } gemm_work_t;
 
-// Of a product's group that makes tall × wide entries, row by row of tiles, with so many work-items beside each other.
+// Returns the work of `group`, which makes `tall` × `wide` entries. Tiles go row by row, and `beside` work-items share
+// a row.
 DEVICE gemm_work_t gemm_work_of(u32 group, u32 rows, u32 inner, u32 columns, u32 tall, u32 wide, u32 beside) {
     gemm_work_t work;
     u32 across = (columns + wide - 1) / wide;
@@ -38,25 +39,26 @@ DEVICE gemm_work_t gemm_work(u32 rows, u32 inner, u32 columns, u32 tall, u32 wid
     return gemm_work_of(GROUP_ID, rows, inner, columns, tall, wide, beside);
 }
 
-// The view of pair number `pair`, whose factor begins so many entries after that of the view; on CUDA it may be before it, modulo 2⁶⁴.
+// Returns `view` moved by `entries`, for another pair of factors. On CUDA that factor may be before the first, modulo
+// 2⁶⁴.
 DEVICE gemm_view_t gemm_moved(gemm_view_t view, u64 entries) {
     view.first += entries;
     return view;
 }
 
-// A small entry, with 2³¹ added.
+// Returns a small entry plus 2³¹.
 DEVICE u32 gemm_small(GLOBAL const void *entries, u64 at, u32 bytes) {
     u32 word = bytes == 1 ? (u32)((i32)((u32)((GLOBAL const u8 *)entries)[at] << 24) >> 24) : ((GLOBAL const u32 *)entries)[at];
     return word ^ 0x80000000u;
 }
 
-// The element for a signed number.
+// Returns the element for a signed number.
 DEVICE F(t) F(from_signed)(i32 number) {
     F(t) magnitude = F(from_word)(number < 0 ? 0u - (u32)number : (u32)number);
     return number < 0 ? F(neg)(magnitude) : magnitude;
 }
 
-// Σ (a + 2³¹)·b − 2³¹·Σ b.
+// Returns Σ (a + 2³¹)·b − 2³¹·Σ b.
 DEVICE F(t) gemm_small_value(F(short_t) sum, F(short_t) factors) {
     F(t) excess = F(mul)(F(short_value)(factors), F(from_word)(0x80000000u));
     return F(sub)(F(short_value)(sum), excess);

@@ -1,9 +1,10 @@
-// Products of dense matrices over fields of one or two words (cl/gemm_views.cl has what comes before).
+// Products of dense matrices over fields of one or two words (cl/gemm_views.cl has the shared definitions).
 //
-// A group makes GEMM_TILE × GEMM_TILE entries. A work-item makes GEMM_SIDE × GEMM_SIDE of them, GEMM_STEP rows and columns apart,
-// so that 16 neighbours read 16 elements of B side by side and one of A. A group takes GEMM_DEPTH columns of A and rows of B at a
-// time into local memory, the next ones on their way while these are multiplied. They are read in runs: along k where those are
-// neighbours in memory, across it else. Rows of a tile have one element more, so that what is written along k meets no bank twice.
+// A group computes GEMM_TILE × GEMM_TILE entries. A work-item computes GEMM_SIDE × GEMM_SIDE of them, GEMM_STEP rows
+// and columns apart, so that 16 neighbours read 16 elements of B side by side and one of A. The group loads GEMM_DEPTH
+// columns of A and rows of B at a time into local memory, and prefetches the next ones while it multiplies these. It
+// reads them in runs: along k if neighbours in k are neighbours in memory, else across k. Rows of a tile have one more
+// element, so that writes along k have no bank conflicts.
 
 #define GEMM_TILE 64
 #define GEMM_SIDE 4
@@ -12,7 +13,7 @@
 #define GEMM_PITCH (GEMM_TILE + 1)
 #define GEMM_ROOM (GEMM_DEPTH * GEMM_PITCH)
 
-// The place of a tile that a work-item takes the i-th time: its step of k, and its row or column.
+// Holds the i-th place of a tile that a work-item loads: its step of k, and its row or column.
 typedef struct {
     u32 depth, other;
 } gemm_place_t;
@@ -29,7 +30,7 @@ DEVICE void gemm_copy_element(LOCAL_POINTER F(t) *to, GLOBAL const F(t) *from, u
     else *to = F(zero)();
 }
 
-// GEMM_DEPTH columns of A from k on.
+// Loads GEMM_DEPTH columns of A from `k` on.
 DEVICE void gemm_take_a(LOCAL_POINTER F(t) *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
     for (u32 i = LOCAL_ID; i < GEMM_DEPTH * GEMM_TILE; i += GEMM_GROUP) {
         gemm_place_t place = gemm_place(i, view.column_step == 1);
@@ -39,7 +40,7 @@ DEVICE void gemm_take_a(LOCAL_POINTER F(t) *tile, GLOBAL const F(t) *a, gemm_vie
     }
 }
 
-// GEMM_DEPTH rows of B from k on.
+// Loads GEMM_DEPTH rows of B from `k` on.
 DEVICE void gemm_take_b(LOCAL_POINTER F(t) *tile, GLOBAL const F(t) *b, gemm_view_t view, gemm_work_t work, u32 k) {
     for (u32 i = LOCAL_ID; i < GEMM_DEPTH * GEMM_TILE; i += GEMM_GROUP) {
         gemm_place_t place = gemm_place(i, view.row_step == 1);
@@ -49,13 +50,13 @@ DEVICE void gemm_take_b(LOCAL_POINTER F(t) *tile, GLOBAL const F(t) *b, gemm_vie
     }
 }
 
-// The work-item's entry (i, j).
+// Stores entry (i, j) of the work-item.
 DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, u32 j, F(t) value) {
     u32 row = work.row + work.my_row + i * GEMM_STEP, column = work.column + work.my_column + j * GEMM_STEP;
     if (row < work.rows && column < work.columns) c[gemm_at(view, row, column)] = value;
 }
 
-// A group's tile of C, by a way to sum products of elements: of what `work` and the views say.
+// Computes the tile of C that `work` and the views describe, with the given type and functions of sums of products.
 #define GEMM_SUM(sum_type, zero, add, value)                                                       \
     LOCAL F(t) a_tile[2][GEMM_ROOM], b_tile[2][GEMM_ROOM];                                         \
     sum_type sum[GEMM_SIDE][GEMM_SIDE];                                                            \
@@ -81,7 +82,7 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, 
         _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++)                                      \
             gemm_put(c, c_view, work, i, j, value(sum[i][j]));
 
-// Products of elements by a way to sum them. Grid: a group a tile of C, row by row.
+// Defines a kernel that multiplies matrices, with such a type and functions. Grid: one group per tile of C, row by row.
 #define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                   \
     KERNEL(GEMM_GROUP)                                                                                                  \
     void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), \
@@ -94,8 +95,9 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, 
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
 
-// Products of several pairs of one shape: a_first and b_first are those of the first pair, and each has two numbers more in `firsts`.
-// Products lie one after the other, row after row. Grid: so many groups for each pair, from number `pair` on.
+// Multiplies several pairs of matrices of one shape. a_first and b_first are those of the first pair; to these `firsts`
+// adds two offsets per pair. Products are stored one after the other, row after row. Grid: `groups` groups for each
+// pair, from number `pair` on.
 KERNEL(GEMM_GROUP)
 void gemm_lazy_many(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
                     GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
@@ -107,7 +109,8 @@ void gemm_lazy_many(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u3
     GEMM_SUM(F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 }
 
-// Small entries of A, of so many bytes, times elements. Grid as above. Past the end any number will do, since B's tile has zeros.
+// Multiplies small entries of A, of `bytes` bytes each, by elements. Grid: as gemm_lazy. Past the end any number will
+// do, since the tile of B has zeros there.
 KERNEL(GEMM_GROUP)
 void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a), GLOBAL const F(t) *b,
                      GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {

@@ -1,9 +1,9 @@
-// Dense matrices times vectors, and passes over their entries (cl/gemm.cl has layouts).
+// Multiplies dense matrices by vectors; copies, converts and checks their entries (cl/gemm_views.cl has the layouts).
 
 #define GEMV_GROUP 128
 
-// Where a work-item's row and its first column are. `lanes`, a power of two, share a row, and `pieces` groups of them; rows are
-// neighbours in a group, so that both orders of a matrix in memory are read in runs.
+// Holds the row and the first column of a work-item. `lanes` work-items of a group, a power of two, share a row, and so
+// do `pieces` groups. Rows are neighbours in a group, so that both orders of a matrix in memory are read in runs.
 typedef struct {
     u32 row, column, step, width;
 } gemv_work_t;
@@ -17,7 +17,7 @@ DEVICE gemv_work_t gemv_work(u32 lanes, u32 pieces) {
     return work;
 }
 
-// The sum over the lanes of a row, for the first of them.
+// Returns the sum over the lanes of a row to the first of them.
 DEVICE F(t) gemv_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 width) {
     sums[LOCAL_ID] = value;
     BARRIER();
@@ -28,7 +28,7 @@ DEVICE F(t) gemv_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 width) {
     return sums[LOCAL_ID];
 }
 
-// y[piece·rows + row] = a share of (A·x)[row]. Grid: `pieces` groups for each GEMV_GROUP / lanes rows.
+// Computes y[piece·rows + row], a share of (A·x)[row]. Grid: `pieces` groups for each GEMV_GROUP / lanes rows.
 KERNEL(GEMV_GROUP)
 void gemv_lazy(u32 rows, u32 inner, u32 lanes, u32 pieces, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *x,
                u64 x_first, u64 x_step, GLOBAL F(t) *y) {
@@ -43,7 +43,7 @@ void gemv_lazy(u32 rows, u32 inner, u32 lanes, u32 pieces, GLOBAL const F(t) *a,
     if (work.row < rows && LOCAL_ID < work.width) y[(u64)(GROUP_ID % pieces) * rows + work.row] = value;
 }
 
-// The same for small entries of A, of so many bytes.
+// Computes y as gemv_lazy does, for small entries of A, of `bytes` bytes each.
 KERNEL(GEMV_GROUP)
 void gemv_small(u32 rows, u32 inner, u32 lanes, u32 pieces, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a),
                 GLOBAL const F(t) *x, u64 x_first, u64 x_step, GLOBAL F(t) *y) {
@@ -61,7 +61,7 @@ void gemv_small(u32 rows, u32 inner, u32 lanes, u32 pieces, u32 bytes, GLOBAL co
     if (work.row < rows && LOCAL_ID < work.width) y[(u64)(GROUP_ID % pieces) * rows + work.row] = value;
 }
 
-// y[row] = Σ parts[piece·rows + row]. A work-item a row.
+// Computes y[row] = Σ parts[piece·rows + row]. One work-item per row.
 KERNEL(GEMV_GROUP)
 void gemv_pieces(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y) {
     u32 row = GLOBAL_ID;
@@ -71,7 +71,8 @@ void gemv_pieces(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y)
     y[row] = sum;
 }
 
-// y[row] += Σ value·x[column] over a row's changes, which lie as cl/csr_changes.cl says, by their differences. A work-item a row.
+// Adds Σ value·x[column] over the changes of a row to y[row]. The changes are laid out as in cl/csr_changes.cl, with
+// differences as values. One work-item per row.
 KERNEL(GEMV_GROUP)
 void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     u32 i = GLOBAL_ID;
@@ -82,7 +83,7 @@ void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *v
     y[changes[i]] = F(add)(y[changes[i]], F(lazy_value)(sum));
 }
 
-// Copies entries of so many words, row by row, from one view to another. A work-item a word.
+// Copies entries of `words` words, row by row, from one view to another. One work-item per word.
 KERNEL(GEMV_GROUP)
 void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, GEMM_VIEW(from), GLOBAL u32 *to, GEMM_VIEW(to)) {
     gemm_view_t from_view = GEMM_TAKE(from), to_view = GEMM_TAKE(to);
@@ -92,7 +93,7 @@ void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, GEMM_VI
     to[gemm_at(to_view, row, column) * words + word] = from[gemm_at(from_view, row, column) * words + word];
 }
 
-// Elements for small entries of so many bytes, row by row. A work-item an entry.
+// Converts small entries, of `bytes` bytes each, to elements, row by row. One work-item per entry.
 KERNEL(GEMV_GROUP)
 void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const void *from, GEMM_VIEW(from), GLOBAL F(t) *to) {
     gemm_view_t view = GEMM_TAKE(from);
@@ -102,8 +103,8 @@ void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const void *from, GE
     to[number] = F(from_signed)((i32)(gemm_small(from, at, bytes) ^ 0x80000000u));
 }
 
-// *least becomes the least number, row by row, of an entry whose canonical value is not within ±(2^bits − 1), if there is one
-// below `count`. A work-item an entry, from the entry `start` on.
+// Lowers *least to the least number, row by row, below `count` of an entry whose canonical value is not within ±(2^bits
+// − 1). Without such an entry *least stays. One work-item per entry, from the entry `start` on.
 KERNEL(GEMV_GROUP)
 void gemm_beyond(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, GEMM_VIEW(from), GLOBAL u32 *least) {
     gemm_view_t view = GEMM_TAKE(from);

@@ -1,13 +1,13 @@
 // GF(2)[x]/(x^128 + x^7 + x^2 + x + 1): bit i of an element is the coefficient of x^i, words are little-endian.
 //
-// Sums of products are not reduced before they are complete: they are kept as the six words that Karatsuba's three products of
-// 64 bits give, which add up by exclusive or like everything else.
+// Sums of products are reduced only when they are complete. They are kept as the six words of the three 64-bit products
+// of Karatsuba, which add up by exclusive or like everything else.
 
 typedef struct ALIGNED(16) {
     u32 limb[4];
 } F(t);
 
-// Σ of products: words of the products of low halves, of high halves, and of the halves' sums.
+// Holds a sum of products: words of the products of low halves, of high halves, and of the sums of both halves.
 typedef struct {
     u64 low[2], high[2], middle[2];
 } F(sum_t);
@@ -42,7 +42,7 @@ DEVICE F(t) F(of_halves)(u64 low, u64 high) {
     return r;
 }
 
-// a·x.
+// Returns a·x.
 DEVICE F(t) F(times_x)(F(t) a) {
     u64 low = F(half)(a, 0), high = F(half)(a, 1);
     return F(of_halves)(low << 1 ^ (high >> 63) * 0x87, high << 1 | low >> 63);
@@ -57,7 +57,7 @@ DEVICE F(sum_t) F(sum_zero)(void) {
 
 #ifdef HAS_CLMAD
 
-// words += a·b, without carries (PTX ISA 9.3, clmad).
+// Adds a·b to `words`, without carries (PTX ISA 9.3, clmad).
 DEVICE void F(add_carryless)(u64 *words, u64 a, u64 b) {
     asm("clmad.lo.u64 %0, %1, %2, %0;" : "+l"(words[0]) : "l"(a), "l"(b));
     asm("clmad.hi.u64 %0, %1, %2, %0;" : "+l"(words[1]) : "l"(a), "l"(b));
@@ -65,8 +65,8 @@ DEVICE void F(add_carryless)(u64 *words, u64 a, u64 b) {
 
 #else
 
-// The product without carries, of integer products of numbers of which all but every fourth bit are zero: eight are left,
-// so that a column of such a product is at most eight, which its hole has room for (T. Pornin, BearSSL's ghash_ctmul32).
+// Returns the product without carries, from integer products of numbers with all but every fourth bit zero. Eight bits
+// are left, so a column of such a product is at most eight and fits its hole (T. Pornin, ghash_ctmul32 of BearSSL).
 DEVICE u64 F(carryless)(u32 a, u32 b) {
     const u64 holes = 0x1111111111111111u;
     u64 product = 0;
@@ -80,7 +80,7 @@ DEVICE u64 F(carryless)(u32 a, u32 b) {
     return product;
 }
 
-// words += a·b, without carries.
+// Adds a·b to `words`, without carries.
 DEVICE void F(add_carryless)(u64 *words, u64 a, u64 b) {
     u32 a0 = (u32)a, a1 = (u32)(a >> 32), b0 = (u32)b, b1 = (u32)(b >> 32);
     u64 low = F(carryless)(a0, b0), high = F(carryless)(a1, b1);
@@ -106,7 +106,7 @@ DEVICE void F(add_product)(F(sum_t) *sum, F(t) a, F(t) b) {
 
 #else
 
-// Of some 500 instructions: where kernels have many of them, they would not fit the instruction cache.
+// Returns the words of a·b. It is a call: with about 500 instructions, many copies would not fit the instruction cache.
 DEVICE_CALL F(sum_t) F(parts)(F(t) a, F(t) b) {
     F(sum_t) sum = F(sum_zero)();
     F(add_parts)(&sum, a, b);
@@ -125,7 +125,7 @@ DEVICE void F(add_product)(F(sum_t) *sum, F(t) a, F(t) b) {
 
 #endif
 
-// The element: x^128 is x^7 + x^2 + x + 1.
+// Returns the element for a sum: x^128 is x^7 + x^2 + x + 1.
 DEVICE F(t) F(sum_value)(F(sum_t) sum) {
     u64 word0 = sum.low[0], word3 = sum.high[1], both = sum.low[1] ^ sum.high[0];
     u64 word1 = both ^ sum.low[0] ^ sum.middle[0], word2 = both ^ sum.high[1] ^ sum.middle[1];
@@ -150,7 +150,7 @@ DEVICE F(t) F(mul)(F(t) a, F(t) b) {
     return F(sum_value)(sum);
 }
 
-// low + number·difference, for the element with the bits of a number below 8.
+// Returns low + number·difference, for the element with the bits of a `number` below 8.
 DEVICE F(t) F(at)(F(t) low, F(t) difference, u32 number) {
     F(t) once = F(times_x)(difference), twice = F(times_x)(once);
 #pragma unroll

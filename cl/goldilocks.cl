@@ -1,18 +1,18 @@
-// The prime field of p = 2^64 − 2^32 + 1, as its numbers are: there is no other form.
+// The prime field of p = 2^64 − 2^32 + 1. Elements are its numbers as they are: there is no other form.
 //
-// Invariant: every function takes any number of 64 bits, as memory may have, and returns one in [0, p). What is used of p is
-// 2^64 = 2^32 − 1 and 2^96 = −1 modulo p. Defined by kernels/mod.rs: FIELD, LIMBS = 2, and the lists of limbs.
+// Invariant: every function takes any 64-bit number, as memory may have, and returns one in [0, p). Arithmetic uses
+// 2^64 = 2^32 − 1 and 2^96 = −1 modulo p. kernels/mod.rs defines FIELD, LIMBS = 2, and the lists of limbs.
 
 typedef struct ALIGNED(8) {
     u32 limb[2];
 } F(t);
 
-// Sums of products, reduced once: 2³² products of two numbers of 64 bits fit …
+// Holds a sum of products that is reduced once: 2³² products of two 64-bit numbers fit.
 typedef struct {
     u32 limb[5];
 } F(lazy_t);
 
-// … and as many of one such and one of 32 bits.
+// Holds a sum of products that is reduced once: 2³² products of a 64-bit and a 32-bit number fit.
 typedef struct {
     u32 limb[4];
 } F(short_t);
@@ -29,7 +29,7 @@ DEVICE u64 F(number)(F(t) a) {
     return (u64)a.limb[1] << 32 | a.limb[0];
 }
 
-// The number as it is.
+// Returns the element with this number as it is.
 DEVICE F(t) F(of_number)(u64 number) {
     F(t) r;
     r.limb[0] = (u32)number;
@@ -37,7 +37,7 @@ DEVICE F(t) F(of_number)(u64 number) {
     return r;
 }
 
-// In [0, p): numbers from p on plus 2^64 − p leave 64 bits.
+// Returns the number in [0, p): numbers from p on plus 2^64 − p leave 64 bits.
 DEVICE u64 F(tight_number)(u64 number) {
     u64 more = number + GOLDILOCKS_EXCESS;
     return more < number ? more : number;
@@ -53,7 +53,7 @@ DEVICE F(t) F(one)(void) {
 
 DEVICE F(t) F(add)(F(t) a, F(t) b) {
     u64 first = F(tight_number)(F(number)(a)), sum = first + F(tight_number)(F(number)(b));
-    // Where it has left 64 bits, it is below p: 2p − 2^64 < p.
+    // If the sum has left 64 bits, it is below p: 2p − 2^64 < p.
     return F(of_number)(sum < first ? sum + GOLDILOCKS_EXCESS : F(tight_number)(sum));
 }
 
@@ -70,7 +70,7 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
-// low + 2^64·high mod p. With high = h0 + 2^32·h1 it is low − h1 + (2^32 − 1)·h0.
+// Returns low + 2^64·high mod p. With high = h0 + 2^32·h1 it is low − h1 + (2^32 − 1)·h0.
 DEVICE F(t) F(of_two)(u64 low, u64 high) {
     u64 h1 = high >> 32, h0 = high & GOLDILOCKS_EXCESS, rest = low - h1;
     if (low < h1) rest -= GOLDILOCKS_EXCESS;
@@ -106,14 +106,14 @@ DEVICE F(short_t) F(short_zero)(void) {
     return sum;
 }
 
-// Two limbs from one on, as a number.
+// Returns the first two limbs of `limb` as a number.
 DEVICE u64 F(pair)(const u32 *limb) {
     return (u64)limb[1] << 32 | limb[0];
 }
 
 #ifdef HAS_PTX
 
-// sum += a·b.
+// Adds a·b to `sum`.
 DEVICE void F(lazy_add)(F(lazy_t) *sum, F(t) a, F(t) b) {
     u32 *s = sum->limb;
     s[0] = ptx_mad_lo_cc(a.limb[0], b.limb[0], s[0]);
@@ -143,7 +143,7 @@ DEVICE void F(short_add)(F(short_t) *sum, u32 a, F(t) b) {
 
 #else
 
-// Adds a number of 128 bits to four limbs; the carry.
+// Adds a 128-bit number to four limbs, and returns the carry.
 DEVICE u32 F(add_limbs)(u32 *limb, u64 low, u64 high) {
     u64 first = F(pair)(limb) + low, second = F(pair)(limb + 2), carry = first < low, sum = second + high;
     u32 out = sum < high;
@@ -156,7 +156,7 @@ DEVICE u32 F(add_limbs)(u32 *limb, u64 low, u64 high) {
     return out;
 }
 
-// sum += a·b.
+// Adds a·b to `sum`.
 DEVICE void F(lazy_add)(F(lazy_t) *sum, F(t) a, F(t) b) {
     u64 first = F(number)(a), second = F(number)(b);
     sum->limb[4] += F(add_limbs)(sum->limb, first * second, GOLDILOCKS_HIGH(first, second));
@@ -173,12 +173,12 @@ DEVICE void F(short_add_element)(F(short_t) *sum, F(t) b) {
     F(short_add)(sum, 1, b);
 }
 
-// The sum mod p: 2^128 is −2^32.
+// Returns the sum mod p: 2^128 is −2^32.
 DEVICE F(t) F(lazy_value)(F(lazy_t) sum) {
     return F(sub)(F(of_two)(F(pair)(sum.limb), F(pair)(sum.limb + 2)), F(of_number)((u64)sum.limb[4] << 32));
 }
 
-// Sums of few products are as those of many.
+// Sums of few products are lazy sums.
 typedef F(lazy_t) F(few_t);
 
 DEVICE F(few_t) F(few_zero)(void) {
@@ -201,7 +201,7 @@ DEVICE F(t) F(from_word)(u32 word) {
     return F(of_number)(word);
 }
 
-// The distance to 0 or to p, whichever is nearer; *negative is 1 where it is p.
+// Returns the distance of `a` to 0 or to p, whichever is nearer; *negative is 1 if that is p.
 DEVICE F(t) F(magnitude)(F(t) a, u32 *negative) {
     F(t) same = F(to_canonical)(a), other = F(neg)(same);
     *negative = F(number)(other) < F(number)(same);

@@ -1,21 +1,21 @@
-// What Groth16 needs between transforms and multiplications: all values are reduced and in Montgomery form, on any
-// grid of groups of GROTH16_GROUP.
+// Kernels of Groth16 between transforms and MSMs. All values are reduced and in Montgomery form, on any grid of groups
+// of GROTH16_GROUP.
 
 #define GROTH16_GROUP 128
 
-// out[i] = x[indices[i]]: scalars of the variables for which a query has bases.
+// Computes out[i] = x[indices[i]]: the scalars of the variables for which a query has bases.
 KERNEL(GROTH16_GROUP)
 void groth16_gather(u32 n, GLOBAL const u32 *indices, GLOBAL const F(t) *x, GLOBAL F(t) *out) {
     for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) out[i] = x[indices[i]];
 }
 
-// a = a·b·factor.
+// Computes a = a·b·factor.
 KERNEL(GROTH16_GROUP)
 void groth16_multiply(u32 n, GLOBAL const F(t) *factor, GLOBAL F(t) *a, GLOBAL const F(t) *b) {
     for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) a[i] = F(mul)(F(mul)(a[i], b[i]), *factor);
 }
 
-// a = a − c·factor.
+// Computes a = a − c·factor.
 KERNEL(GROTH16_GROUP)
 void groth16_subtract(u32 n, GLOBAL const F(t) *factor, GLOBAL F(t) *a, GLOBAL const F(t) *c) {
     for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) a[i] = F(sub)(a[i], F(mul)(c[i], *factor));

@@ -1,14 +1,15 @@
-// The inverses of a group's values by one inversion (Montgomery's trick), for work-items that are in step.
+// Inverts the values of a group by one inversion (batch inversion, Montgomery), for work-items in lockstep.
 
-// What a group keeps in local memory for that.
+// Holds the local memory that a group needs for that.
 typedef struct {
     F(t) node[2 * INVERSE_GROUP];
     digit_sums_t sums[INVERSE_GROUP];
 } inverse_locals_t;
 
-// The inverse of each work-item's value, none of them zero. Values are the leaves of a tree of products. While the
-// second half of the group multiplies its way up the tree, the first multiplies, for each pair of leaves, all that lies
-// beside its way: what the inverse of the root is multiplied by. So what follows the inversion is two products deep.
+// Returns the inverse of the value of each work-item, none of which may be zero. Values are the leaves of a tree of
+// products. While the second half of the group multiplies its way up the tree, the first half multiplies, for each pair
+// of leaves, all nodes beside its way. The inverse of the root is then multiplied by that product. So only two products
+// follow the inversion.
 DEVICE F(t) invert_in_group(LOCAL_POINTER inverse_locals_t *locals, F(t) value) {
     LOCAL_POINTER F(t) *node = locals->node;
     const u32 pairs = INVERSE_GROUP / 2;

@@ -1,33 +1,34 @@
-// Batched affine additions: rounds that halve every row of the transposed matrix, 5M + 1S an addition and one
-// inversion for as many as a group takes at a time (Montgomery's trick), against 8M + 2S in XYZZ.
+// Batched affine additions: rounds that halve every row of the transposed matrix. An addition takes 5M + 1S, against 8M
+// + 2S in XYZZ, and all additions that a group takes at a time share one inversion (batch inversion, Montgomery).
 //
-// Slot i of level 0 is entry i of the matrix; slot i of level l + 1 is the sum of slots 2i and 2i + 1 of level
-// l. Rows start at multiples of 2^levels and are filled from their start, so no pair spans two rows. Each level has an
-// entry for every slot, 0 where there is none: at level 0 the number of a base and its sign, above that of a sum in one
-// store, in which nothing is padded. The first round puts its sums there in the order of its list, and lone bases at the
-// end; later ones put theirs where their operands were, and leave lone ones alone.
+// Slot i of level 0 is entry i of the matrix; slot i of level l + 1 is the sum of slots 2i and 2i + 1 of level l. Rows
+// start at multiples of 2^levels and are filled from their start, so no pair spans two rows. Each level has an entry
+// for every slot, 0 if the slot is empty. At level 0 an entry is the number of a base and its sign. Above, it is the
+// number of a sum in one store, which has no padding. The first round puts its sums there in the order of its list, and
+// lone bases at the end. Later rounds put sums where their operands were, and do not move lone ones.
 //
-// A round lists the pairs with two live slots; groups, a warp each, take tiles of the list in turns. A group multiplies its pairs'
-// denominators in each work-item's order, keeping the prefix products, inverts the product of all, and goes back through the list.
-// Groups are that small so that they drift apart: while one inverts, others on the multiprocessor multiply. The first round's prefix
-// products are in the place of the tile's sums, half as long as these, so that going back none is overwritten before it has been
-// read; other rounds have memory of their own for them. Registers: 128. Coordinates in memory are in [0, p), in Montgomery
-// form; the prefix products and what is computed in between are loose (field_loose.cl).
+// A round lists the pairs with two live slots; groups, a warp each, take tiles of the list in turn. A group multiplies
+// the denominators of its pairs in the order of each work-item, keeping the prefix products. It inverts the product of
+// all, and goes back through the list. Groups are that small so that they drift apart: while one inverts, others on the
+// multiprocessor multiply. The prefix products of the first round are in the place of the sums of the tile, and half as
+// long. Going back, none is thus overwritten before it has been read. Other rounds have separate memory for them.
+// Registers: 128. Coordinates in memory are in [0, p), in Montgomery form; the prefix products and intermediate values
+// are loose (field_loose.cl).
 
 #define AFFINE_GROUP INVERSE_GROUP
-// Work-items of a group that lists pairs, and pairs that it looks at.
+// Work-items of a group that lists pairs, and pairs that it examines.
 #define LIST_GROUP 256u
 #define LIST_BLOCK 2048u
-// Most pairs of a tile of the first round, of a tile where a group's share is moderate, and least of any while there are as many; of
-// fewer than FEW_PAIRS for each group each has one tile.
+// Limits of the pairs of a tile: the most in the first round, the most if the share of a group is moderate, and the
+// least while enough are left. With fewer than FEW_PAIRS per group, each group has one tile.
 #define FIRST_TILE 8192u
 #define MODERATE_TILE 4096u
 #define MIN_TILE 512u
 #define FEW_PAIRS 4096u
 
-// Two slots side by side, by their entries: one more than the number of a point each, with SIGN_BIT where it is to be
-// negated; 0 where there is none. Nothing is computed with them when they are loaded, so that nobody waits for that before a point's
-// address is needed.
+// Holds the entries of two slots side by side. Each is one more than the number of a point, with SIGN_BIT if that is to
+// be negated, or 0 for an empty slot. Entries are not decoded when loaded, so that no work-item waits for the load
+// before it needs the address of a point.
 typedef struct ALIGNED(8) {
     u32 p, q;
 } pair_t;
@@ -42,14 +43,14 @@ DEVICE affine_t entry_point(GLOBAL const affine_t *points, u32 entry) {
     return point;
 }
 
-// The same with a y that is loose.
+// Returns the point of `entry` with a loose y.
 DEVICE affine_t entry_point_loose(GLOBAL const affine_t *points, u32 entry) {
     affine_t point = *entry_place(points, entry);
     if (entry & SIGN_BIT) point.y = F(loose_negative)(point.y);
     return point;
 }
 
-// How two points are added: by the chord through them, the tangent where they are equal, or not at all.
+// Cases of an addition: by the chord through two points, by the tangent if they are equal, or none.
 enum { CHORD, TANGENT, TAKE_FIRST, TAKE_SECOND, TAKE_NONE };
 
 DEVICE u32 pair_kind(affine_t p, affine_t q) {
@@ -59,27 +60,27 @@ DEVICE u32 pair_kind(affine_t p, affine_t q) {
     return F(is_zero)(F(add)(p.y, q.y)) ? TAKE_NONE : TANGENT;
 }
 
-// Whether a pair may be something else than a chord: one that is not decided by its x alone.
+// Returns whether a pair may be something else than a chord: its x alone do not decide that.
 DEVICE bool pair_is_doubtful(F(t) px, F(t) qx) {
     return F(eq)(px, qx) || F(is_zero)(px) || F(is_zero)(qx);
 }
 
-// What the slope of a pair that is no plain chord is divided by; 1 where there is no slope.
+// Returns the denominator of the slope of a pair that is no plain chord; 1 if there is no slope.
 DEVICE F(t) doubtful_denominator(affine_t p, affine_t q, u32 kind) {
     if (kind == CHORD) return F(sub)(q.x, p.x);
     return kind == TANGENT ? F(dbl)(p.y) : F(one)();
 }
 
-// What a group finds among LIST_BLOCK pairs: those of two live slots from the start, at level 0 those of a lone one from
-// the end.
+// Holds what a group finds among LIST_BLOCK pairs: those of two live slots from the start, and at level 0 those of a
+// lone one from the end.
 typedef struct {
     u32 pair[LIST_BLOCK];
-    // Of both kinds, and where they go in the list and, from its end, in the store.
+    // Counts of both kinds, and where they go: in the list and, from its end, in the store.
     u32 pairs, lone, place, lone_place;
 } found_t;
 
-// Sorts out the pairs from `start` to `end` − 1. Where there is nothing to add the level above has the first slot's entry,
-// which may be none; lone bases get theirs later.
+// Sorts out the pairs from `start` to `end` − 1. If there is nothing to add, the level above gets the entry of the
+// first slot, which may be empty; lone bases get theirs later.
 DEVICE void find_pairs(LOCAL_POINTER found_t *found, u32 level, GLOBAL const pair_t *pairs, GLOBAL u32 *above, u32 start,
                        u32 end) {
     if (LOCAL_ID == 0) found->pairs = found->lone = 0;
@@ -93,7 +94,7 @@ DEVICE void find_pairs(LOCAL_POINTER found_t *found, u32 level, GLOBAL const pai
     BARRIER();
 }
 
-// Copies the lone bases of a group's pairs to the end of the store, which has room for `room` points.
+// Copies the lone bases of the pairs of a group to the end of the store, which has room for `room` points.
 DEVICE void keep_lone(LOCAL_POINTER const found_t *found, GLOBAL const pair_t *pairs, GLOBAL const affine_t *bases,
                       GLOBAL u32 *above, GLOBAL affine_t *store, u32 room) {
     for (u32 i = LOCAL_ID; i < found->lone; i += LIST_GROUP) {
@@ -103,8 +104,8 @@ DEVICE void keep_lone(LOCAL_POINTER const found_t *found, GLOBAL const pair_t *p
     }
 }
 
-// Appends the pairs of two live slots among those of `level` to the list, and gives the level above the entries of lone ones.
-// Grid: one group for each LIST_BLOCK pairs; offsets[rows] slots are at level 0.
+// Appends the pairs of two live slots of `level` to the list, and gives the level above the entries of lone ones. Grid:
+// one group per LIST_BLOCK pairs; level 0 has offsets[rows] slots.
 STARTS_EARLY(msm_list_pairs)
 KERNEL(LIST_GROUP)
 void msm_list_pairs(u32 rows, u32 level, u32 room, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs,
@@ -124,13 +125,13 @@ void msm_list_pairs(u32 rows, u32 level, u32 room, GLOBAL const u32 *offsets, GL
     keep_lone(&found, pairs, bases, above, store, room);
 }
 
-// Operands of a work-item's pair, and what the next pairs need, on their way to local memory: copied behind the
-// arithmetic where the device can do that. An odd number of 16-byte words, so that neighbours' are in different
-// banks.
+// Holds in local memory the operands of the pair of a work-item, and the values that the next pairs need. They are
+// copied asynchronously, behind the arithmetic, if the device can do that. An odd number of 16-byte words puts
+// neighbours in different banks.
 typedef struct ALIGNED(16) {
     affine_t p, q;
     F(t) prefix;
-    // The next pair, and the numbers of this one, the next, and two more: of the pair at a place by its step's number modulo 4.
+    // The next pair, and the numbers of this one, the next, and two more, each at its step number modulo 4.
     pair_t next;
     u32 numbers[4];
 #if FIELD_WORDS == 12
@@ -140,19 +141,19 @@ typedef struct ALIGNED(16) {
 #endif
 } staged_t;
 
-// So many pairs in whole steps of a group.
+// Returns `pairs` rounded up to whole steps of a group.
 DEVICE u32 whole_steps(u32 pairs) {
     return (pairs + AFFINE_GROUP - 1) / AFFINE_GROUP * AFFINE_GROUP;
 }
 
-// What a group keeps in local memory: what its inversion needs, or the staged operands.
+// Holds the local memory of a group: the staged operands, or the memory of its inversion.
 typedef union {
     inverse_locals_t inverse;
     staged_t slot[AFFINE_GROUP];
 } affine_locals_t;
 
-// Places `start` to `end` − 1 of a round's list, pairs of `pairs` by their numbers, and the points that these number. It starts at a
-// multiple of a group's size, which is a step.
+// Holds places `start` to `end` − 1 of the list of a round: numbers of `pairs`, which number `points`. It starts at a
+// multiple of the size of a group, which is a step.
 typedef struct {
     GLOBAL const u32 *list;
     GLOBAL const pair_t *pairs;
@@ -160,10 +161,11 @@ typedef struct {
     u32 start, end;
 } tile_t;
 
-// A walk through a tile in steps, forwards or backwards, three pairs ahead: an address that waits for a load would stall the
-// warp. Past the end it stays in range: the values there are not used.
+// A walk goes through a tile in steps, forwards or backwards, three pairs ahead: an address that waits for a load would
+// stall the warp. Past the end it stays in range; the values there are not used.
 //
-// Backwards, a step below the start is in another tile, and one below zero wraps and is past the end too.
+// Returns the number of the pair at `place`. Backwards, a step below the start is in another tile, and one below zero
+// wraps and is past the end too.
 DEVICE u32 walk_number(tile_t tile, u32 place) {
     return tile.list[place < tile.end ? place : tile.end - 1];
 }
@@ -172,7 +174,7 @@ DEVICE LOCAL_POINTER u32 *walk_slot(LOCAL_POINTER staged_t *slot, u32 place) {
     return &slot->numbers[place / AFFINE_GROUP % 4];
 }
 
-// The pair at the place `first`.
+// Starts a walk, and returns the pair at the place `first`.
 DEVICE pair_t walk_from(LOCAL_POINTER staged_t *slot, tile_t tile, u32 first, u32 step) {
     u32 number = walk_number(tile, first), next = walk_number(tile, first + step);
     *walk_slot(slot, first) = number;
@@ -182,7 +184,7 @@ DEVICE pair_t walk_from(LOCAL_POINTER staged_t *slot, tile_t tile, u32 first, u3
     return tile.pairs[number];
 }
 
-// The pair a step after the one at `place`; what was copied for it has been waited for.
+// Returns the pair one step after `place`, whose copies must have ended, and starts the next copies.
 DEVICE pair_t walk_on(LOCAL_POINTER staged_t *slot, tile_t tile, u32 place, u32 step) {
     pair_t next = slot->next;
     u32 after = *walk_slot(slot, place + 2 * step), last = place + 3 * step;
@@ -202,8 +204,8 @@ DEVICE void stage(LOCAL_POINTER staged_t *slot, tile_t tile, pair_t pair, GLOBAL
     ASYNC_COPY(slot->prefix, *prefix);
 }
 
-// Product of the denominators of the work-item's pairs; prefixes[place + shift] is that of those before the one there. These
-// products are in [0, 2p) for any field: whatever they are multiplied by is loose at most.
+// Returns the product of the denominators of the pairs of the work-item, and stores the product before each pair in
+// prefixes[place + shift]. These products are in [0, 2p) for any field, because their other factors are loose at most.
 DEVICE F(t) multiply_denominators(tile_t tile, GLOBAL F(t) *prefixes, u32 shift, LOCAL_POINTER staged_t *slot) {
     F(t) product = F(one)();
     u32 place = tile.start + LOCAL_ID;
@@ -226,7 +228,7 @@ DEVICE F(t) multiply_denominators(tile_t tile, GLOBAL F(t) *prefixes, u32 shift,
     return product;
 }
 
-// p + q by the slope, which is divided by what `inverse` inverts; loose are these two, p.y and q.y.
+// Returns p + q by the slope numerator·inverse; `inverse` is that of the denominator. These two, p.y and q.y are loose.
 DEVICE affine_t add_by_slope(affine_t p, affine_t q, F(t) numerator, F(t) inverse) {
     F(t) slope = F(mul_loose)(numerator, inverse);
     affine_t sum;
@@ -235,7 +237,7 @@ DEVICE affine_t add_by_slope(affine_t p, affine_t q, F(t) numerator, F(t) invers
     return sum;
 }
 
-// The sum of a pair that may be no chord.
+// Returns the sum of a pair that may be no chord.
 DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse) {
     affine_t none;
     none.x = F(zero)();
@@ -247,11 +249,11 @@ DEVICE_CALL affine_t doubtful_sum(affine_t p, affine_t q, u32 kind, F(t) inverse
     return add_by_slope(p, q, kind == CHORD ? F(sub)(q.y, p.y) : F(add)(F(dbl)(square), square), inverse);
 }
 
-// A sum's place in the store, and its entry in the level above. In the first round that is the pair's in the list. In others the
-// 32 sums of a step go where its first 16 pairs had their operands, from which they follow one another for the next round as
-// these did: memory is read by lines of two points or so.
+// Returns the entry of a sum in the level above, which gives its place in the store. In the first round that is the
+// place of the pair in the list. In others the 32 sums of a step go where its first 16 pairs had their operands. Sums
+// then follow one another for the next round as the operands did: memory is read by lines of about two points.
 DEVICE u32 place_sum(LOCAL_POINTER u32 *freed, pair_t pair, u32 place, bool in_place) {
-    // No operands of this step are on their way any more, and all have their places of the one before.
+    // No operands of this step are in flight any more, and all work-items have their places of the previous step.
     WARP_BARRIER();
     freed[2 * LOCAL_ID] = pair.p;
     freed[2 * LOCAL_ID + 1] = pair.q;
@@ -259,7 +261,8 @@ DEVICE u32 place_sum(LOCAL_POINTER u32 *freed, pair_t pair, u32 place, bool in_p
     return in_place ? freed[LOCAL_ID] : place + 1;
 }
 
-// The sum of two points whose slope is to be divided by what `inverse` inverts; with the loose denominator itself.
+// Returns the sum of two points, with `inverse` that of the denominator of their slope, and sets *denominator to that,
+// loose.
 DEVICE affine_t add_pair(affine_t p, affine_t q, F(t) inverse, F(t) *denominator) {
     *denominator = F(loose_difference)(q.x, p.x);
     if (!pair_is_doubtful(p.x, q.x)) return add_by_slope(p, q, F(loose_difference)(q.y, p.y), inverse);
@@ -270,8 +273,8 @@ DEVICE affine_t add_pair(affine_t p, affine_t q, F(t) inverse, F(t) *denominator
     return doubtful_sum(p, q, kind, inverse);
 }
 
-// Adds a tile's pairs, last first; `inverse` is that of the product of the denominators of the work-item's. The last step may have
-// none for it.
+// Adds the pairs of a tile, last first; `inverse` is that of the product of the denominators of the work-item. The last
+// step may have no pair for it.
 DEVICE void add_listed(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u32 shift, GLOBAL affine_t *store,
                        GLOBAL u32 *above, bool in_place, LOCAL_POINTER staged_t *slot, LOCAL_POINTER u32 *freed) {
     u32 place = (tile.end - 1) / AFFINE_GROUP * AFFINE_GROUP + LOCAL_ID;
@@ -301,17 +304,18 @@ DEVICE void add_listed(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u
     }
 }
 
-// The longest tile of groups that have a share of so many pairs each: a third of that, for the slowest group's first tile is to end
-// before the others have taken what is left, and what pays for its inversion, an eighth of a long share.
+// Returns the longest tile, at most `most`, of groups that have a share of `share` pairs each. That is a third, up to
+// MODERATE_TILE: the first tile of the slowest group must end before the others have taken the rest. For a long share
+// it is an eighth, which pays for the inversion.
 DEVICE u32 longest_tile(u32 share, u32 most) {
     if (share < FEW_PAIRS) return share < most ? share : most;
     u32 third = share / 3 < MODERATE_TILE ? share / 3 : MODERATE_TILE, longest = share / 8 > third ? share / 8 : third;
     return longest < most ? longest : most;
 }
 
-// The next pairs of a list of `all`, from the returned place on: at most `most`, shared[1], in whole steps. `taken` counts those that
-// have been taken. Multiprocessors differ in speed, so the last tiles are smaller: a group's share of what is left, but as many
-// pairs as pay for an inversion. Few pairs are one tile for each group.
+// Takes the next pairs of a list of `all`, and returns their first place. Their number, shared[1], is at most `most`,
+// in whole steps. `taken` counts the pairs taken. Multiprocessors differ in speed, so the last tiles are smaller:
+// 1/GROUPS of the rest, but enough to pay for an inversion. Few pairs are one tile for each group.
 DEVICE u32 take_tile(GLOBAL u32 *taken, u32 all, u32 most, LOCAL_POINTER u32 *shared) {
     if (LOCAL_ID == 0) {
         u32 before = ATOMIC_ADD(taken, 0u), left = before < all ? all - before : 0;
@@ -324,9 +328,10 @@ DEVICE u32 take_tile(GLOBAL u32 *taken, u32 all, u32 most, LOCAL_POINTER u32 *sh
     return shared[0];
 }
 
-// Adds the listed pairs of `points`, bases at level 0, the store's sums above, in tiles of at most `room` but at level 0, for
-// which `scratch` has so many elements for each group, whole steps. Grid: any number of groups. It does not start early: where it
-// did, beside the last groups of msm_list_pairs, the sum of 2^20 took a tenth longer now and then.
+// Adds the listed pairs of `points`: bases at level 0, sums of the store above. Above level 0, tiles have at most
+// `room` pairs, a number of whole steps, and `scratch` has `room` elements for each group. Grid: any number of groups.
+// The kernel does not start early: when it did, beside the last groups of msm_list_pairs, the MSM of 2^20 sometimes
+// took a tenth longer.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
 void msm_add_pairs(u32 level, u32 room, GLOBAL const pair_t *pairs, GLOBAL u32 *above, GLOBAL const affine_t *points,
                    GLOBAL affine_t *store, GLOBAL u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
@@ -339,7 +344,7 @@ void msm_add_pairs(u32 level, u32 room, GLOBAL const pair_t *pairs, GLOBAL u32 *
         BARRIER();
         if (first >= all) return;
         tile_t tile = {list, pairs, points, first, all - first < length ? all : first + length};
-        // Prefix products of the pair at a place are as many further on as this.
+        // The prefix product of the pair at a place is `shift` elements further on.
         u32 shift = level == 0 ? first : GROUP_ID * room - first;
         F(t) product = multiply_denominators(tile, prefixes, shift, &locals.slot[LOCAL_ID]);
         BARRIER();

@@ -1,15 +1,15 @@
-// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result. Some of the
-// windows are wide, the others have half as many buckets, and segments half as long.
+// Bucket reduction: from the buckets of every window to few points whose weighted sum is the result. Some windows are
+// wide; the others have half as many buckets, and segments half as long.
 //
-// A window's sum is Σ b·S_b over its buckets b = 1 … B. Segments of s buckets give
+// The sum of a window is Σ b·S_b over its buckets b = 1 … B. Segments of s buckets give
 //   Σ_k share_k + s·Σ_k k·total_k,  share_k = Σ_{j=1…s} j·S_{ks+j},  total_k = Σ_j S_{ks+j},
-// by running sums from each segment's top. Σ_k k·total_k = Σ_i 2^i·(Σ of the total_k with bit i of k set):
-// the sums over bits, and the sum of all shares, are plain sums, made in two steps by many groups. What is
-// left are (bits + 1) points a window with powers of two as weights, for the host: its core does the
-// chain of 255 doublings in a fraction of the time that one work-item of a GPU would take.
+// by running sums from the top of each segment. Σ_k k·total_k = Σ_i 2^i·(Σ of the total_k with bit i of k set). The
+// sums over bits, and the sum of all shares, are plain sums, made in two steps by many groups. They leave (bits + 1)
+// points per window, weighted by powers of two, to the host: its core does the chain of 255 doublings in a fraction of
+// the time of one GPU work-item.
 
-// The buckets of the id-th segment of all: `length` from `first` on. A window has 2^bits segments, `segment` long in
-// wide ones; the buckets are those of the sets from … to − 1, of one vector after the other.
+// Holds the buckets of segment `id` of all: `length` from `first` on. A window has 2^bits segments, `segment` long in
+// wide windows. The buckets are those of the sets from … to − 1, one vector after the other.
 typedef struct {
     u32 first, length;
 } segment_t;
@@ -25,8 +25,8 @@ DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 to, u32
     return at;
 }
 
-// shares and totals of every segment of every window of every vector, side by side: [w·segments + k]. Grid: one quad a
-// segment.
+// Computes shares and totals of every segment k of every window w of every vector, at [w·2^bits + k]. Grid: one quad
+// per segment.
 STARTS_EARLY(msm_reduce_segments)
 KERNEL(SUM_GROUP)
 void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
@@ -35,14 +35,15 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, 
     LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 id = GLOBAL_ID / QUAD, at = (LOCAL_ID / QUAD) * COORDINATES;
     segment_t own = segment_at(id, bits, segment, from, to, sets, wide);
-    // As many steps as the group's longest segment needs; where a window has fewer segments than that there may be a wide one.
+    // Takes as many steps as the longest segment of the group needs. A group that spans several windows may have a wide
+    // one.
     bool of_one_window = 1u << bits >= SUM_QUADS;
     u32 steps = 2 * (of_one_window ? own.length : segment);
     quad_set_infinity(running + at);
     quad_set_infinity(share + at);
     AWAIT_STREAM();
-    // In turn: the next bucket to the running sum, the running sum to the share. (One call for both: PoCL 3.1
-    // gives wrong sums where a loop holds two.)
+    // Adds in turn the next bucket to the running sum, and the running sum to the share. (One call for both: PoCL 3.1
+    // gives wrong sums if a loop has two.)
     for (u32 step = 0; step < steps; step++) {
         bool to_share = step & 1, live = id < segments && step / 2 < own.length;
         if (to_share) operand[at + LANE] = running[at + LANE];
@@ -55,9 +56,9 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, 
     point_set_coordinate(totals, id, running[at + LANE]);
 }
 
-// The same by one work-item a segment, for more segments: fewer instructions, longer latency. First the running sums, each
-// written over its bucket, then the sum of these: one addition in the code, and one point in registers. What is written over
-// buckets is loose.
+// Computes shares and totals with one work-item per segment, for more segments: fewer instructions, longer latency. It
+// writes each running sum over its bucket, then adds these up: one addition in the code, and one point in registers.
+// The values written over buckets are loose.
 STARTS_EARLY(msm_reduce_many_segments)
 KERNEL_BOUNDED(SUM_GROUP, REDUCE_OCCUPANCY)
 void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
@@ -80,13 +81,13 @@ void msm_reduce_many_segments(u32 segments, u32 bits, u32 segment, u32 from, u32
     totals[id] = point_tight(buckets[0]);
 }
 
-// The place of the i-th number that has the bit set.
+// Returns the `i`-th number that has `bit` set.
 DEVICE u32 with_bit(u32 i, u32 bit) {
     return ((i >> bit) << (bit + 1)) | (1u << bit) | (i & ((1u << bit) - 1));
 }
 
-// out[(w·(bits + 1) + s)·parts + p]: part p of the sum of window w's totals with bit s set, for s < bits,
-// and of all its shares for s = bits. A window has 2^bits segments. Grid: windows·(bits + 1)·parts groups.
+// Computes out[(w·(bits + 1) + s)·parts + p]: for s < bits, part p of the sum of the totals of window w with bit s set;
+// for s = bits, of all its shares. A window has 2^bits segments. Grid: windows·(bits + 1)·parts groups.
 STARTS_EARLY(msm_sum_bits)
 KERNEL(SUM_GROUP)
 void msm_sum_bits(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL const point_t *totals,
@@ -109,7 +110,7 @@ void msm_sum_bits(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL cons
     if (quad == 0) point_set_coordinate(out, GROUP_ID, sum[LANE]);
 }
 
-// out[g] = Σ of the g-th `count` points, in Jacobian coordinates. Grid: a group for each sum.
+// Computes out[g] = Σ of the g-th `count` points, in Jacobian coordinates. Grid: one group per sum.
 STARTS_EARLY(msm_sum_parts)
 KERNEL(SUM_GROUP)
 void msm_sum_parts(u32 count, GLOBAL const point_t *parts, GLOBAL jacobian_t *out) {

@@ -1,36 +1,35 @@
-// Scalars as sparse matrices of signed window digits, and their transposition (cuZK, section 4).
+// Splits scalars into sparse matrices of signed window digits, and transposes these (cuZK, section 4).
 //
-// A scalar or its negative is Σ d_w·2^(first bit of w) with −2^(b−1) < d_w ≤ 2^(b−1), where b, the bits of window w, are c
-// in `wide` of the windows and c − 1 in the others: no bits to spare, for which there would be buckets. Window w is a
-// sparse matrix with a row per scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none.
-// Transposed, the windows of a band stacked, it is a CSR matrix with a row per (window, bucket):
-// row = first_row(w) − first_row(band) + |d_w| − 1.
+// A scalar or its negative is Σ d_w·2^(first bit of w) with −2^(b−1) < d_w ≤ 2^(b−1). The bits b of window w are c in
+// `wide` of the windows and c − 1 in the others: spare bits would need buckets. Window w is a sparse matrix with a row
+// per scalar and at most one entry in it, ±1 in column |d_w| − 1; digit 0 has none. Transposed, the windows of a band
+// stacked, it is a CSR matrix with a row per (window, bucket): row = first_row(w) − first_row(band) + |d_w| − 1.
 //
-// Halved scalars have windows of their halves: row = first_row(w) − first_row(band) + 2·(|d_w| − 1) + half, so that what belongs to
-// a bucket is two rows side by side, of bases and of bases to be multiplied by λ.
+// With GLV, windows are those of the halves: row = first_row(w) − first_row(band) + 2·(|d_w| − 1) + half. A bucket thus
+// has two adjacent rows, of bases and of bases to be multiplied by λ.
 //
-// Several vectors of scalars over the same bases are one matrix too: bins, rows and entries of a vector follow those of the
-// one before, with every window a place for its digits in each of them.
+// Several vectors of scalars over the same bases are one matrix too. Bins, rows and entries of a vector follow those of
+// the previous one, and every window has a place for its digits in each vector.
 //
-// Transposing sorts entries by row, by counting in local memory, twice: by the row's high bits into bins of 2^low
-// rows, then by its low bits within a bin. Work-groups take equal numbers of entries, however many fall into one
-// bin or row.
+// Transposing sorts entries by row with two counting sorts in local memory: by the high bits of the row into bins of
+// 2^low rows, then by its low bits within a bin. Groups take equal numbers of entries, however many fall into one bin
+// or row.
 
-// The wide sets before this one: they are spread evenly, so that groups of sets cost the same. The first one is wide.
+// Returns the wide sets before `set`: they are spread evenly, so that groups of sets cost the same. The first is wide.
 DEVICE u32 wide_before(u32 set, u32 wide, u32 sets) {
     return (set * wide + sets - 1) / sets;
 }
 
-// Which windows a launch looks at, and where their bases are.
+// Holds the window that a launch looks at, and where its bases are.
 //
-// With precomputed multiples of the bases, window w = copy·sets + set has the buckets of window `set` and the
-// bases number `copy`, 2^(c·sets·copy) times the plain ones, and wide = sets; without, sets = windows and copy = 0. A
-// band is the sets from `band` on whose rows the matrix has.
+// With precomputed multiples of the bases, window w = copy·sets + set has the buckets of window `set` and the bases
+// number `copy`, 2^(c·sets·copy) times the plain ones, and wide = sets. Without, sets = windows and copy = 0. A band is
+// the sets from `band` on whose rows the matrix has.
 typedef struct {
     u32 set, copy, sets, wide;
-    // wide·set modulo sets, with sets in place of 0: it wraps where a wide set is.
+    // wide·set modulo sets, with `sets` in place of 0: it wraps at a wide set.
     u32 phase;
-    // Rows of the sets before this one, in those of a narrow one.
+    // Rows of the sets before this one, counted in those of a narrow set.
     u32 rows;
 } window_t;
 
@@ -61,26 +60,32 @@ DEVICE void window_next(window_t *window) {
     window->copy++;
 }
 
-// The rows of the sets before this one: 2^(c−1) of each wide one, half of that of the others.
+// Returns the rows of the sets before `set`: 2^(c−1) of each wide one, half of that of the others.
 DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
     return (set + wide_before(set, wide, sets)) << (c - 2);
 }
 
 #define SORT_GROUP 256u
-// Bins of a band, bins of a window, and rows of a bin, at most.
+// Limits the bins of a band, the bins of a window, and the rows of a bin.
 #define BAND_BINS 4096u
 #define WINDOW_BINS 256u
 #define BIN_ROWS 2048u
-// Groups that make digits on a multiprocessor: as many as its threads do for, with 32 registers each.
+// Groups that make digits on a multiprocessor: as many as its threads allow, with 32 registers each.
 #define DIGITS_OCCUPANCY 8
-// The same of those that halve scalars, with 48 registers.
+// Groups that make digits of GLV halves on a multiprocessor, with 48 registers per thread.
 #define HALVES_OCCUPANCY 5
-// Lengths of pieces that are told apart: see msm_rows.cl.
+// Lengths of pieces that are counted apart: see msm_rows.cl.
 #define BINS 512u
 
-// A band's counters, one buffer, cleared at once when it starts: pairs of each round's list, those of them that have been
-// taken, lone bases in the first, what is to be merged, pieces of each length, those of them that have their place, entries of
-// bins, and behind these of rows.
+// Counters of a band, in one buffer that is cleared when the band starts:
+//   LIST_COUNTS    pairs in the list of each round
+//   TAKEN_COUNTS   pairs of each list that have been taken
+//   LONE_COUNT     lone bases in the first round
+//   MERGE_COUNTS   units and long rows to be merged
+//   PIECE_COUNTS   pieces of each length
+//   PIECE_CURSORS  pieces of each length that have their place
+//   BIN_COUNTS     entries of each bin
+//   ROW_COUNTS     entries of each row
 #define LIST_COUNTS 0u
 #define TAKEN_COUNTS 16u
 #define LONE_COUNT 31u
@@ -89,11 +94,11 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 #define PIECE_CURSORS (PIECE_COUNTS + BINS)
 #define BIN_COUNTS (PIECE_CURSORS + BINS)
 #define ROW_COUNTS(band_bins) (BIN_COUNTS + (band_bins))
-// Tiles whose first bins a group finds, and rows that a group looks at.
+// Tiles whose first bins a group finds, and rows that a group examines.
 #define TILE_SHARE 4096u
 #define ROWS_BLOCK 2048u
 
-// Entries in their bins: their numbers, and `room` words behind, with 16 bits each, their rows in the bin.
+// Holds entries in their bins: their numbers and, `room` words behind, their rows in the bin with 16 bits each.
 typedef struct {
     GLOBAL u32 *numbers;
     GLOBAL u16 *rows;
@@ -106,7 +111,8 @@ DEVICE binned_t binned_at(GLOBAL u32 *entries, u32 room) {
     return binned;
 }
 
-// A group's counts of a band's bins, to be cleared and, once it has made its digits, added to all groups'.
+// Clears the counts of a group for the bins of a band; `add_bins` adds them to those of all groups once digits are
+// made.
 DEVICE void clear_bins(LOCAL_POINTER u32 *counts, u32 band_bins) {
     for (u32 b = LOCAL_ID; b < band_bins; b += SORT_GROUP) counts[b] = 0;
     AWAIT_STREAM();
@@ -120,11 +126,11 @@ DEVICE void add_bins(LOCAL_POINTER const u32 *counts, u32 band_bins, GLOBAL u32 
         if (counts[b] != 0) ATOMIC_ADD(&counters[b], counts[b]);
 }
 
-// Digits of the sets from … to − 1, the band: digits[(copy·(to − from) + set − from)·n + i] is that of scalar start +
-// i, and the counter of bin row >> low counts it, both behind those of the vectors before, whose digits are the first
-// `first_digit`. Set from has none of the first `skip` scalars, set to − 1 none from `until` on: other devices do these.
-// too_long[vector] becomes 1 if a scalar has more than `bits` bits, which windows have room for. Grid: a group for each `tile`
-// scalars.
+// Computes the digits of a band, the sets from … to − 1. digits[(copy·(to − from) + set − from)·n + i] is that of
+// scalar start + i, and the counter of bin row >> low counts it. Both are behind those of earlier vectors, whose digits
+// are the first `first_digit`. Set `from` has none of the first `skip` scalars, set to − 1 none from `until` on: other
+// devices do these. too_long[vector] becomes 1 if a scalar has more than `bits` bits, for which windows have room.
+// Grid: one group per `tile` scalars.
 STARTS_EARLY(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
 void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 bits, u32 start,
@@ -152,9 +158,9 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32
     add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
 }
 
-// The same of halved scalars: digits[(half·(to − from) + set − from)·n + i] = 2·(|d| − 1) + half + 1, or 0 where d = 0, with d's
-// sign. So msm_partition takes them for digits of one bit more, halves for copies. Here c is that of these, one more than the
-// bits of a wide window.
+// Computes the digits of GLV halves: digits[(half·(to − from) + set − from)·n + i] = 2·(|d| − 1) + half + 1 with the
+// sign of d, or 0 if d = 0. msm_partition thus takes them for digits of one bit more, and halves for copies. Here c is
+// that of these digits, one more than the bits of a wide window.
 STARTS_EARLY(msm_digits_of_halves)
 KERNEL_BOUNDED(SORT_GROUP, HALVES_OCCUPANCY)
 void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 bits,
@@ -176,7 +182,7 @@ void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u3
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 u32 digit = half_next(&rest[h], bits), size = digit & ~SIGN_BIT;
-                // Sets before the band wrap.
+                // `band_set` wraps for sets before the band.
                 if (band_set >= to - from) continue;
                 own[(h * (to - from) + band_set) * n + i] = size == 0 ? 0 : digit + size - 1 + h;
                 u32 row = (window.rows << (c - 2)) - band_row + 2 * (size - 1) + h;
@@ -187,7 +193,7 @@ void msm_digits_of_halves(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u3
     add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
 }
 
-// The last bin that starts at an entry or before it.
+// Returns the last bin that starts at `entry` or before it.
 DEVICE u32 bin_of(LOCAL_POINTER const u32 *starts, u32 band_bins, u32 entry) {
     u32 bin = 0, above = band_bins;
     while (above - bin > 1) {
@@ -198,9 +204,12 @@ DEVICE u32 bin_of(LOCAL_POINTER const u32 *starts, u32 band_bins, u32 entry) {
     return bin;
 }
 
-// From the counters of a band's bins: bins[b] is the first entry of bin b, bins[band_bins] their number, and cursors[b] the
-// same, to be used up; tile_bins[i] is the bin of the first of the entries of tile i, of `tile`. Grid: a group for each
-// TILE_SHARE tiles; each sums the counts by itself.
+// Computes, from the counters of the bins of a band:
+//   bins[b]          the first entry of bin b
+//   bins[band_bins]  the number of entries
+//   cursors[b]       bins[b], to be used up
+//   tile_bins[i]     the bin of the first entry of tile i, of `tile` entries
+// Grid: one group per TILE_SHARE tiles; each sums the counts by itself.
 STARTS_EARLY(msm_scan_bins)
 KERNEL(SORT_GROUP)
 void msm_scan_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *counters, GLOBAL u32 *bins,
@@ -208,7 +217,7 @@ void msm_scan_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *counter
     LOCAL u32 starts[BAND_BINS], scratch[SORT_GROUP];
     u32 share = GROUP_ID * TILE_SHARE, end = share + TILE_SHARE < tiles ? share + TILE_SHARE : tiles, before = 0;
     AWAIT_STREAM();
-    // Few groups that leave the device to the next ones.
+    // These few groups leave the device to the next kernel.
     LET_NEXT_START();
     for (u32 first = 0; first < band_bins; first += BAND_BINS) {
         u32 count = band_bins - first < BAND_BINS ? band_bins - first : BAND_BINS;
@@ -225,7 +234,7 @@ void msm_scan_bins(u32 band_bins, u32 tile, u32 tiles, GLOBAL const u32 *counter
     if (GLOBAL_ID == 0) bins[band_bins] = before;
 }
 
-// Exclusive prefix sums of WINDOW_BINS counts, which is one a work-item, in place.
+// Computes exclusive prefix sums of WINDOW_BINS counts, one per work-item, in place.
 DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
     u32 total, count = starts[LOCAL_ID];
     u32 prefix = scan_group(scratch, count, &total);
@@ -233,10 +242,10 @@ DEVICE void scan_bins(LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch) {
     BARRIER();
 }
 
-// Puts the entries of a window's digits into the bins of the window's set: cursors[bin] is where the bin's next entry
-// goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
+// Scatters the entries of the digits of a window into the bins of its set: cursors[bin] is where the next entry of the
+// bin goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each of the `places`
-// places copy·(to − from) + set − from of every vector, a group for each `tile` scalars, at most SORT_ROOM; the last copy
+// places copy·(to − from) + set − from of every vector, one group per `tile` scalars, at most SORT_ROOM. The last copy
 // may have no window for a place.
 STARTS_EARLY(msm_partition)
 KERNEL(SORT_GROUP)
@@ -282,13 +291,13 @@ void msm_partition(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 
     }
 }
 
-// The bin of an entry which is not in a bin before this one.
+// Returns the bin of `entry`, which is not in a bin before `bin`.
 DEVICE u32 bin_from(u32 bin, GLOBAL const u32 *bins, u32 entry) {
     while (bins[bin + 1] <= entry) bin++;
     return bin;
 }
 
-// Counts in local memory how often each of a bin's rows comes in from … to − 1, all in that bin.
+// Counts in local memory how often each row of a bin comes in from … to − 1, all in that bin.
 DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const u16 *rows, u32 from, u32 to, u32 low) {
     for (u32 r = LOCAL_ID; r < 1u << low; r += SORT_GROUP) counts[r] = 0;
     BARRIER();
@@ -296,7 +305,7 @@ DEVICE void count_in_bin(LOCAL_POINTER u32 *counts, GLOBAL const u16 *rows, u32 
     BARRIER();
 }
 
-// Counts the entries of every row. Grid: a group for each `tile` entries, which may be of several bins.
+// Counts the entries of every row. Grid: one group per `tile` entries, which may be of several bins.
 STARTS_EARLY(msm_count_rows)
 KERNEL(SORT_GROUP)
 void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
@@ -319,19 +328,19 @@ void msm_count_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GL
     }
 }
 
-// What a row takes, or some rows do: slots for its entries, a multiple of 2^levels, and the pieces of at most `limit` slots
-// that what the rounds leave of it is cut into.
+// Holds the size of one or several rows: slots for the entries, a multiple of 2^levels per row, and pieces. Pieces have
+// at most `limit` of the slots that the rounds leave.
 typedef struct {
     u32 slots, pieces;
 } row_size_t;
 
-// What the rounds leave of a row, of so many entries.
+// Returns the slots that the rounds leave of `row`.
 DEVICE u32 row_left(GLOBAL const u32 *counts, u32 row, u32 rows, u32 levels) {
     u32 entries = row < rows ? counts[row] : 0;
     return (entries + (1u << levels) - 1) >> levels;
 }
 
-// Where scalars are halved, the pieces of a bucket's two rows count as the first one's.
+// Returns the size of `row`. With GLV, the pieces of the two rows of a bucket count as those of the first one.
 DEVICE row_size_t row_size(GLOBAL const u32 *counts, u32 row, u32 rows, u32 levels, u32 limit, u32 halved) {
     row_size_t size;
     u32 left = row_left(counts, row, rows, levels);
@@ -341,7 +350,7 @@ DEVICE row_size_t row_size(GLOBAL const u32 *counts, u32 row, u32 rows, u32 leve
     return size;
 }
 
-// Adds all work-items' sizes up, for all of them.
+// Returns the sum of the sizes of all work-items, to all of them.
 DEVICE row_size_t sum_sizes(LOCAL_POINTER u32 *sum, row_size_t own) {
     if (LOCAL_ID == 0) sum[0] = sum[1] = 0;
     BARRIER();
@@ -352,7 +361,7 @@ DEVICE row_size_t sum_sizes(LOCAL_POINTER u32 *sum, row_size_t own) {
     return all;
 }
 
-// sums[b] = what the b-th ROWS_BLOCK rows take. Grid: a group for each.
+// Computes sums[b], the size of the b-th ROWS_BLOCK rows. Grid: one group for each.
 STARTS_EARLY(msm_sum_rows)
 KERNEL(SORT_GROUP)
 void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GLOBAL const u32 *counters,
@@ -372,8 +381,8 @@ void msm_sum_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GL
     if (LOCAL_ID == 0) sums[GROUP_ID] = sum;
 }
 
-// Where rows start, offsets[rows] being the number of slots, and where buckets' pieces do; counts become cursors, which
-// are where rows start, to be used up. Grid: as msm_sum_rows, for the rows and one more.
+// Computes where rows start, with offsets[rows] the number of slots, and where the pieces of buckets start. Counts
+// become cursors, which start at the rows and are used up. Grid: as msm_sum_rows, for the rows and one more.
 STARTS_EARLY(msm_row_offsets)
 KERNEL(SORT_GROUP)
 void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GLOBAL const row_size_t *sums,
@@ -394,7 +403,7 @@ void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved,
     }
     LET_NEXT_START();
     before = sum_sizes(scratch, before);
-    // A halved bucket's first row has read the second one's count, which becomes a cursor below.
+    // With GLV, the first row of a bucket has read the count of the second one, which becomes a cursor below.
     GLOBAL_BARRIER();
     scan_local(slots, ROWS_BLOCK, scratch);
     scan_local(pieces, ROWS_BLOCK, scratch);
@@ -406,7 +415,7 @@ void msm_row_offsets(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved,
     }
 }
 
-// Exclusive prefix sums of the counts of a bin's rows, of which every work-item has as many neighbours.
+// Computes exclusive prefix sums of the counts of the rows of a bin; all work-items have equally many neighbours.
 DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts, LOCAL_POINTER u32 *scratch, u32 low) {
     u32 share = (1u << low) < SORT_GROUP ? 1 : (1u << low) / SORT_GROUP, first = LOCAL_ID * share, sum = 0, total;
     bool live = first < 1u << low;
@@ -419,14 +428,14 @@ DEVICE void scan_rows(LOCAL_POINTER const u32 *counts, LOCAL_POINTER u32 *starts
     BARRIER();
 }
 
-// Puts entries in their rows: a row's counter is where its next entry goes. Entries go through local memory, so that
-// those of one row are written side by side. Grid: as msm_count_rows.
+// Scatters entries into their rows: the counter of a row is where its next entry goes. Entries go through local memory,
+// so that those of one row are written side by side. Grid: as msm_count_rows.
 STARTS_EARLY(msm_place)
 KERNEL(SORT_GROUP)
 void msm_place(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
                GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters, GLOBAL u32 *out) {
-    // Of each row of the bin: where its entries start in local memory, after which the next one goes there, and by how
-    // much more its place in the output is.
+    // For each row of the bin: where its next entry goes in local memory, from the start of its entries on, and by how
+    // much its place in the output exceeds that.
     LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_ROOM];
     LOCAL u16 rows[SORT_ROOM];
     GLOBAL u32 *cursors = counters + ROW_COUNTS(band_bins);

@@ -1,8 +1,8 @@
-// Precomputed multiples of the bases: with copies 2^(c·sets·k)·P of each base, windows that lie c·sets bits apart
-// share their buckets.
+// Precomputed multiples of the bases: with copies 2^(c·sets·k)·P of each base, windows that are c·sets bits apart share
+// their buckets.
 
-// table[to + i] = 2^doublings · table[from + i], affine; infinity stays, its inverse being zero. Grid: one item a
-// point.
+// Computes table[to + i] = 2^doublings · table[from + i], affine. Infinity stays, since its inverse is zero. Grid: one
+// work-item per point.
 KERNEL(128)
 void msm_double_bases(u32 n, u32 doublings, u32 from, u32 to, GLOBAL affine_t *table) {
     u32 i = GLOBAL_ID;

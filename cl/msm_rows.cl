@@ -1,20 +1,19 @@
 // Bucket accumulation: the product of the transposed matrix with the vector of bases, balanced by length.
 //
-// Here a row is what the rounds of msm_affine.cl have left of it, slots of level `level`: offsets, which are
-// multiples of 2^level, are shifted by it. Where scalars are halved a row is a bucket's two, of which the second one's points
-// are multiplied by λ on their way: (x, y) → (βx, y). Rows are cut into pieces of at most `limit` entries, pieces are ordered by
-// length, longest first, and each work-item sums one piece: neighbours work equally long whatever the scalars are. A
-// row's first piece starts from what its bucket holds already, so that chunks of points follow one another into the
-// same buckets. A row of one piece writes its bucket at once; the sums of other rows' pieces go to `partial` and are
-// merged in two steps by groups of quads.
-// Every row of a kernel's grid is bounded on the device by piece_offsets[rows]: the host knows a bound
-// only, and never waits to learn the number.
+// Here a row is the part of it that the rounds of msm_affine.cl have left, slots of level `level`: offsets, which are
+// multiples of 2^level, are shifted by it. With GLV a row is the two rows of a bucket, and the points of the second one
+// are multiplied by λ when they are read: (x, y) → (βx, y). Rows are cut into pieces of at most `limit` entries. Pieces
+// are ordered by length, longest first, and each work-item sums one piece: neighbours work equally long for any
+// scalars. The first piece of a row starts from the current value of its bucket, so that chunks of points add up in the
+// same buckets. A row of one piece writes its bucket at once. The sums of the pieces of other rows go to `partial`, and
+// groups of quads merge them in two steps. The device bounds the rows of every grid by piece_offsets[rows]: the host
+// knows only a bound, and never waits to learn the number.
 
-// Pieces that one group merges.
+// Limits the pieces that one group merges.
 #define MERGE 64u
 
-// The first `plain` of a piece's points are added as they are, the others times λ. Beside its row it says whether it is that
-// row's first piece, and its last.
+// Holds a piece. Its first `plain` points are added as they are, the others times λ. Beside its row it has two flags:
+// whether it is the first piece of that row, and the last.
 #define FIRST_PIECE 0x80000000u
 #define LAST_PIECE 0x40000000u
 #define ONLY_PIECE (FIRST_PIECE | LAST_PIECE)
@@ -24,13 +23,14 @@ typedef struct {
     u32 row;
 } piece_t;
 
-// Where the sum of a piece of a row of several is. All but the last of these have `limit` slots: the last one of a row may be in
-// the same `limit` slots as the first of the next, but no other two.
+// Returns where the sum of a piece is in `partial`, for rows of several pieces. All but the last piece of such a row
+// have `limit` slots. The last one of a row may be in the same `limit` slots as the first of the next, but no other
+// two.
 DEVICE u32 partial_place(u32 start, u32 limit, bool is_first) {
     return 2 * (start / limit) + !is_first;
 }
 
-// The row of a piece: the last one whose first piece is not after it and that is not empty.
+// Returns the row of `piece`: the last row that is not empty and whose first piece is not after it.
 DEVICE u32 row_of_piece(u32 piece, u32 rows, GLOBAL const u32 *piece_offsets) {
     u32 low = 0, high = rows;
     while (high - low > 1) {
@@ -41,7 +41,7 @@ DEVICE u32 row_of_piece(u32 piece, u32 rows, GLOBAL const u32 *piece_offsets) {
     return low;
 }
 
-// Lists what is to be merged from this piece on; counts = (units, long rows).
+// Lists the merges that start at piece `p`; counts = (units, long rows).
 DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL u32 *counts, GLOBAL u32 *units,
                         GLOBAL u32 *long_rows) {
     u32 index = p - piece_offsets[row], count = piece_offsets[row + 1] - piece_offsets[row];
@@ -49,12 +49,12 @@ DEVICE void list_merges(u32 p, u32 row, GLOBAL const u32 *piece_offsets, GLOBAL 
     if (count > MERGE && index == 0) long_rows[ATOMIC_ADD(&counts[1], 1u)] = row;
 }
 
-// Where a row is, in slots of `level`.
+// Returns where `row` starts, in slots of `level`.
 DEVICE u32 row_start(u32 row, u32 level, u32 halved, GLOBAL const u32 *offsets) {
     return offsets[row << halved] >> level;
 }
 
-// Piece p, of a row.
+// Returns piece `p`, which is one of `row`.
 DEVICE piece_t piece_at(u32 p, u32 row, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets,
                         GLOBAL const u32 *piece_offsets) {
     u32 first = piece_offsets[row], end = piece_offsets[row + 1];
@@ -72,7 +72,7 @@ DEVICE piece_t piece_at(u32 p, u32 row, u32 level, u32 limit, u32 halved, GLOBAL
     return piece;
 }
 
-// Finds every piece's row, lists what is to be merged, and counts lengths, longest first: bin = limit − length.
+// Finds the row of every piece, lists the merges, and counts lengths, longest first: bin = limit − length.
 STARTS_EARLY(msm_find_pieces)
 KERNEL(256)
 void msm_find_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
@@ -94,7 +94,7 @@ void msm_find_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u3
         if (local_bins[i] != 0) ATOMIC_ADD(&counters[PIECE_COUNTS + i], local_bins[i]);
 }
 
-// The pieces, longest first. Every group finds by itself where each length starts.
+// Sorts the pieces, longest first. Every group finds by itself where each length starts.
 STARTS_EARLY(msm_order_pieces)
 KERNEL(256)
 void msm_order_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
@@ -120,15 +120,16 @@ void msm_order_pieces(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u
     if (live) pieces[local_bins[bin] + rank] = piece;
 }
 
-// λP; infinity stays what it is.
+// Returns λP; infinity stays infinity.
 DEVICE affine_t times_lambda(affine_t p) {
     const F(t) beta = LAMBDA_X_LIMBS;
     p.x = F(mul)(p.x, beta);
     return p;
 }
 
-// The piece's sum Σ ±point over its slots, whose entries these are, with what the bucket holds if it is the row's first: to the bucket
-// if it is the row's only piece, to its place in `partial` else. Row 0 has bucket `first_bucket`.
+// Computes the sum of a piece, Σ ±point over its slots, which `entries` has. It adds the value of the bucket if the
+// piece is the first of its row. The sum goes to the bucket if the piece is the only one of its row, else to its place
+// in `partial`. Row 0 has bucket `first_bucket`.
 STARTS_EARLY(msm_accumulate)
 KERNEL_BOUNDED(128, ACCUMULATE_OCCUPANCY)
 void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
@@ -143,7 +144,7 @@ void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *pie
     if (piece.row & FIRST_PIECE) sum = buckets[piece.row & ~ONLY_PIECE];
     for (u32 slot = piece.start; slot < end; slot++) {
         affine_t point = entry_point_loose(points, entry);
-        // The next point's address is there when it is needed.
+        // Loads the entry of the next point before its address is needed.
         if (slot + 1 < end) entry = entries[slot + 1];
         if (slot >= plain) point = times_lambda(point);
         sum = point_add_affine_loose(sum, point);
@@ -156,7 +157,7 @@ void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *pie
     else partial[partial_place(piece.start, limit, piece.row & FIRST_PIECE)] = sum;
 }
 
-// Leaves in the first quad's slots the sum of a row's pieces k, k + stride … before `end`.
+// Leaves in the slots of the first quad the sum of the pieces k, k + stride … of a row before `end`.
 DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCAL_POINTER F(t) *scratch,
                       GLOBAL const point_t *partial, u32 start, u32 limit, u32 k, u32 end, u32 stride) {
     u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;
@@ -169,9 +170,8 @@ DEVICE void merge_run(LOCAL_POINTER F(t) *sum, LOCAL_POINTER F(t) *operand, LOCA
     quad_sum_group(sum, operand, scratch, SUM_QUADS);
 }
 
-// Step 1 of merging: a group sums up to MERGE pieces of one row, to the bucket if they are the whole row,
-// to the place of the first of them else. `units` lists the first pieces. Grid: any number of groups, which
-// take units in turn.
+// Merges, step 1: a group sums up to MERGE pieces of one row, to the bucket if they are the whole row, else to the
+// place of the first of them. `units` lists the first pieces. Grid: any number of groups, which take units in turn.
 STARTS_EARLY(msm_merge_units)
 KERNEL(SUM_GROUP)
 void msm_merge_units(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
@@ -179,7 +179,7 @@ void msm_merge_units(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL 
                      GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     AWAIT_STREAM();
-    // There is little to do, as a rule.
+    // There is usually little to do.
     LET_NEXT_START();
     for (u32 u = GROUP_ID; u < counters[MERGE_COUNTS]; u += GROUPS) {
         u32 row = piece_rows[units[u]], start = row_start(row, level, halved, offsets);
@@ -192,7 +192,7 @@ void msm_merge_units(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL 
     }
 }
 
-// Step 2: a group sums what step 1 left of a row that has more than MERGE pieces. Grid: as in step 1.
+// Merges, step 2: a group sums the results of step 1 for a row of more than MERGE pieces. Grid: as in step 1.
 STARTS_EARLY(msm_merge_rows)
 KERNEL(SUM_GROUP)
 void msm_merge_rows(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,

@@ -1,24 +1,25 @@
-// Scalars on their way to digits: the smaller of s and r − s, or halves k₀ and k₁ with s = k₀ + λ·k₁ (src/kernels/halves.rs).
-// Loops over words are unrolled, so that all of them are in registers.
+// Prepares scalars for their digits: the smaller of s and r − s, or the GLV halves k₀ and k₁ with s = k₀ + λ·k₁
+// (src/kernels/halves.rs). Loops over words are unrolled, so that all words are in registers.
 
 #define S(op) JOIN(SCALAR, op)
 #define SIGN_BIT 0x80000000u
 
-// What is left of a scalar, to be consumed window by window.
+// Holds the rest of a scalar, to be consumed window by window.
 typedef struct {
     S(t) rest;
     u32 carry;
-    // SIGN_BIT where the scalar was negated.
+    // SIGN_BIT if the scalar was negated.
     u32 sign;
 } digits_t;
 
-// The same of a half.
+// Holds the rest of a GLV half, to be consumed window by window.
 typedef struct {
     u32 rest[HALF_WORDS];
     u32 carry, sign;
 } half_scalar_t;
 
-// The next c bits with the carry, 1 ≤ c < 32, as |d| with SIGN_BIT where the digit d is negative or `sign` says so, but not both.
+// Takes the next `c` bits with the carry, 1 ≤ c < 32. Returns |d| with SIGN_BIT if the digit d is negative or `sign`
+// says so, but not both.
 DEVICE u32 take_digit(u32 *limb, int limbs, u32 *carry, u32 sign, u32 c) {
     u32 digit = (limb[0] & ((1u << c) - 1)) + *carry;
 #pragma unroll
@@ -36,16 +37,16 @@ DEVICE u32 half_next(half_scalar_t *digits, u32 c) {
     return take_digit(digits->rest, HALF_WORDS, &digits->carry, digits->sign, c);
 }
 
-// A scalar as a number below r, whatever the words are.
+// Returns scalar `i` as a number below r, for any words.
 DEVICE S(t) scalar_at(GLOBAL const S(t) *scalars, u32 i, u32 montgomery) {
     S(t) scalar = scalars[i];
     if (montgomery) return S(to_canonical)(scalar);
-    // A few times at most, and never for one that is reduced.
+    // This runs a few times at most, and never for a reduced scalar.
     while (!S(is_reduced)(scalar)) scalar = S(reduced)(scalar);
     return scalar;
 }
 
-// Whether a scalar has more bits than that.
+// Returns whether `scalar` has more than `bits` bits.
 DEVICE bool scalar_is_longer(S(t) scalar, u32 bits) {
     u32 above = 0;
 #pragma unroll
@@ -56,7 +57,7 @@ DEVICE bool scalar_is_longer(S(t) scalar, u32 bits) {
     return above != 0;
 }
 
-// a < b as numbers.
+// Returns whether a < b as numbers.
 DEVICE bool scalar_less(S(t) a, S(t) b) {
     bool less = false;
 #pragma unroll
@@ -64,7 +65,7 @@ DEVICE bool scalar_less(S(t) a, S(t) b) {
     return less;
 }
 
-// The smaller of s and r − s, canonical, with its sign: a bit less to cut into windows.
+// Returns the smaller of s and r − s, canonical, with its sign: one bit less to cut into windows.
 DEVICE digits_t digits_start(S(t) scalar) {
     digits_t digits;
     S(t) negative = S(neg)(scalar);
@@ -76,7 +77,8 @@ DEVICE digits_t digits_start(S(t) scalar) {
     return digits;
 }
 
-// |c| of a short vector, a scalar times its quotient, rounded: what is above 32·QUOTIENT_SHIFT bits of the product.
+// Computes |c| of a short vector: the product of `scalar` and the `quotient` of the vector, above its lowest
+// 32·QUOTIENT_SHIFT bits, rounded.
 DEVICE void vector_multiple(u32 *multiple, S(t) scalar, const u32 *quotient) {
     u32 product[SCALAR_LIMBS + QUOTIENT_WORDS];
 #pragma unroll
@@ -99,7 +101,7 @@ DEVICE void vector_multiple(u32 *multiple, S(t) scalar, const u32 *quotient) {
     }
 }
 
-// sum += multiple·step modulo 2^(32·HALF_WORDS).
+// Adds multiple·step to `sum`, modulo 2^(32·HALF_WORDS).
 DEVICE void half_add(u32 *sum, const u32 *multiple, const u32 *step) {
 #pragma unroll
     for (int i = 0; i < HALF_WORDS; i++) {
@@ -112,7 +114,7 @@ DEVICE void half_add(u32 *sum, const u32 *multiple, const u32 *step) {
     }
 }
 
-// A half as it is to be consumed, of one that may be negative.
+// Returns the state in which a half, which may be negative, is to be consumed.
 DEVICE half_scalar_t half_start(const u32 *words) {
     half_scalar_t start;
     u32 flip = (u32)((i32)words[HALF_WORDS - 1] >> 31);
@@ -127,7 +129,7 @@ DEVICE half_scalar_t half_start(const u32 *words) {
     return start;
 }
 
-// Halves of a canonical scalar: (s, 0) less multiples of the two short vectors.
+// Splits a canonical scalar into halves: (s, 0) less multiples of the two short vectors.
 DEVICE void halves_start(S(t) scalar, half_scalar_t *halves) {
     const u32 quotient_0[QUOTIENT_WORDS] = QUOTIENT_0_LIMBS, quotient_1[QUOTIENT_WORDS] = QUOTIENT_1_LIMBS;
     const u32 step_00[HALF_WORDS] = STEP_00_LIMBS, step_01[HALF_WORDS] = STEP_01_LIMBS;

@@ -1,6 +1,6 @@
-// A pass of a transform but the last: see ntt_tile.cl.
+// The passes of a transform before the last: see ntt_tile.cl.
 
-// A tile's number by its ticket: with swapped digits the tiles of a plane, of equal k1 and inner, come in a row.
+// Returns the tile of a `ticket`: with swapped digits the tiles of a plane, of equal k1 and inner, come in a row.
 DEVICE u32 columns_group(columns_t columns, u32 ticket) {
     u32 chunks_log = columns.stride_log + columns.radix_log - TILE_LOG;
     u32 k2 = ticket & ((1u << columns.swap_log) - 1), chunk = ticket >> columns.swap_log & ((1u << chunks_log) - 1);
@@ -8,8 +8,9 @@ DEVICE u32 columns_group(columns_t columns, u32 ticket) {
     return (k1 << columns.swap_log | k2) << chunks_log | chunk;
 }
 
-// One pass but the last. Grid: a group a tile, columns of all vectors in a row; n ≥ TILE. `first_log`: bits that the
-// first pass settled, 0 in it. The state of the passes that wait is cleared by the first.
+// Runs one pass, but not the last. Grid: one group per tile, columns of all vectors in a row; n ≥ TILE. `first_log` is
+// the number of bits that the first pass settled, 0 in that pass. The first pass clears the state of the passes that
+// wait.
 STARTS_EARLY(ntt_columns)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 log_n, u32 stride_log,

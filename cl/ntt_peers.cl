@@ -1,18 +1,19 @@
 // Passes of one transform over the memory of several devices, each of which does a range of the tiles.
 //
-// Of an index [high][owner][low] the element lies in the owner's part, at [high][low]; parts are 2^part_log elements
-// apart. A pass may read by one place of the owner's bits in the index and write by another: it reads what is in others'
-// parts, and writes to its own device's only, since stores of half a sector would cost the link as much as whole ones.
-// Nothing is written where anybody else reads, so no group waits for another. Who does what: src/ntt/peer_passes.rs.
+// The element of index [high][owner][low] is in the part of its owner, at [high][low]; parts are 2^part_log elements
+// apart. A pass may read with the owner bits at one place of the index, and write with them at another. It reads from
+// the parts of other devices, and writes to its own device only, since stores of half a sector would cost the link as
+// much as whole ones. No device reads where another writes, so no group waits for another. src/ntt/peer_passes.rs
+// assigns the work.
 
-// low_log is where the owner's bits are in the index.
+// Returns where the element `index` is; low_log is where the bits of the owner are in the index.
 DEVICE u32 peer_place(u32 index, u32 low_log, u32 owners_log, u32 part_log) {
     u32 low = index & ((1u << low_log) - 1), owner = index >> low_log & ((1u << owners_log) - 1);
     u32 high = index >> low_log >> owners_log;
     return owner << part_log | high << low_log | low;
 }
 
-// As ntt_columns, for the tiles from first_tile on.
+// Runs ntt_columns for the tiles from `first_tile` on.
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_peer_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile, u32 owners_log, u32 part_log,
                       u32 from_log, u32 to_log, u32 log_n, u32 stride_log, u32 radix_log, u32 first_log, u32 swap_log,
@@ -38,7 +39,7 @@ void ntt_peer_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile,
     }
 }
 
-// As ntt_rows in natural order, for the tiles from first_tile on, all of which are full.
+// Runs ntt_rows in natural order for the tiles from `first_tile` on, all of which are full.
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_peer_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile, u32 owners_log, u32 part_log,
                    u32 from_log, u32 to_log, u32 log_n, u32 radix_log, u32 first_log, GLOBAL const F(fixed) *nodes,

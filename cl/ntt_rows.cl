@@ -1,14 +1,15 @@
 // The last pass of a transform: see ntt_tile.cl.
 //
 // Before it a vector is [k1][k2][i]: k1 of first_log bits from the first pass, k2 of all passes between, i of radix_log
-// bits. Row K = k1 + k2·2^first_log is transformed, and goes to [k3][k2][k1] in natural order (the planes of equal k2
-// are transposed), or stays where it is in bit-reversed order.
+// bits. Row K = k1 + k2·2^first_log is transformed. In natural order it goes to [k3][k2][k1] (the planes of equal k2
+// are transposed), in bit-reversed order it stays where it is.
 //
-// In place, the groups of a plane write over each other's rows. Groups take their tiles by ticket, so all tiles before
-// one are under way; each says when it has used what it read, and waits for its plane before it writes. That takes
-// as many groups at once as a plane has, and no second such kernel at the same time: the host sees to both.
+// In place, the groups of a plane overwrite the rows of one another. Groups take their tiles by ticket, so all tiles
+// before a given one have started. Each group signals when it has used what it read, and waits for its plane before it
+// writes. That takes as many groups at once as a plane has, and no second such kernel at the same time. The host
+// ensures both.
 
-// x·(g·ω^K)^i of a work-item's elements, whose i are equally far apart from `first` on.
+// Multiplies the elements of a work-item by (g·ω^K)^i; their i are equally far apart from `first` on.
 DEVICE void row_twist(rows_t rows, F(t) *x, u32 column, u32 first, u32 low_log, GLOBAL const F(fixed) *low,
                       GLOBAL const F(fixed) *high) {
     u32 k = row_number(rows, column), apart_log = rows.radix_log - STEP_LOG;
@@ -24,8 +25,9 @@ DEVICE void row_twist(rows_t rows, F(t) *x, u32 column, u32 first, u32 low_log, 
     }
 }
 
-// Grid: a group a tile of whole rows, of all vectors one after the other; `columns` is their number.
-// `out` is `data` in place. From state_offset on: the ticket counter, then one counter a plane of 2^plane_log tiles.
+// Runs the last pass. Grid: one group per tile of whole rows, of all vectors one after the other; `columns` is their
+// number. In place, `out` is `data`. `state` has from state_offset on the ticket counter, then one counter per plane of
+// 2^plane_log tiles.
 STARTS_EARLY(ntt_rows)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
@@ -61,8 +63,8 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     row_store(rows, x, column, out, last);
 }
 
-// Transforms of 1 and of 2 elements, a work-item each, with the factors of a single row. In natural order and
-// bit-reversed alike.
+// Transforms vectors of 1 or 2 elements, one work-item each, with the factors of a single row. Natural and bit-reversed
+// order are alike.
 KERNEL(NTT_GROUP)
 void ntt_short(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 vectors, u32 log_n,
                GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *last, u32 flags) {

@@ -1,14 +1,15 @@
 // The passes of one vector whose tiles all run at once on the device: of 2^18 elements a multiprocessor of 132 has 8
-// tiles of 2^8. Each pass is then a single wave, in which nothing hides what a tile waits for. So what does not depend on
-// the pass ahead comes before that has ended: addresses, which are equally far apart from register to register, and copies
-// of a block's nodes to local memory, where they take no registers until they are used (the host has waited for tables).
-// The same for factors, or room for two passes side by side, was slower: see benches/notes/ntt.md, section 23.
+// tiles of 2^8. Each pass is then a single wave, in which nothing hides the latencies of a tile. So everything that
+// does not depend on the previous pass comes before that has ended. These are addresses, which are equally far apart
+// from register to register, and copies of the nodes of a block to local memory, where they take no registers until
+// they are used (the host has waited for tables). Doing so for factors too, or room for two passes side by side, was
+// slower: see benches/notes/ntt.md, section 23.
 //
-// Passes are of 2^3 to 2^6 points, and one table has all factors of the last. In natural order the host gives the last two
-// different memory to read and to write, so no group waits for another.
-// Parameters are those of ntt_columns (ntt.cl) and ntt_rows (ntt_rows.cl), some of which nothing is done with.
+// Passes are of 2^3 to 2^6 points, and one table has all factors of the last. In natural order the host gives the last
+// two passes different memory to read and to write, so no group waits for another. Parameters are those of ntt_columns
+// (ntt.cl) and ntt_rows (ntt_rows.cl), of which some are unused.
 
-// Each of the nodes of a block's tree by a work-item of its own; node 0 is not used.
+// Copies the nodes of the tree of a block, one per work-item; node 0 is not used.
 DEVICE void stage_nodes(LOCAL_POINTER F(fixed) *staged, GLOBAL const F(fixed) *nodes, u32 base, u32 radix_log) {
     u32 node = LOCAL_ID, depth = 0;
     if (node == 0 || node >> radix_log != 0) return;

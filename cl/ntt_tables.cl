@@ -1,7 +1,7 @@
-// The fixed factors of transforms, made on the device.
+// Computes the fixed factors of transforms on the device.
 //
-// A tower holds base^(2^k) at k, for k < 32, in Montgomery form, so a power takes a product for each bit that is set.
-// params: towers of ω, of the input's shift g and of the output's shift s, then the scale.
+// A tower holds base^(2^k) at k, for k < 32, in Montgomery form, so a power takes one product for each bit that is set.
+// params: the towers of ω, of the shift g of the input and of the shift s of the output, then the scale.
 
 #define TOWER 32
 #define TOWER_OMEGA 0
@@ -15,7 +15,7 @@ DEVICE F(t) tower_power(F(t) value, GLOBAL const F(t) *tower, u32 exponent) {
     return value;
 }
 
-// Nodes of the tree of remainders, in a heap: node 2^d + b stands for block b of 2^d, a polynomial modulo
+// Computes the nodes of the tree of remainders, in a heap. Node 2^d + b stands for block b of 2^d, a polynomial modulo
 // x^2h − c² with h = 2^(log_n − d − 1), and holds c = g^h · ω^(h · reversed b). Node 0 is not used.
 KERNEL(128)
 void ntt_nodes(GLOBAL const F(t) *params, u32 log_n, u32 count, GLOBAL F(fixed) *nodes) {
@@ -28,12 +28,12 @@ void ntt_nodes(GLOBAL const F(t) *params, u32 log_n, u32 count, GLOBAL F(fixed) 
     nodes[node] = F(fix)(tower_power(c, params + TOWER_OMEGA, node == 0 ? 0 : reverse_bits(block, depth) << half_log));
 }
 
-// Which factors of ntt_factors count.
+// Flags of the factors that ntt_factors multiplies.
 #define FACTOR_IN 1u
 #define FACTOR_OUT 2u
 #define FACTOR_SCALE 4u
 
-// factors[k·2^width_log + i] = ω^(k·i·2^shift) [· g^i] [· s^(k·2^shift)] [· scale].
+// Computes factors[k·2^width_log + i] = ω^(k·i·2^shift) [· g^i] [· s^(k·2^shift)] [· scale].
 KERNEL(128)
 void ntt_factors(GLOBAL const F(t) *params, u32 width_log, u32 shift, u32 which, u32 count, GLOBAL F(fixed) *factors) {
     u32 at = GLOBAL_ID;

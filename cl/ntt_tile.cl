@@ -1,24 +1,23 @@
-// Number-theoretic transforms in passes over tiles that live in registers: what all passes share.
+// Number-theoretic transforms in passes over tiles in registers: the definitions that all passes share.
 //
-// The transform of n = 2^log_n values evaluates a polynomial at g·ω^k. Level by level the polynomial is reduced
-// modulo x^h − c and x^h + c, h = n/2 … 1 (a tree of remainders; its nodes' c are in ntt_tables.cl). Level d works on
+// The transform of n = 2^log_n values evaluates a polynomial at g·ω^k. Level by level the polynomial is reduced modulo
+// x^h − c and x^h + c, h = n/2 … 1 (a tree of remainders; the c of its nodes are in ntt_tables.cl). Level d works on
 // bit log_n − 1 − d of the index, so a pass of 2^radix_log rows settles radix_log bits. Passes but the last are
-// ntt_columns: they work on columns, in place; the third of four also swaps the second and third digit of the index,
-// so that the last finds all but the first in their final order. The last is ntt_rows: it multiplies element i of row K
-// by (g·ω^K)^i, from one table or from two by the high and low bits of K, and transforms rows by the nodes of the plain
-// tree, whose first products are by 1. Every factor is a fixed one (shoup.cl).
+// ntt_columns: they work on columns, in place. The third of four also swaps the second and third digit of the index, so
+// that the last finds all but the first in their final order. The last is ntt_rows: it multiplies element i of row K by
+// (g·ω^K)^i, from one table or from two by the high and low bits of K. It then transforms rows by the nodes of the
+// plain tree, whose first products are by 1. Every factor is a fixed one (shoup.cl).
 //
-// A tile is 2^TILE_LOG elements, 4 in the registers of each work-item. Element number: the row's bits
-// above the column's. A step holds a window of 2 bits of that number in the index of the register and works on up to 2
-// levels; in between elements change hands
-// through local memory, half an element at a time, at element ^ (element >> 2 & 7): no bank conflicts.
-// Runs in global memory: 2^(TILE_LOG − radix_log) elements, 64 bytes for radix 2^8, more for smaller ones.
-// Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than longer runs: see
-// benches/notes/ntt.md, section 11.
+// A tile is 2^TILE_LOG elements, 4 in the registers of each work-item. The number of an element has the bits of its row
+// above those of its column. A step holds a window of 2 bits of that number in the index of the register, and works on
+// up to 2 levels. In between, work-items exchange elements through local memory, half an element at a time, at element
+// ^ (element >> 2 & 7), without bank conflicts. Runs in global memory have 2^(TILE_LOG − radix_log) elements: 64 bytes
+// for radix 2^8, more for smaller ones. Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than
+// longer runs: see benches/notes/ntt.md, section 11.
 //
 // Values are in Montgomery form, reduced on input and output, in [0, 2p) between.
 
-// Two modules have these passes, the second for transforms of few tiles: see ntt_small.cl.
+// Two modules have these passes, the second one for transforms of few tiles: see ntt_small.cl.
 #ifdef SMALL_TILES
 #define TILE_LOG 8
 #define NTT_GROUPS 14
@@ -37,10 +36,10 @@
 // Flags.
 #define SHIFTED 1u      // The nodes are not those of the plain tree.
 #define REVERSED 2u     // Output in bit-reversed order.
-#define FACTOR_LOW 4u   // Rows are multiplied by the factors of the low bits of their number,
-#define FACTOR_HIGH 8u  // of the high bits,
-#define FACTOR_LAST 16u // outputs by those of their last digit.
-#define IN_PLACE 32u    // Groups wait until all that they write over has been read: see ntt_rows.cl.
+#define FACTOR_LOW 4u   // Rows are multiplied by the factors of the low bits of their number.
+#define FACTOR_HIGH 8u  // Rows are multiplied by the factors of the high bits of their number.
+#define FACTOR_LAST 16u // Outputs are multiplied by the factors of their last digit.
+#define IN_PLACE 32u    // Groups wait until all that they overwrite has been read: see ntt_rows.cl.
 
 typedef struct ALIGNED(16) {
     u32 limb[HALF_LIMBS];
@@ -48,7 +47,7 @@ typedef struct ALIGNED(16) {
 
 typedef struct {
     NODE_SPACE const F(fixed) *nodes;
-    // Where the block's own node is among them, and the levels done below it.
+    // The own node of the block among them, and the number of levels done below it.
     u32 base, done;
     // Whether the first node of a level is not 1.
     bool multiply;
@@ -71,7 +70,7 @@ DEVICE u32 tile_slot(u32 element) {
     return element ^ (element >> STEP_LOG & 7);
 }
 
-// (x, y) becomes (x + c·y, x − c·y).
+// Replaces (x, y) by (x + c·y, x − c·y).
 DEVICE void butterfly(F(t) *x, F(t) *y, bool multiply, F(fixed) c) {
     F(t) product = *y;
     if (multiply) product = F(mul_fixed)(product, c);
@@ -79,7 +78,7 @@ DEVICE void butterfly(F(t) *x, F(t) *y, bool multiply, F(fixed) c) {
     *x = F(add_2p)(*x, product);
 }
 
-// A level: registers `distance` apart. `first` is the number of the work-item's first block.
+// Defines a level on registers that are `distance` apart. `first` is the number of the first block of the work-item.
 #define PASS_LEVEL(distance)                                                                   \
     DEVICE void pass_level_##distance(F(t) *x, tree_t tree, u32 first, u32 done) {             \
         _Pragma("unroll") for (int g = 0; g < STEP / 2 / distance; g++) {                             \
@@ -93,14 +92,15 @@ DEVICE void butterfly(F(t) *x, F(t) *y, bool multiply, F(fixed) c) {
 PASS_LEVEL(2)
 PASS_LEVEL(1)
 
-// Up to two levels on the registers.
+// Runs up to two levels on the registers.
 DEVICE void pass_step(F(t) *x, tree_t tree, u32 window, u32 levels) {
     u32 first = LOCAL_ID >> window;
     if (levels > 1) pass_level_2(x, tree, first, tree.done + levels - 2);
     pass_level_1(x, tree, first, tree.done + levels - 1);
 }
 
-// From one window to another. Ends without a barrier: the next exchange must not begin before one.
+// Exchanges elements from one window to another. It ends without a barrier: the next exchange must not begin before
+// one.
 DEVICE void exchange(LOCAL_POINTER part_t *tile, F(t) *x, u32 from, u32 to) {
 #pragma unroll
     for (int part = 0; part < 2; part++) {
@@ -122,7 +122,7 @@ DEVICE void exchange(LOCAL_POINTER part_t *tile, F(t) *x, u32 from, u32 to) {
     }
 }
 
-// Bits of a tile's columns.
+// Returns the bits of the columns of a tile.
 DEVICE u32 columns_log(u32 radix_log) {
     return TILE_LOG - radix_log;
 }
@@ -131,22 +131,22 @@ DEVICE u32 tile_row(u32 element, u32 radix_log) {
     return element >> columns_log(radix_log);
 }
 
-// The column's number among all.
+// Returns the number of a column among all.
 DEVICE u32 tile_column(u32 group, u32 element, u32 radix_log) {
     return group << columns_log(radix_log) | (element & ((1u << columns_log(radix_log)) - 1));
 }
 
-// The row that is in the first register after the last step.
+// Returns the row that is in the first register after the last step.
 DEVICE u32 last_row(u32 radix_log) {
     return tile_row(tile_element(columns_log(radix_log), 0), radix_log);
 }
 
-// The two bits of a row's number, as it goes out, that are register j's after the last step.
+// Returns the two bits of the number of an output row that register `j` gives after the last step.
 DEVICE u32 register_bits(u32 j, u32 radix_log, u32 flags) {
     return flags & REVERSED ? j : (j >> 1 | (j & 1) << 1) << (radix_log - STEP_LOG);
 }
 
-// All levels of a pass; returns the last step's window.
+// Runs all levels of a pass, and returns the window of the last step.
 DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 radix_log, GLOBAL u32 *plane) {
     u32 window = TILE_LOG - STEP_LOG, levels;
     for (tree.done = 0; tree.done < radix_log; tree.done += levels) {
@@ -158,7 +158,7 @@ DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 rad
             window = next;
         }
 #ifdef GRID_ORDER
-        // Everybody has used what it loaded.
+        // All work-items have used what they loaded.
         if (plane != 0 && tree.done == STEP_LOG && LOCAL_ID == 0) grid_arrive(plane);
 #endif
         pass_step(x, tree, window, levels);
@@ -167,7 +167,7 @@ DEVICE u32 pass_levels(LOCAL_POINTER part_t *tile, F(t) *x, tree_t tree, u32 rad
     return window;
 }
 
-// The columns of a pass: [outer][row][inner] in each vector, inner of stride_log bits. Where the pass swaps digits
+// Holds the columns of a pass: [outer][row][inner] in each vector, inner of stride_log bits. If the pass swaps digits,
 // outer is [k1][k2], k2 of swap_log bits, and results go to [k1][row][k2][inner].
 typedef struct {
     u32 log_n, radix_log, stride_log, swap_log;
@@ -182,7 +182,7 @@ DEVICE u64 column_index(columns_t columns, u32 column, u32 row, u32 swap_log) {
     return (column >> in_vector_log) * columns.vector_stride + index;
 }
 
-// The node of a tile's block: a tile's columns are of one block. `first_log`: bits of k1.
+// Returns the node of the block of a tile, whose columns are all of one block. `first_log` is the number of bits of k1.
 DEVICE u32 columns_base(columns_t columns, u32 group, u32 first_log, u32 flags) {
     u32 done_log = columns.log_n - columns.stride_log - columns.radix_log;
     u32 column = group << (TILE_LOG - columns.radix_log);
@@ -194,25 +194,25 @@ DEVICE u32 columns_base(columns_t columns, u32 group, u32 first_log, u32 flags) 
     return 1u << done_log | block;
 }
 
-// Whether products by the first nodes of a block's levels are by anything but 1.
+// Returns whether the first nodes of the levels of a block are anything but 1.
 DEVICE bool multiplies(u32 base, u32 flags) {
     return (flags & SHIFTED) != 0 || (base & (base - 1)) != 0;
 }
 
-// The rows of the last pass: see ntt_rows.cl.
+// Holds the rows of the last pass: see ntt_rows.cl.
 typedef struct {
     u32 log_n, radix_log, first_log, flags;
     u64 vector_stride;
 } rows_t;
 
-// Number of a row in its vector, and the vector's start.
+// Returns the number of a row in its vector, and sets *vector to the start of the vector.
 DEVICE u32 row_of(rows_t rows, u32 column, u64 *vector) {
     u32 rows_log = rows.log_n - rows.radix_log;
     *vector = (column >> rows_log) * rows.vector_stride;
     return column & ((1u << rows_log) - 1);
 }
 
-// The number K by which the row is multiplied.
+// Returns the number K of the row, by which it is multiplied.
 DEVICE u32 row_number(rows_t rows, u32 column) {
     u64 vector;
     u32 k = row_of(rows, column, &vector);
@@ -233,7 +233,7 @@ DEVICE u64 row_store_index(rows_t rows, u32 column, u32 at) {
     return vector + (reverse_bits(at, rows.radix_log) << (rows.log_n - rows.radix_log) | row);
 }
 
-// Times the factors of the last digit; `at` is the row of the first register after the last step.
+// Multiplies by the factors of the last digit; `at` is the row of the first register after the last step.
 DEVICE void row_scale(rows_t rows, F(t) *x, u32 at, GLOBAL const F(fixed) *last) {
     if (!(rows.flags & FACTOR_LAST)) return;
     last += reverse_bits(at, rows.radix_log);
@@ -241,7 +241,7 @@ DEVICE void row_scale(rows_t rows, F(t) *x, u32 at, GLOBAL const F(fixed) *last)
     for (u32 j = 0; j < STEP; j++) x[j] = F(mul_fixed)(x[j], last[register_bits(j, rows.radix_log, 0)]);
 }
 
-// Scales and stores a work-item's elements as the last step has left them.
+// Scales and stores the elements of a work-item as the last step has left them.
 DEVICE void row_store(rows_t rows, F(t) *x, u32 column, GLOBAL F(t) *out, GLOBAL const F(fixed) *last) {
     u32 at = last_row(rows.radix_log), apart_log = rows.flags & REVERSED ? 0 : rows.log_n - rows.radix_log;
     row_scale(rows, x, at, last);

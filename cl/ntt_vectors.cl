@@ -1,8 +1,8 @@
-// What provers do to vectors between transforms, and changes of order. Grids of any size.
+// Operations of provers on vectors between transforms, and changes of order. They run on grids of any size.
 
 #define EACH(i, count) for (u64 i = GLOBAL_ID; i < (count); i += GLOBAL_SIZE)
 
-// data[i] = operation(data[i], other[i & mask]): the other vector repeats, a single element for instance.
+// Computes data[i] = operation(data[i], other[i & mask]). The other vector repeats; it may be a single element.
 #define NTT_POINTWISE(name, operation)                                                             \
     KERNEL(128) void name(GLOBAL F(t) *data, GLOBAL const F(t) *other, u64 count, u32 mask) {      \
         EACH(i, count) data[i] = operation(data[i], other[(u32)i & mask]);                         \
@@ -12,8 +12,8 @@ NTT_POINTWISE(ntt_multiply, F(mul))
 NTT_POINTWISE(ntt_add, F(add))
 NTT_POINTWISE(ntt_subtract, F(sub))
 
-// Element i of vector v is multiplied by base^(i·(first + v·step)), from tables of the powers by the low and the
-// high bits of the exponent. `count`: elements of all vectors of 2^length_log each.
+// Multiplies element i of vector v by base^(i·(first + v·step)), from tables of the powers by the low and the high bits
+// of the exponent. `count` is the number of elements of all vectors, which have 2^length_log each.
 KERNEL(128)
 void ntt_powers(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 length_log, u32 first, u32 step, u32 low_log,
                 GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high) {
@@ -26,7 +26,7 @@ void ntt_powers(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 length_log,
     }
 }
 
-// Vectors of 2^log_n change between natural and bit-reversed order.
+// Permutes vectors of 2^log_n elements between natural and bit-reversed order.
 KERNEL(128)
 void ntt_permute(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 log_n) {
     EACH(at, count) {
@@ -41,7 +41,7 @@ void ntt_permute(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 log_n) {
     }
 }
 
-// Columns become rows: every read and write is of whole sectors, since an element is one.
+// Transposes columns to rows: every read and write is of whole sectors, since an element is one.
 KERNEL(128)
 void ntt_turn(GLOBAL const F(t) *from, GLOBAL F(t) *to, u32 rows_log, u32 columns_log) {
     EACH(at, (u64)1 << (rows_log + columns_log)) {
@@ -50,7 +50,7 @@ void ntt_turn(GLOBAL const F(t) *from, GLOBAL F(t) *to, u32 rows_log, u32 column
     }
 }
 
-// Every 2^step_log-th element from `first` on.
+// Scatters elements to every 2^step_log-th place from `first` on.
 KERNEL(128)
 void ntt_spread(GLOBAL const F(t) *from, GLOBAL F(t) *to, u64 count, u32 step_log, u32 first) {
     EACH(i, count) to[i << step_log | first] = from[i];

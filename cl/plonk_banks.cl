@@ -1,8 +1,8 @@
-// Columns that lie in several buffers, and what a launch of cl/plonk_*.cl is told of them.
+// Columns in several buffers, and the parameters by which launches of plonk_*.cl get them.
 //
-// A launch knows BANKS buffers. A column's word has its buffer's number in the highest byte and below that the element
-// of the buffer at which the column starts. Parameters are elements, then words, in one buffer: of each output
-// OUTPUT_WORDS, then of each item as many columns as it has. All values are reduced and in Montgomery form.
+// A launch knows BANKS buffers. The word of a column has the number of its buffer in the highest byte. Below that is
+// the element of the buffer at which the column starts. Parameters are elements, then words, in one buffer. Each output
+// has OUTPUT_WORDS words, and then each item one word per column. All values are reduced and in Montgomery form.
 
 #define PLONK_GROUP 128
 #define OUTPUT_WORDS 4
@@ -17,7 +17,7 @@ typedef struct {
     GLOBAL const F(t) *b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7;
 } banks_t;
 
-// Where a column starts.
+// Returns where a column starts.
 DEVICE GLOBAL const F(t) *bank_column(banks_t banks, u64 word) {
     u32 number = (u32)(word >> BANK_SHIFT);
     GLOBAL const F(t) *bank = banks.b0;
@@ -31,7 +31,8 @@ DEVICE GLOBAL const F(t) *bank_column(banks_t banks, u64 word) {
     return bank + (word & (((u64)1 << BANK_SHIFT) - 1));
 }
 
-// An output of a launch: which it is, whether a launch ahead has begun it, its items, and what its kernel takes beside.
+// Holds an output of a launch: its number, whether an earlier launch has begun it, its items, and one more word for its
+// kernel.
 typedef struct {
     u32 number;
     bool begun;
@@ -45,12 +46,12 @@ DEVICE output_t plonk_output(GLOBAL const F(t) *params, u32 words_at, u32 at) {
     return output;
 }
 
-// The words of the items' columns.
+// Returns the words of the columns of the items.
 DEVICE GLOBAL const u64 *plonk_columns(GLOBAL const F(t) *params, u32 words_at, u32 outputs) {
     return (GLOBAL const u64 *)(params + words_at) + (u64)OUTPUT_WORDS * outputs;
 }
 
-// base^exponent, from tables of the powers by the low and the high bits of the exponent.
+// Returns base^exponent, from tables of the powers by the low and the high bits of the exponent.
 DEVICE F(t) plonk_power(GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, u32 low_log, u32 exponent) {
     F(t) power = F(mul_fixed)(F(one)(), low[exponent & ((1u << low_log) - 1)]);
     return F(reduce)(F(mul_fixed)(power, high[exponent >> low_log]));

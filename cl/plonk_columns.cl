@@ -1,12 +1,13 @@
-// What is done row by row: sums of columns, factors of the grand products, blinding.
+// Row-wise kernels: sums of columns, factors of the grand products, blinding.
 //
-// A launch has `blocks` groups for each of its outputs, a work-item a row.
+// A launch has `blocks` groups for each of its outputs, and one work-item per row.
 
 #define PLONK_OUTPUT plonk_output(params, words_at, GROUP_ID / blocks)
 #define PLONK_ROW ((GROUP_ID % blocks) * PLONK_GROUP + LOCAL_ID)
 
-// out[o] = Σ factor_i·column_i over the output's items, less a polynomial of few coefficients. params: the factors of
-// all items, then those coefficients; an output's word `more` has where its own start and, above, how many there are.
+// Computes out[o] = Σ factor_i·column_i over the items of an output, less a polynomial of few coefficients. params: the
+// factors of all items, then those coefficients. The word `more` of an output is the start of its coefficients and, in
+// the upper half, their number.
 KERNEL(PLONK_GROUP)
 void plonk_combine(u32 n, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at, GLOBAL F(t) *out,
                    BANK_PARAMETERS) {
@@ -23,8 +24,8 @@ void plonk_combine(u32 n, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u3
     *to = sum;
 }
 
-// Numerators and denominators of permutation sets: Π (v + β·δ^j·ω^row + γ) and Π (v + β·σ + γ) over a set's columns,
-// v and σ being an item. params: β, γ, then β·δ^j of each item. Rows from `usable` on become zero.
+// Computes numerators and denominators of permutation sets: Π (v + β·δ^j·ω^row + γ) and Π (v + β·σ + γ) over the
+// columns of a set. An item has v and σ. params: β, γ, then β·δ^j of each item. Rows from `usable` on become zero.
 KERNEL(PLONK_GROUP)
 void plonk_permutation_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
                                GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, u32 low_log,
@@ -52,7 +53,8 @@ void plonk_permutation_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBA
     denominators[at] = denominator;
 }
 
-// Those of lookups: (A + β)(S + γ) and (A' + β)(S' + γ); an item has A, S, A' and S'. params: β, γ. Rows as above.
+// Computes numerators and denominators of lookups: (A + β)(S + γ) and (A′ + β)(S′ + γ). An item has A, S, A′ and S′.
+// params: β, γ. Rows from `usable` on become zero.
 KERNEL(PLONK_GROUP)
 void plonk_lookup_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
                           GLOBAL F(t) *numerators, GLOBAL F(t) *denominators, BANK_PARAMETERS) {
@@ -73,20 +75,20 @@ void plonk_lookup_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL con
     denominators[at] = F(mul)(F(add)(permuted, beta), F(add)(beside, gamma));
 }
 
-// Writes `rows` rows from `row` on of `count` columns: values has those of the first column, then those of the next.
+// Writes `rows` rows from `row` on of `count` columns; `values` has those of the first column, then those of the next.
 KERNEL(PLONK_GROUP)
 void plonk_fill(u64 count, u32 row, u32 rows, GLOBAL const F(t) *values, GLOBAL F(t) *data, u64 first, u64 stride) {
     for (u64 i = GLOBAL_ID; i < count * rows; i += GLOBAL_SIZE)
         data[first + i / rows * stride + row + i % rows] = values[i];
 }
 
-// An element below p for any 256 bits: p is above R/8 in all fields that have this family.
+// Returns an element below p for any 256 bits: p is above R/8 in all fields that have this family.
 DEVICE F(t) plonk_below_p(F(t) a) {
     for (int k = 0; k < 7; k++) a = F(reduce)(a);
     return a;
 }
 
-// Elements from twice as many little-endian words as they have each, modulo p: low + R·high, in Montgomery form.
+// Reduces numbers of twice as many little-endian words as an element has modulo p: low + R·high, in Montgomery form.
 KERNEL(PLONK_GROUP)
 void plonk_from_uniform(u32 n, GLOBAL const F(t) *wide, GLOBAL F(t) *out) {
     for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {

@@ -1,8 +1,13 @@
-// Quotients of polynomials f by X − z, in place. Coefficient j of the quotient is H_(j+1), H_j = Σ f_i·z^(i−j) over
-// i ≥ j: Horner's scheme from the highest coefficient on, cut into tiles, and these into work-items.
+// Divides polynomials f by X − z, in place. Coefficient j of the quotient is H_(j+1), with H_j = Σ f_i·z^(i−j) over i ≥
+// j. That is the Horner scheme from the highest coefficient on, cut into tiles, and these into work-items.
 //
-// params has DIVIDE_POWERS elements for each polynomial: z; z^CHAIN to the powers 2^k; z^TILE; z^(TILE·share) to the powers
-// 2^k, `share` being the tiles of a work-item of plonk_divide_carries; k < DIVIDE_LOG. words: where each starts in data.
+// params has DIVIDE_POWERS elements for each polynomial, for k < DIVIDE_LOG:
+//   0                       z
+//   1 + k                   z^CHAIN to the power 2^k
+//   DIVIDE_AT_TILE          z^TILE
+//   DIVIDE_AT_TILE + 1 + k  z^(TILE·share) to the power 2^k
+// `share` is the number of tiles of a work-item of plonk_divide_carries. The words say where each polynomial starts in
+// `data`.
 
 #define DIVIDE_LOG 7
 #define DIVIDE_GROUP (1 << DIVIDE_LOG)
@@ -11,7 +16,7 @@
 #define DIVIDE_POWERS (2 + 2 * DIVIDE_LOG)
 #define DIVIDE_AT_TILE (1 + DIVIDE_LOG)
 
-// Σ value_t·x^(t − own) over the work-items t from the own one on, in `sums` too; tower[k] = x^(2^k).
+// Returns Σ value_t·x^(t − own) over the work-items t from the own one on, and leaves it in `sums`; tower[k] = x^(2^k).
 DEVICE F(t) divide_scan(LOCAL_POINTER F(t) *sums, F(t) value, GLOBAL const F(t) *tower) {
     sums[LOCAL_ID] = value;
     BARRIER();
@@ -25,7 +30,7 @@ DEVICE F(t) divide_scan(LOCAL_POINTER F(t) *sums, F(t) value, GLOBAL const F(t) 
     return value;
 }
 
-// Horner's scheme over the work-item's coefficients, from those behind them on.
+// Runs the Horner scheme over the coefficients of the work-item, from the last one on.
 DEVICE F(t) divide_chain(GLOBAL const F(t) *f, u32 first, u32 n, F(t) z) {
     F(t) sum = F(zero)();
     for (u32 k = DIVIDE_CHAIN; k-- > 0;)
@@ -37,7 +42,7 @@ DEVICE GLOBAL const u64 *divide_words(GLOBAL const F(t) *params, u32 words_at) {
     return (GLOBAL const u64 *)(params + words_at);
 }
 
-// The sum of each tile. A group a tile, `tiles` of them a polynomial.
+// Computes the sum of each tile. One group per tile, `tiles` of them per polynomial.
 KERNEL(DIVIDE_GROUP)
 void plonk_divide_tiles(u32 n, u32 tiles, GLOBAL const F(t) *params, u32 words_at, GLOBAL const F(t) *data,
                         GLOBAL F(t) *carries) {
@@ -49,7 +54,7 @@ void plonk_divide_tiles(u32 n, u32 tiles, GLOBAL const F(t) *params, u32 words_a
     if (LOCAL_ID == 0) carries[GROUP_ID] = sum;
 }
 
-// Sums of tiles become those of all tiles behind. A group a polynomial.
+// Replaces the sum of each tile by that of all tiles behind. One group per polynomial.
 KERNEL(DIVIDE_GROUP)
 void plonk_divide_carries(u32 tiles, u32 share, GLOBAL const F(t) *params, GLOBAL F(t) *carries) {
     LOCAL F(t) sums[DIVIDE_GROUP];
@@ -68,7 +73,7 @@ void plonk_divide_carries(u32 tiles, u32 share, GLOBAL const F(t) *params, GLOBA
     }
 }
 
-// Coefficients become those of the quotient. A group a tile.
+// Replaces coefficients by those of the quotient. One group per tile.
 KERNEL(DIVIDE_GROUP)
 void plonk_divide(u32 n, u32 tiles, GLOBAL const F(t) *params, u32 words_at, GLOBAL F(t) *data,
                   GLOBAL const F(t) *carries) {

@@ -1,15 +1,15 @@
-// Values of polynomials, given by n coefficients, at points.
+// Evaluates polynomials, given by n coefficients, at points.
 //
-// A tile's sum is one Horner scheme a work-item, in steps of a group, weighed by the work-item's power of the point;
-// sums of tiles are the coefficients of a polynomial again, at a power of the point. params has POINT_POWERS powers for
-// each of the two: 0 to EVALUATE_GROUP.
+// For the sum of a tile, each work-item runs one Horner scheme in steps of a group, and weights it with its power of
+// the point. The sums of tiles are the coefficients of a polynomial again, at a power of the point. params has
+// POINT_POWERS powers of each of these two points: 0 to EVALUATE_GROUP.
 
 #define EVALUATE_GROUP 128
 #define EVALUATE_CHAIN 16
 #define EVALUATE_TILE (EVALUATE_GROUP * EVALUATE_CHAIN)
 #define POINT_POWERS (EVALUATE_GROUP + 1)
 
-// Σ values[i]·x^i over i < count, for all of the group.
+// Returns Σ values[i]·x^i over i < count, to all of the group.
 DEVICE F(t) evaluate_group(LOCAL_POINTER F(t) *sums, GLOBAL const F(t) *values, u32 count,
                            GLOBAL const F(t) *powers) {
     F(t) sum = F(zero)(), step = powers[EVALUATE_GROUP];
@@ -27,8 +27,8 @@ DEVICE F(t) evaluate_group(LOCAL_POINTER F(t) *sums, GLOBAL const F(t) *values, 
     return sums[0];
 }
 
-// Sums of tiles: partials[o·tiles + t] for tile t of output o. A group a tile. An output's word `more` is where its
-// point's powers start.
+// Computes the sums of tiles: partials[o·tiles + t] for tile t of output o. One group per tile. The word `more` of an
+// output is where the powers of its point start.
 KERNEL(EVALUATE_GROUP)
 void plonk_evaluate_tiles(u32 n, u32 tiles, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
                           GLOBAL F(t) *partials, BANK_PARAMETERS) {
@@ -42,7 +42,7 @@ void plonk_evaluate_tiles(u32 n, u32 tiles, u32 outputs, GLOBAL const F(t) *para
     if (LOCAL_ID == 0) partials[(u64)output.number * tiles + tile] = sum;
 }
 
-// The value of each output. A group an output.
+// Computes the value of each output. One group per output.
 KERNEL(EVALUATE_GROUP)
 void plonk_evaluate_sums(u32 tiles, GLOBAL const F(t) *params, u32 words_at, GLOBAL const F(t) *partials,
                          GLOBAL F(t) *values) {

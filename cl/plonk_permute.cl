@@ -1,22 +1,23 @@
-// The lookups' permutation without a sort. For n rows, `usable` of which count, A' has the values of A so that equal
-// ones are adjacent: runs in the order of the first row that has their value in S, then what S has not, in A's order.
-// S' has the run's value at its start; what is left of S fills the other rows in its order.
+// Permutes lookups without a sort. Of n rows, `usable` count. A′ has the values of A so that equal ones are adjacent:
+// runs in the order of the first row that has their value in S, then the values that S lacks, in the order of A. S′ has
+// the value of a run at its start. The rest of S fills the other rows in its order.
 //
-// A value is known by the first row of S that has it. `slots` is a hash table, a power of two of places for each lookup,
-// of such rows plus one, 0 being empty; `counts` says of each such row how often A has its value. Lookups lie in A and in
-// S as cl/plonk_banks.cl's columns do, `stride` elements apart; scratch memory of a lookup is `usable` long.
+// A value is known by the first row of S that has it. `slots` is a hash table of such rows plus one, 0 being empty,
+// with a power of two of places for each lookup. `counts` says of each such row how often A has its value. Lookups are
+// stored in A and in S as columns are in cl/plonk_banks.cl, `stride` elements apart. The scratch memory of a lookup is
+// `usable` long.
 
 #define PERMUTE_GROUP SCAN_GROUP
-// Rows that a work-item of the scan has, and a group.
+// Rows per work-item of the scan, and rows per group of work-items.
 #define PERMUTE_CHAIN 8
 #define PERMUTE_TILE (PERMUTE_GROUP * PERMUTE_CHAIN)
-// Rows that a work-item looks up, and a group.
+// Rows that a work-item looks up, and rows that a group looks up.
 #define PROBE_CHAIN 4
 #define PROBE_TILE (PERMUTE_GROUP * PROBE_CHAIN)
-// Words of `totals`: rows of A that S has, runs, rows that it has not, and the first of these.
+// Words of `totals`: rows of A that S has, runs, rows of A that S lacks, and the first of these.
 #define TOTALS 4
 
-// The next key of a hash function (splitmix64; Steele, Lea and Flood, 2014).
+// Returns the next key of a hash function (splitmix64; Steele, Lea and Flood, 2014).
 DEVICE u64 permute_key(u64 *state) {
     u64 z = *state += 0x9e3779b97f4a7c15ul;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
@@ -24,20 +25,20 @@ DEVICE u64 permute_key(u64 *state) {
     return z ^ z >> 31;
 }
 
-// Where the search for a value starts: a multilinear hash, so that whoever does not know the seed cannot make values
-// collide (Dietzfelbinger 1996; Lemire and Kaser 2014).
+// Returns where the search for `value` starts: a multilinear hash, so that values cannot be made to collide without
+// knowing the seed (Dietzfelbinger 1996; Lemire and Kaser 2014).
 DEVICE u32 permute_hash(F(t) value, u64 seed) {
     u64 sum = permute_key(&seed);
     for (int i = 0; i < FIELD_WORDS; i++) sum += permute_key(&seed) * value.limb[i];
     return (u32)(sum >> 32);
 }
 
-// What other work-items write meanwhile.
+// Reads a slot that other work-items may write meanwhile.
 DEVICE u32 permute_peek(GLOBAL u32 *slot) {
     return *(GLOBAL volatile u32 *)slot;
 }
 
-// A group has PERMUTE_GROUP rows of one lookup.
+// Inserts rows of S into the hash table. A group has PERMUTE_GROUP rows of one lookup.
 KERNEL(PERMUTE_GROUP)
 void plonk_permute_insert(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *tables, u64 first, u64 stride,
                           GLOBAL u32 *slots, u32 slots_log) {
@@ -52,13 +53,13 @@ void plonk_permute_insert(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *t
         if (there == 0) there = ATOMIC_SWAP_IF(mine + at, 0u, row + 1);
         if (there == 0) return;
         if (!F(eq)(table[there - 1], value)) continue;
-        // Rows only sink, so that what was read may be too high, never too low.
+        // Rows in slots only sink, so a row that was read may be too high, but never too low.
         if (there > row + 1) ATOMIC_MIN(mine + at, row + 1);
         return;
     }
 }
 
-// The first row of a value in S plus one, or 0.
+// Returns the first row of S that has `value` plus one, or 0.
 DEVICE u32 permute_find(GLOBAL const F(t) *table, GLOBAL const u32 *slots, u32 mask, u64 seed, F(t) value) {
     for (u32 at = permute_hash(value, seed) & mask;; at = (at + 1) & mask) {
         u32 there = slots[at];
@@ -66,8 +67,8 @@ DEVICE u32 permute_find(GLOBAL const F(t) *table, GLOBAL const u32 *slots, u32 m
     }
 }
 
-// Counts a row in local memory, or where another row has its place there, in global memory: most rows of a column may
-// have the same value.
+// Counts a row in local memory or, if another row has its place there, in global memory: most rows of a column may have
+// the same value.
 DEVICE void permute_count(LOCAL_POINTER u32 *rows, LOCAL_POINTER u32 *times, GLOBAL u32 *counts, u32 found) {
     u32 place = found * 0x9e3779b1u >> 22;
     u32 there = ATOMIC_SWAP_IF(rows + place, 0u, found);
@@ -75,7 +76,7 @@ DEVICE void permute_count(LOCAL_POINTER u32 *rows, LOCAL_POINTER u32 *times, GLO
     else ATOMIC_ADD(counts + found - 1, 1u);
 }
 
-// Counts values; lost[row] is 1 where S has not A's value. A group has PROBE_TILE rows of one lookup.
+// Counts the values of A; lost[row] is 1 if S lacks the value. A group has PROBE_TILE rows of one lookup.
 KERNEL(PERMUTE_GROUP)
 void plonk_permute_probe(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *inputs, u64 inputs_first,
                          u64 inputs_stride, GLOBAL const F(t) *tables, u64 first, u64 stride, GLOBAL const u32 *slots,
@@ -97,7 +98,7 @@ void plonk_permute_probe(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *in
         if (times[i] != 0) ATOMIC_ADD(counts + own + rows[i] - 1, times[i]);
 }
 
-// What is summed up over the rows ahead: rows of A in runs, runs, rows of A that are lost.
+// Holds sums over the rows ahead: rows of A in runs, runs, rows of A that are lost.
 typedef struct {
     u32 found, runs, lost;
 } permute_sums_t;
@@ -115,7 +116,7 @@ DEVICE permute_sums_t permute_add(permute_sums_t a, permute_sums_t b) {
     return sum;
 }
 
-// Of one row; of none from `usable` on.
+// Returns the counts of one row, and zeros from `usable` on.
 DEVICE permute_sums_t permute_row(GLOBAL const u32 *counts, GLOBAL const u32 *lost, u32 row, u32 usable) {
     permute_sums_t sums = {0, 0, 0};
     if (row >= usable) return sums;
@@ -129,7 +130,7 @@ DEVICE permute_sums_t permute_rows(GLOBAL const u32 *counts, GLOBAL const u32 *l
     return sums;
 }
 
-// The sums of each of a lookup's `tiles` tiles of rows, a group a tile.
+// Computes the sums of each of the `tiles` tiles of rows of a lookup. One group per tile.
 KERNEL(PERMUTE_GROUP)
 void plonk_permute_sum(u32 usable, u32 tiles, GLOBAL const u32 *counts, GLOBAL const u32 *lost,
                        GLOBAL permute_sums_t *sums) {
@@ -141,7 +142,7 @@ void plonk_permute_sum(u32 usable, u32 tiles, GLOBAL const u32 *counts, GLOBAL c
     if (LOCAL_ID == 0) sums[GROUP_ID] = total;
 }
 
-// Sums of tiles become those of all tiles ahead, and totals are written. A group a lookup.
+// Replaces the sums of each tile by those of all tiles ahead, and writes the totals. One group per lookup.
 KERNEL(PERMUTE_GROUP)
 void plonk_permute_scan(u32 tiles, GLOBAL permute_sums_t *sums, GLOBAL u32 *totals) {
     LOCAL u32 scratch[SCAN_GROUP];
@@ -159,8 +160,8 @@ void plonk_permute_scan(u32 tiles, GLOBAL permute_sums_t *sums, GLOBAL u32 *tota
     to[0] = before.found, to[1] = before.runs, to[2] = before.lost, to[3] = 0xffffffffu;
 }
 
-// What the scan is for: of each run where it starts in A' and its row of S; the rows of S that are left; the rows of A
-// that are lost. A group a tile.
+// Lists by the scan: of each run, where it starts in A′ and its row of S; the rows of S that are left; the rows of A
+// that are lost. One group per tile.
 KERNEL(PERMUTE_GROUP)
 void plonk_permute_list(u32 usable, u32 tiles, GLOBAL const u32 *counts, GLOBAL const u32 *lost,
                         GLOBAL const permute_sums_t *sums, GLOBAL u32 *starts, GLOBAL u32 *rows, GLOBAL u32 *left,
@@ -180,7 +181,7 @@ void plonk_permute_list(u32 usable, u32 tiles, GLOBAL const u32 *counts, GLOBAL 
     }
 }
 
-// The last of the numbers from `low` on, below `high`, whose start is not behind a row.
+// Returns the last of the numbers from `low` on, below `high`, whose start is not behind `row`.
 DEVICE u32 permute_run(GLOBAL const u32 *starts, u32 low, u32 high, u32 row) {
     while (high - low > 1) {
         u32 middle = low + (high - low) / 2;
@@ -190,7 +191,7 @@ DEVICE u32 permute_run(GLOBAL const u32 *starts, u32 low, u32 high, u32 row) {
     return low;
 }
 
-// Where a row of A' and S' comes from: a row of S, or one of A, and a row of S.
+// Holds the sources of a row of A′ and S′: a row of S or of A for A′, and a row of S for S′.
 typedef struct {
     bool from_input;
     u32 row, beside;
@@ -211,7 +212,7 @@ DEVICE permute_source_t permute_source(GLOBAL const u32 *starts, GLOBAL const u3
     return source;
 }
 
-// Writes A' and S' of all lookups, one after the other, each n long; rows from `usable` on become zero. A group has
+// Writes A′ and S′ of all lookups, one after the other, each n long; rows from `usable` on become zero. A group has
 // PERMUTE_GROUP rows of one lookup, whose runs its first work-items find ahead.
 KERNEL(PERMUTE_GROUP)
 void plonk_permute_place(u32 n, u32 usable, u32 blocks, GLOBAL const F(t) *inputs, u64 inputs_first, u64 inputs_stride,

@@ -1,10 +1,10 @@
-// The pieces h_i, of n coefficients each, of a quotient Σ h_i·X^(n·i), from what the inverse transforms of its values
-// on q cosets c_j = ζ·Ω^j give: part j has Σ_i h_i[r]·c_j^(n·i) times c_j^r·(c_j^n − 1) at r.
+// Computes the pieces h_i, of n coefficients each, of a quotient Σ h_i·X^(n·i), from the inverse transforms of its
+// values on q cosets c_j = ζ·Ω^j. Part j, one of these, has Σ_i h_i[r]·c_j^(n·i) times c_j^r·(c_j^n − 1) at r.
 //
-// The parts lie `stride` elements apart and the pieces take their place. `matrix`, q rows of q, is the inverse of
-// Vandermonde's matrix of the c_j^n, column j times 1/(c_j^n − 1). The tables have powers of 1/ζ and of 1/Ω.
+// The parts are `stride` elements apart, and the pieces take their place. `matrix`, q rows of q, is the inverse of the
+// Vandermonde matrix of the c_j^n, column j times 1/(c_j^n − 1). The tables have powers of 1/ζ and of 1/Ω.
 
-// For up to `most` parts, which are kept in registers.
+// Defines a kernel for up to `most` parts, which are kept in registers.
 #define PIECES_KERNEL(name, most)                                                                                 \
     KERNEL(128)                                                                                                   \
     void name(u32 n, u32 q, GLOBAL const F(t) *matrix, GLOBAL F(t) *data, u64 first, u64 stride,                  \

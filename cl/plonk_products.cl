@@ -1,21 +1,21 @@
-// Grand products: quotients of numerators by denominators, all of these inverted by groups, and their products over the
-// rows ahead. Columns lie one after the other, n elements each, of which `usable` are multiplied. A chain is one or
-// several columns, each of which begins with what the one ahead ends with.
+// Grand products: quotients of numerators by denominators, which groups invert together, and the products of quotients
+// over the rows ahead. Columns are stored one after the other, n elements each, of which `usable` are multiplied. A
+// chain is one or several columns, each of which begins with the value that the previous one ends with.
 
 #define PRODUCT_CHAIN 16
-// Rows that a group has of a column.
+// Rows of a column per group of work-items.
 #define PRODUCT_TILE (INVERSE_GROUP * PRODUCT_CHAIN)
 #define PRODUCT_SCAN 128
 #define PRODUCT_ROWS (PRODUCT_TILE / PRODUCT_SCAN)
 
-// A denominator, or 1 for none that can be inverted.
+// Returns a denominator, or 1 for one that cannot be inverted; *divides tells which.
 DEVICE F(t) product_divisor(GLOBAL const F(t) *denominators, u32 row, u32 usable, bool *divides) {
     F(t) value = row < usable ? denominators[row] : F(zero)();
     *divides = !F(is_zero)(value);
     return *divides ? value : F(one)();
 }
 
-// Leaves the product of the denominators up to each of the work-item's rows in `to`, and returns that of all.
+// Stores the product of the denominators up to each row of the work-item in `to`, and returns that of all.
 DEVICE F(t) product_prefixes(GLOBAL const F(t) *denominators, u32 row, u32 usable, GLOBAL F(t) *to) {
     F(t) product = F(one)();
     bool divides;
@@ -26,7 +26,8 @@ DEVICE F(t) product_prefixes(GLOBAL const F(t) *denominators, u32 row, u32 usabl
     return product;
 }
 
-// From the inverse of all to the quotients, which take the place of the products; returns the quotients' product.
+// Computes the quotients from the `inverse` of all, in place of the products in `to`. Returns the product of the
+// quotients.
 DEVICE F(t) product_quotients(GLOBAL const F(t) *numerators, GLOBAL const F(t) *denominators, u32 row, u32 usable,
                               F(t) inverse, GLOBAL F(t) *to) {
     F(t) total = F(one)();
@@ -44,7 +45,7 @@ DEVICE F(t) product_quotients(GLOBAL const F(t) *numerators, GLOBAL const F(t) *
     return total;
 }
 
-// The product over the group, for its first work-item.
+// Returns the product over the group to its first work-item.
 DEVICE F(t) product_of_group(LOCAL_POINTER F(t) *node, F(t) value) {
     node[LOCAL_ID] = value;
     WARP_BARRIER();
@@ -55,7 +56,7 @@ DEVICE F(t) product_of_group(LOCAL_POINTER F(t) *node, F(t) value) {
     return node[0];
 }
 
-// Quotients, and the product of each tile's. A group a tile, `tiles` of them a column.
+// Computes quotients, and the product of those of each tile. One group per tile, `tiles` of them per column.
 KERNEL_BOUNDED(INVERSE_GROUP, AFFINE_OCCUPANCY)
 void plonk_quotients(u32 n, u32 usable, u32 tiles, GLOBAL const F(t) *numerators, GLOBAL const F(t) *denominators,
                      GLOBAL F(t) *quotients, GLOBAL F(t) *products) {
@@ -70,7 +71,7 @@ void plonk_quotients(u32 n, u32 usable, u32 tiles, GLOBAL const F(t) *numerators
     if (LOCAL_ID == 0) products[GROUP_ID] = total;
 }
 
-// The product of what the work-items ahead have (Hillis and Steele).
+// Returns the product over the work-items ahead (Hillis and Steele).
 DEVICE F(t) product_scan(LOCAL_POINTER F(t) *products, F(t) value) {
     products[LOCAL_ID] = value;
     BARRIER();
@@ -83,8 +84,8 @@ DEVICE F(t) product_scan(LOCAL_POINTER F(t) *products, F(t) value) {
     return LOCAL_ID == 0 ? F(one)() : products[LOCAL_ID - 1];
 }
 
-// Products of tiles become those of all tiles ahead in the chain. chains: the first tile of each, and the end of the
-// last. A group a chain.
+// Replaces the product of each tile by that of all tiles ahead in its chain. chains: the first tile of each chain, and
+// the end of the last. One group per chain.
 KERNEL(PRODUCT_SCAN)
 void plonk_scan_tiles(GLOBAL const u32 *chains, GLOBAL F(t) *products) {
     LOCAL F(t) scratch[PRODUCT_SCAN];
@@ -101,7 +102,8 @@ void plonk_scan_tiles(GLOBAL const u32 *chains, GLOBAL F(t) *products) {
     }
 }
 
-// Quotients become the products of those ahead; row `usable` that of all, and the rows behind zero. A group a tile.
+// Replaces quotients by the products of those ahead. Row `usable` becomes the product of all, and the rows behind zero.
+// One group per tile.
 KERNEL(PRODUCT_SCAN)
 void plonk_scan_rows(u32 n, u32 usable, u32 tiles, GLOBAL const F(t) *products, GLOBAL F(t) *data) {
     LOCAL F(t) scratch[PRODUCT_SCAN];

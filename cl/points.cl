@@ -1,4 +1,4 @@
-// Element-wise point operations on n pairs of affine points, with Jacobian results: what tests call.
+// Element-wise point operations on n pairs of affine points, with Jacobian results, which tests call.
 
 #define POINT_KERNEL(name, expression)                                                                        \
     KERNEL(64) void name(u32 n, GLOBAL const affine_t *a, GLOBAL const affine_t *b, GLOBAL jacobian_t *out) {  \

@@ -1,16 +1,16 @@
-// Checks of points that come from outside: in Montgomery form, on y² = x³ + b, in the subgroup of prime order.
+// Checks points that come from outside, in Montgomery form: on y² = x³ + b, and in the subgroup of prime order.
 //
-// Membership is tested by an endomorphism ε(x, y) = (αxᵖ, βyᵖ) that is multiplication by the short FACTOR m on
-// the subgroup (M. Scott, ePrint 2021/1130; Y. El Housni, A. Guillevic and T. Piellard, ePrint 2022/352), from
-// whose generator α and β are read off. That ε(P) = [m]P on no other point follows for each curve from an
-// equation that ε satisfies on the whole curve:
-// - over F_p, BLS12: −ε = (x, y) → (αx, y), α³ = 1, so ε² − ε + 1 = 0 and [m² − m + 1]P = O. With m = z² for
-//   the curve's parameter z, m² − m + 1 = r.
+// Membership is tested by an endomorphism ε(x, y) = (αxᵖ, βyᵖ) that multiplies by the short FACTOR m on the subgroup
+// (M. Scott, ePrint 2021/1130; Y. El Housni, A. Guillevic and T. Piellard, ePrint 2022/352). α and β are read off the
+// generator of the subgroup. For each curve, an equation that ε satisfies on the whole curve implies ε(P) = [m]P for no
+// other point:
+// - over F_p, BLS12: −ε = (x, y) → (αx, y), α³ = 1, so ε² − ε + 1 = 0 and [m² − m + 1]P = O. With m = z² for the
+//   parameter z of the curve, m² − m + 1 = r.
 // - over F_p²: ±ε is Frobenius seen from the twist, ψ² − tψ + p = 0, and ψ(P) = [t − 1]P = [±m]P. So
-//   [(t − 1)² − t(t − 1) + p]P = [p + 1 − t]P = O: P's order divides #E(F_p), which is r for BN254. For BLS12-381
-//   it is h₁·r; P's order divides h₂·r too, the number of points of the twist; and gcd(h₁, h₂) = 1.
+//   [(t − 1)² − t(t − 1) + p]P = [p + 1 − t]P = O: the order of P divides #E(F_p), which is r for BN254. For
+//   BLS12-381 that is h₁·r. The order of P divides h₂·r too, the number of points of the twist; and gcd(h₁, h₂) = 1.
 
-// What is wrong with a point, as src/msm/check.rs names it.
+// Faults of a point, as src/msm/check.rs names them.
 #define FAULT_NOT_REDUCED 0u
 #define FAULT_NOT_ON_CURVE 1u
 #define FAULT_OUTSIDE_SUBGROUP 2u
@@ -28,7 +28,7 @@ DEVICE bool affine_is_on_curve(affine_t p) {
 
 CONSTANT u32 subgroup_factor[FACTOR_WORDS] = FACTOR_LIMBS;
 
-// [m]P, by doubling and adding from the highest bit of m on.
+// Returns [m]P, by doubling and adding from the highest bit of m on.
 DEVICE point_t times_factor(affine_t p) {
     point_t sum = point_infinity();
     for (int i = 32 * FACTOR_WORDS - 1; i >= 0; i--) {
@@ -38,7 +38,7 @@ DEVICE point_t times_factor(affine_t p) {
     return sum;
 }
 
-// Whether ε(P) = [m]P, for a P on the curve that is not infinity.
+// Returns whether ε(P) = [m]P, for a P on the curve that is not infinity.
 DEVICE bool affine_is_in_subgroup(affine_t p) {
     const F(t) alpha = ALPHA_LIMBS, beta = BETA_LIMBS;
     point_t multiple = times_factor(p);
@@ -49,7 +49,7 @@ DEVICE bool affine_is_in_subgroup(affine_t p) {
 
 #else
 
-// The curve has no other points.
+// Returns true: the curve has no other points.
 DEVICE bool affine_is_in_subgroup(affine_t p) {
     (void)p;
     return true;
@@ -68,8 +68,8 @@ DEVICE void note_fault(GLOBAL u32 *first, u32 chunk, u32 i, u32 fault) {
     ATOMIC_MIN(&first[chunk], 8 * i + fault);
 }
 
-// first[chunk] = min(first[chunk], 8·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid: one item a
-// point.
+// Sets first[chunk] = min(first[chunk], 8·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid: one
+// work-item per point.
 KERNEL(128)
 void points_check(u32 start, u32 n, u32 chunk, GLOBAL const affine_t *points, GLOBAL u32 *first) {
     u32 i = GLOBAL_ID;

@@ -1,8 +1,8 @@
-// Points in the uncompressed encoding of BLS12-381, decoded in place: x and y as big-endian numbers, of a coordinate in
-// the extension c1 before c0. The three highest bits of the first byte are flags; of a point other than infinity they
-// are zero, and of infinity all other bits are.
+// Decodes points in place from the uncompressed encoding of BLS12-381: x and y as big-endian numbers, in the extension
+// c1 before c0. The three highest bits of the first byte are flags. They are zero for a finite point; all other bits
+// are zero for infinity.
 
-// In the first word, which is the first byte's low end.
+// Flags in the first word, whose low end is the first byte.
 #define ENCODING_FLAGS 0xe0u
 #define ENCODING_INFINITY 0x40u
 
@@ -29,8 +29,8 @@ DEVICE F(t) F(from_canonical)(F(t) a) {
 
 #endif
 
-// Decodes a point that is all but infinity. One with x = 0 is of order three, so outside the subgroup: blst, and who
-// decodes by it, refuses it even where that is not checked.
+// Decodes a point other than infinity, and returns its fault. A point with x = 0 is of order three, so outside the
+// subgroup: blst, and decoders based on it, refuse it even if the subgroup is not checked.
 DEVICE u32 affine_decode(affine_t *point) {
     point->x = F(from_big_endian)(point->x);
     point->y = F(from_big_endian)(point->y);
@@ -41,8 +41,8 @@ DEVICE u32 affine_decode(affine_t *point) {
     return F(is_zero)(point->x) ? FAULT_OUTSIDE_SUBGROUP : FAULT_NONE;
 }
 
-// Decodes points[start .. start + n), of which those with a fault become infinity, and notes the first of these as
-// points_check does. Whether points are in the subgroup is left to that. Grid: one item a point.
+// Decodes points[start .. start + n). Points with a fault become infinity, and the first of these is noted as in
+// points_check, which also checks the subgroup. Grid: one work-item per point.
 KERNEL(128)
 void points_decode(u32 start, u32 n, u32 chunk, u32 infinity_is_fault, GLOBAL affine_t *points, GLOBAL u32 *first) {
     u32 i = GLOBAL_ID;

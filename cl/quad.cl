@@ -1,8 +1,8 @@
-// Point additions by four work-items, a quad: for sums of few points, where what counts is the latency of
-// an addition. Its fourteen products (add-2008-s) have a depth of four.
+// Point additions by four work-items, a quad: for sums of few points, where the latency of an addition counts. Its
+// fourteen products (add-2008-s) have a depth of four.
 //
-// A point stands in four slots of local memory (x, y, zz, zzz), one lane's each; groups are whole quads.
-// Every lane of the group calls these functions together.
+// A point has four slots of local memory (x, y, zz, zzz), one per lane; groups are whole quads. Every lane of the group
+// calls these functions together.
 
 #define QUAD 4u
 // Work-items and quads of a group that sums points.
@@ -16,7 +16,7 @@ DEVICE void quad_set_infinity(LOCAL_POINTER F(t) *point) {
     point[LANE] = F(zero)();
 }
 
-// Coordinates of a point in global memory, one a lane.
+// Returns the coordinate of a point in global memory that belongs to this lane.
 DEVICE F(t) point_coordinate(GLOBAL const point_t *points, u32 index) {
     return ((GLOBAL const F(t) *)(points + index))[LANE];
 }
@@ -34,7 +34,7 @@ DEVICE point_t quad_gather(LOCAL_POINTER const F(t) *point) {
     return r;
 }
 
-// What one lane does where the additions' formulas do not hold since both points have the same x.
+// Adds, by one lane, two points with the same x, for which the formulas of the addition do not hold.
 DEVICE_CALL void quad_add_same_x(LOCAL_POINTER F(t) *a, bool same_y) {
     point_t sum = same_y ? point_double(quad_gather(a)) : point_infinity();
     a[X] = sum.x;
@@ -43,24 +43,24 @@ DEVICE_CALL void quad_add_same_x(LOCAL_POINTER F(t) *a, bool same_y) {
     a[ZZZ] = sum.zzz;
 }
 
-// a += b where `active` is the same in the quad's lanes; b is used up. `t` are four slots of scratch.
+// Adds b to a if `active`, which is equal in all lanes of the quad; b is used up. `t` has four slots of scratch memory.
 DEVICE void quad_add(LOCAL_POINTER F(t) *a, LOCAL_POINTER F(t) *b, LOCAL_POINTER F(t) *t, bool active) {
     u32 lane = LANE;
     QUAD_BARRIER();
     bool a_infinity = F(is_zero)(a[ZZ]), b_infinity = F(is_zero)(b[ZZ]);
     bool both = active && !a_infinity && !b_infinity;
-    // U1 = X1·ZZ2, S1 = Y1·ZZZ2, U2 = X2·ZZ1, S2 = Y2·ZZZ1.
+    // Lanes compute U1 = X1·ZZ2, S1 = Y1·ZZZ2, U2 = X2·ZZ1, S2 = Y2·ZZZ1.
     if (both) t[lane] = F(mul)(lane < 2 ? a[lane] : b[lane - 2], lane < 2 ? b[ZZ + lane] : a[lane]);
     QUAD_BARRIER();
     if (active && a_infinity) a[lane] = b[lane];
     bool same_x = both && F(eq)(t[0], t[2]);
     bool regular = both && !same_x;
     if (same_x && lane == 0) quad_add_same_x(a, F(eq)(t[1], t[3]));
-    // PP = P², RR = R², ZZ1·ZZ2, ZZZ1·ZZZ2, where P = U2 − U1, R = S2 − S1; b's slots are free now.
+    // Lanes compute PP = P², RR = R², ZZ1·ZZ2, ZZZ1·ZZZ2, where P = U2 − U1, R = S2 − S1; the slots of b are free now.
     F(t) p = F(sub)(t[2 + (lane & 1)], t[lane & 1]);
     if (regular) b[lane] = F(mul)(lane < 2 ? p : a[lane], lane < 2 ? p : b[lane]);
     QUAD_BARRIER();
-    // PPP = P·PP, Q = U1·PP, ZZ3 = ZZ1·ZZ2·PP; the second lane still holds R.
+    // Lanes compute PPP = P·PP, Q = U1·PP, ZZ3 = ZZ1·ZZ2·PP; the second lane still holds R.
     F(t) product;
     if (regular && lane != ZZZ) product = F(mul)(lane == 0 ? p : lane == 1 ? t[0] : b[ZZ], b[0]);
     QUAD_BARRIER();
@@ -68,7 +68,7 @@ DEVICE void quad_add(LOCAL_POINTER F(t) *a, LOCAL_POINTER F(t) *b, LOCAL_POINTER
     if (regular && lane == 1) t[0] = product;
     if (regular && lane == 2) a[ZZ] = product;
     QUAD_BARRIER();
-    // X3 = RR − PPP − 2Q, then R·(Q − X3), S1·PPP and ZZZ3 = ZZZ1·ZZZ2·PPP.
+    // Lanes compute X3 = RR − PPP − 2Q, then R·(Q − X3), S1·PPP and ZZZ3 = ZZZ1·ZZZ2·PPP.
     F(t) x = F(sub)(F(sub)(b[1], t[2]), F(dbl)(t[0]));
     if (regular && lane != 2) {
         F(t) other = lane == 1 ? F(sub)(t[0], x) : t[2];
@@ -83,8 +83,8 @@ DEVICE void quad_add(LOCAL_POINTER F(t) *a, LOCAL_POINTER F(t) *b, LOCAL_POINTER
     QUAD_BARRIER();
 }
 
-// The sum of the group's `quads` points (a power of two), one a quad, in the first one's place; `points`
-// are COORDINATES slots a quad, and so are the scratch slots.
+// Sums the `quads` points of the group (a power of two), one per quad, into the place of the first. `points` and the
+// scratch slots have COORDINATES slots per quad.
 DEVICE void quad_sum_group(LOCAL_POINTER F(t) *points, LOCAL_POINTER F(t) *b, LOCAL_POINTER F(t) *t, u32 quads) {
     u32 quad = LOCAL_ID / QUAD;
     for (u32 step = quads / 2; step > 0; step >>= 1) {

@@ -2,7 +2,8 @@
 
 #define SCAN_GROUP 256
 
-// Exclusive prefix of one value a work-item over the group (Hillis and Steele); *total is the group's sum.
+// Returns the exclusive prefix of one value per work-item over the group (Hillis and Steele); *total is the sum of the
+// group.
 DEVICE u32 scan_group(LOCAL_POINTER u32 *sums, u32 value, u32 *total) {
     sums[LOCAL_ID] = value;
     BARRIER();
@@ -18,7 +19,7 @@ DEVICE u32 scan_group(LOCAL_POINTER u32 *sums, u32 value, u32 *total) {
     return inclusive - value;
 }
 
-// Of `count` values in local memory, in place: every work-item has as many neighbours. Returns their sum.
+// Scans `count` values in local memory, in place, and returns their sum. Every work-item has equally many neighbours.
 DEVICE u32 scan_local(LOCAL_POINTER u32 *values, u32 count, LOCAL_POINTER u32 *scratch) {
     u32 share = (count + SCAN_GROUP - 1) / SCAN_GROUP, first = LOCAL_ID * share, sum = 0, total;
     u32 end = first + share < count ? first + share : count;

@@ -1,17 +1,17 @@
-// Products by numbers known beforehand (V. Shoup's, as in NTL; Harvey, "Faster arithmetic for number-theoretic
-// transforms", 2014), and additions that leave their result in [0, 2p).
+// Products by numbers known beforehand (V. Shoup, as in NTL; Harvey, Faster arithmetic for number-theoretic transforms,
+// 2014), and additions with results in [0, 2p).
 //
-// A fixed factor b comes with ⌊b·R/p⌋, R = 2^(32·LIMBS), and is not in Montgomery form: the product keeps the other
-// factor's form. Invariant: values in [0, 2p), 2p < R. Any a below R will do as the other factor:
-// a·b − ⌊a·quotient/R⌋·p < (1 + a/R)·p + what the truncated quotient adds, far below p/2³⁰.
+// A fixed factor b comes with ⌊b·R/p⌋, R = 2^(32·LIMBS), and is not in Montgomery form: the product keeps the form of
+// the other factor. Invariant: values are in [0, 2p), 2p < R. The other factor may be any a below R: a·b −
+// ⌊a·quotient/R⌋·p < (1 + a/R)·p plus the error of the truncated quotient, which is far below p/2³⁰.
 
 typedef struct ALIGNED(16) {
     F(t) value;
     F(t) quotient;
 } F(fixed);
 
-// The fixed factor for an element: one Montgomery reduction gives its canonical form, and the reduction's digits
-// are the quotient, since b·R = quotient·p + (b·R mod p).
+// Returns the fixed factor for an element. One Montgomery reduction gives its canonical form, and the digits of the
+// reduction are the quotient, since b·R = quotient·p + (b·R mod p).
 DEVICE F(fixed) F(fix)(F(t) a) {
     const u32 p[LIMBS] = P_LIMBS;
     F(fixed) r;
@@ -31,7 +31,7 @@ DEVICE F(fixed) F(fix)(F(t) a) {
     return r;
 }
 
-// a + b, in [0, 2p).
+// Returns a + b, in [0, 2p).
 DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
     const u32 p2[LIMBS] = P2_LIMBS;
     F(t) less;
@@ -42,7 +42,7 @@ DEVICE F(t) F(add_2p)(F(t) a, F(t) b) {
     return a;
 }
 
-// a − b, in [0, 2p).
+// Returns a − b, in [0, 2p).
 DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
     const u32 p2[LIMBS] = P2_LIMBS;
     F(t) multiple;
@@ -54,7 +54,7 @@ DEVICE F(t) F(sub_2p)(F(t) a, F(t) b) {
 
 #ifndef HAS_PTX
 
-// a·b modulo p, in [0, 2p).
+// Returns a·b modulo p, in [0, 2p).
 DEVICE_CALL F(t) F(mul_fixed)(F(t) a, F(fixed) b) {
     const u32 p[LIMBS] = P_LIMBS;
     u32 product[2 * LIMBS];
@@ -67,7 +67,7 @@ DEVICE_CALL F(t) F(mul_fixed)(F(t) a, F(fixed) b) {
         }
         product[i + LIMBS] = (u32)(sum >> 32);
     }
-    // a·b − q·p modulo R, a row at a time.
+    // Computes a·b − q·p modulo R, one row at a time.
     F(t) r = F(zero)();
     for (int i = 0; i < LIMBS; i++) {
         u64 plus = 0, minus = 0;

@@ -1,19 +1,19 @@
 // Rounds of sumcheck (src/sumcheck/gpu.rs).
 //
-// Columns lie one after the other, `stride` elements from one to the next; of 2·pairs rows the first half are those with 0 for
-// the first variable. A round's polynomial is evaluated at points, given by numbers, and its values are summed over half the
-// rows: by each group of work-items, then by one group. That is the last one to end, where groups can tell; it then writes to
-// the host's memory. Elsewhere it is sumcheck_totals, a kernel of its own.
+// Columns are stored one after the other, `stride` elements from one to the next. Of their 2·pairs rows the first half
+// are those with 0 for the first variable. The polynomial of a round is evaluated at points, given by numbers, and its
+// values are summed over half the rows: by each group, then by one group. That is the last group to end, if groups can
+// tell; it then writes to the memory of the host. Otherwise it is sumcheck_totals, a kernel of its own.
 //
-// To bind the first variable to r is to fold: low + r·(high − low). Each row is folded by the work-item that reads it alone, so
-// that it may be done in place.
+// Binding the first variable to r folds: low + r·(high − low). The work-item that folds a row is the only one that
+// reads it, so it may be done in place.
 
 #define SUMCHECK_GROUP 128
-// The number of a point that stands for the coefficient of the highest degree.
+// Number of the point that stands for the coefficient of the highest degree.
 #define POINT_INFINITY 0xffffffffu
-// low_log where rows have no weights.
+// Value of low_log if rows have no weights.
 #define NO_WEIGHTS 0xffffffffu
-// Most factors of the products below.
+// Limits the factors of the products below.
 #define MOST_FACTORS 4
 
 #ifndef SUMCHECK_FIXED
@@ -24,7 +24,7 @@ DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, sumcheck_challenge_t r) {
 }
 #endif
 
-// The sum of the values of each 32 work-items, for the first of them. `sums`: room for these 32.
+// Returns the sum of the values of each 32 work-items to the first of them. `sums` has room for these 32.
 DEVICE F(t) sumcheck_sum_of_lanes(LOCAL_POINTER F(t) *sums, F(t) value) {
     u32 lane = LOCAL_ID % 32;
     sums[lane] = value;
@@ -40,7 +40,7 @@ DEVICE F(t) sumcheck_sum_of_lanes(LOCAL_POINTER F(t) *sums, F(t) value) {
 #define SUMS_AT_ONCE (SUMCHECK_GROUP / 32)
 #define ROOM_FOR_SUMS(count) (SUMCHECK_GROUP * ((count) < SUMS_AT_ONCE ? (count) : SUMS_AT_ONCE))
 
-// Of so many values that each work-item has, the sums over the group. `sums`: ROOM_FOR_SUMS.
+// Writes the sums over the group of `count` values that each work-item has. `sums` has ROOM_FOR_SUMS elements.
 DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, LOCAL_POINTER F(t) *sums) {
     u32 lane = LOCAL_ID % 32, mine = LOCAL_ID / 32;
 #pragma unroll
@@ -53,7 +53,7 @@ DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, 
         F(t) sum = of_mine[lane];
 #pragma unroll
         for (u32 i = 32; i < SUMCHECK_GROUP; i += 32) sum = F(add)(sum, of_mine[lane + i]);
-        // All have read what they write over.
+        // All work-items have read what they overwrite.
         BARRIER();
         sum = sumcheck_sum_of_lanes(sums + 32 * mine, sum);
         if (lane == 0 && mine < at_once) to[first + mine] = sum;
@@ -61,16 +61,16 @@ DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, 
     }
 }
 
-// Where sums over all groups go.
+// Holds where sums over all groups go.
 typedef struct {
     u32 points, pass;
     GLOBAL const F(t) *partials;
     GLOBAL F(t) *totals;
-    // Both are used only where the last group adds up: how many groups have ended, and what the host looks at.
+    // Used only if the last group adds up: the count of groups that have ended, and the word that the host looks at.
     GLOBAL u32 *ended, *told;
 } sumcheck_totals_t;
 
-// totals[p] of so many groups, by one group, of which each 32 work-items take a point of their own.
+// Computes totals[p] from `groups` groups by one group, of which each 32 work-items take a point of their own.
 DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
     u32 lane = LOCAL_ID % 32;
     for (u32 first = 0; first < all.points; first += SUMCHECK_GROUP / 32) {
@@ -85,8 +85,8 @@ DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER
     }
 }
 
-// The end of a pass, after its groups' first work-items have written partial sums of so many groups a point. A call, so that it
-// takes no registers of the pass.
+// Ends a pass, after the first work-items of its groups have written the partial sums of `groups` groups per point. It
+// is a call, so that it takes no registers of the pass.
 DEVICE_CALL void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
 #ifdef GRID_ORDER
     if (!grid_is_last(all.ended, (u32 *)sums)) return;
@@ -97,7 +97,7 @@ DEVICE_CALL void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F
 }
 
 #ifdef GRID_ORDER
-// Tells the host that what is ahead in the stream has ended: writes to the host's memory too. One work-item.
+// Tells the host that the work ahead in the stream has ended, with its writes to the memory of the host. One work-item.
 KERNEL(1)
 void sumcheck_tell(u32 pass, GLOBAL u32 *told) {
     tell_host(told, pass);
@@ -115,7 +115,7 @@ void sumcheck_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, sumch
     }
 }
 
-// What terms are summed over.
+// Holds the row and the point at which terms are evaluated.
 typedef struct {
     GLOBAL const F(t) *from;
     u64 stride;
@@ -130,7 +130,7 @@ DEVICE F(t) sumcheck_factor(sumcheck_row_t at, u32 column) {
     return at.point == POINT_INFINITY ? difference : F(at)(low, difference, at.point);
 }
 
-// Σ coefficient·Π factors over the terms, in `words`: of each the number of its factors, and their columns.
+// Returns Σ coefficient·Π factors over the terms. `words` has for each the number of its factors, and their columns.
 DEVICE F(t) sumcheck_terms_at(sumcheck_row_t at, u32 terms, u32 degree, GLOBAL const u32 *words,
                               GLOBAL const F(t) *coefficients) {
     F(sum_t) sum = F(sum_zero)();
@@ -146,13 +146,14 @@ DEVICE F(t) sumcheck_terms_at(sumcheck_row_t at, u32 terms, u32 degree, GLOBAL c
     return F(sum_value)(sum);
 }
 
-// A row's weight, from two tables.
+// Returns the weight of `row`, from two tables.
 DEVICE F(t) sumcheck_weight(GLOBAL const F(t) *low, GLOBAL const F(t) *high, u32 low_log, u32 row) {
     return F(mul)(low[row & ((1u << low_log) - 1)], high[row >> low_log]);
 }
 
-// Values at points over half of 2·pairs rows, of any terms: partials[g·points + p] for group g of the point. words: numbers of
-// points, then terms. Weights: from low_at and high_at on. Groups: a multiple of the number of points.
+// Sums values of any terms at points over half of 2·pairs rows: partials[g·points + p] for group g of the point. words:
+// the numbers of the points, then the terms. Weights start at low_at and high_at. The number of groups is a multiple of
+// the number of points.
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u32 low_at, u32 high_at, u64 stride,
                     GLOBAL const u32 *words, GLOBAL const F(t) *coefficients, GLOBAL const F(t) *weights,
@@ -178,7 +179,7 @@ void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u
     sumcheck_end(GROUPS / points, all, sums);
 }
 
-// The sums over groups: totals[p]. One group.
+// Computes the sums over groups, totals[p]. One group.
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_totals(u32 groups, u32 points, GLOBAL const F(t) *partials, GLOBAL F(t) *totals) {
     LOCAL F(t) sums[SUMCHECK_GROUP];
@@ -186,7 +187,7 @@ void sumcheck_totals(u32 groups, u32 points, GLOBAL const F(t) *partials, GLOBAL
     sumcheck_add_groups(groups, all, sums);
 }
 
-// Adds the product of `factors` columns at the points 0, ∞, 2, … to sums.
+// Adds the product of `factors` columns at the points 0, ∞, 2, … to `sums`.
 DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, const F(t) *high) {
 #pragma unroll
     for (u32 point = 0; point < factors; point++) {
@@ -202,7 +203,7 @@ DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, 
     }
 }
 
-// Values over the group's rows.
+// Writes the values over the rows of the group.
 DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_POINTER F(t) *local_sums) {
     F(t) values[MOST_FACTORS];
 #pragma unroll
@@ -210,7 +211,7 @@ DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(
     sumcheck_write_sums(factors, values, partials + GROUP_ID * factors, local_sums);
 }
 
-// What is summed, and what is folded before.
+// Holds the columns to sum, and those to fold before.
 typedef struct {
     u32 pairs, folds;
     u64 from_stride, to_stride;
@@ -219,8 +220,8 @@ typedef struct {
     GLOBAL F(t) *to, *partials;
 } sumcheck_product_t;
 
-// Values at points over half of 2·pairs rows, of the product of all columns: partials[g·factors + p] for group g. Where `folds`
-// is set, `from` has twice as many rows, which are folded to those of `to`.
+// Sums values of the product of all columns at points over half of 2·pairs rows: partials[g·factors + p] for group g.
+// If `folds` is set, `from` has twice as many rows, which are folded to those of `to`.
 DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER F(t) *local_sums) {
     F(sum_t) sums[MOST_FACTORS];
     F(t) low[MOST_FACTORS], high[MOST_FACTORS];

@@ -1,4 +1,5 @@
-// Columns over the field below: the first round is that field's, its challenge leads into this one (src/sumcheck/gpu_base.rs).
+// Columns over the subfield: the first round is in that field, and its challenge leads into this one
+// (src/sumcheck/gpu_base.rs).
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
 KERNEL(SUMCHECK_GROUP)
@@ -13,7 +14,7 @@ void sumcheck_base_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, 
     }
 }
 
-// The same elements in this field. Any grid.
+// Lifts elements of the subfield to this field. Any grid.
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_lift(u64 count, GLOBAL const SUB(t) *from, GLOBAL F(t) *to) {
     for (u64 i = GLOBAL_ID; i < count; i += GLOBAL_SIZE) to[i] = F(lift)(from[i]);

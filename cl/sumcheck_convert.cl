@@ -1,7 +1,8 @@
-// Elements in another basis: sums of the map's images of each five bits.
+// Converts elements to another basis: adds up the images of each five bits under the map.
 //
-// Images lie in four planes, one for each word of an element, of 32 words, one in each bank of local memory. So what 32 work-items
-// look for costs one access, whichever images these are: 104 accesses an element, from 13 KB of local memory.
+// The images of five bits are in four planes, one for each word of an element. A plane has 32 words, one in each bank
+// of local memory. Thus 32 work-items look up any images in one access: 104 accesses per element, from 13 KB of local
+// memory.
 
 #define PLACE_BITS 5
 #define PLACES 26
@@ -13,7 +14,7 @@ DEVICE void sumcheck_take_images(LOCAL_POINTER u32 *images, GLOBAL const u32 *ta
     BARRIER();
 }
 
-// The bits of a place, of which the last one has three.
+// Returns the bits of `place`; the last place has three.
 DEVICE u32 sumcheck_place(F(t) a, u32 place) {
     u32 word = PLACE_BITS * place / 32, shift = PLACE_BITS * place % 32, bits = a.limb[word] >> shift;
     if (shift + PLACE_BITS > 32 && word < 3) bits |= a.limb[word + 1] << (32 - shift);
@@ -31,7 +32,7 @@ DEVICE F(t) sumcheck_image(LOCAL_POINTER const u32 *images, F(t) a) {
     return image;
 }
 
-// Any grid; `from` may be `to`.
+// Converts `count` elements. Any grid; `from` may be `to`.
 KERNEL(SUMCHECK_GROUP)
 void sumcheck_convert(u64 count, GLOBAL const u32 *table, GLOBAL const F(t) *from, GLOBAL F(t) *to) {
     LOCAL u32 images[IMAGES];
@@ -39,9 +40,10 @@ void sumcheck_convert(u64 count, GLOBAL const u32 *table, GLOBAL const F(t) *fro
     for (u64 i = GLOBAL_ID; i < count; i += GLOBAL_SIZE) to[i] = sumcheck_image(images, from[i]);
 }
 
-// The first pass over columns in another basis: it brings them to this one, so that nothing that was just written is read.
+// The first pass over columns in another basis converts them too, so that no pass reads what was just written.
 
-// Columns have two or four times `step` rows. `from` may be `to`, since a work-item has all rows that it reads.
+// Holds a first pass: columns have two or four times `step` rows. `from` may be `to`, since a work-item has all rows
+// that it reads.
 typedef struct {
     u32 step;
     u64 from_stride, to_stride;
@@ -49,7 +51,7 @@ typedef struct {
     GLOBAL F(t) *to, *partials;
 } sumcheck_first_t;
 
-// A work-item's rows, so many of each column. Two at a time hide how long an access takes; all of them at
+// Converts the rows of a work-item, `rows` of each column. Two at a time hide the latency of an access; all of them at
 // once would be too much code.
 DEVICE void sumcheck_bring(u32 factors, u32 rows, sumcheck_first_t work, u32 row, LOCAL_POINTER const u32 *images) {
     u32 step = work.step;
@@ -66,7 +68,7 @@ DEVICE void sumcheck_bring(u32 factors, u32 rows, sumcheck_first_t work, u32 row
     }
 }
 
-// As sumcheck_product, which does not fold.
+// Converts rows and sums products, as sumcheck_product does without folding.
 DEVICE void sumcheck_first_product(u32 factors, sumcheck_first_t work, LOCAL_POINTER const u32 *images,
                                    LOCAL_POINTER F(t) *local_sums) {
     F(sum_t) sums[MOST_FACTORS];
@@ -86,7 +88,7 @@ DEVICE void sumcheck_first_product(u32 factors, sumcheck_first_t work, LOCAL_POI
     sumcheck_write_products(factors, sums, work.partials, local_sums);
 }
 
-// As sumcheck_pair, which does not fold.
+// Converts rows and sums products, as sumcheck_pair does without folding.
 DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_POINTER const u32 *images,
                                 LOCAL_POINTER F(t) *local_sums) {
     F(t) sums[PAIR_VALUES(MOST_FACTORS)], rows[4 * MOST_FACTORS];
@@ -116,7 +118,7 @@ DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_POINTE
         sumcheck_end(GROUPS, all, sums);                                                                                     \
     }
 
-// Groups that share a multiprocessor, which bounds the registers: as many as of kernels that do not bring columns.
+// Groups that share a multiprocessor, which bounds the registers: as many as of kernels that do not convert columns.
 #ifdef HAS_CLMAD
 #define FIRST_OCCUPANCY(factors) (8 - (factors))
 #else

@@ -1,5 +1,5 @@
-// Sums and folds over a prime field of many limbs: a sum of products is reduced once, at its end (field_lazy.cl), and a challenge is a
-// fixed factor (shoup.cl).
+// Sums and folds over a prime field of many limbs: a sum of products is reduced once, at its end (field_lazy.cl), and a
+// challenge is a fixed factor (shoup.cl).
 
 typedef F(lazy_t) F(sum_t);
 
@@ -20,7 +20,7 @@ typedef F(fixed) sumcheck_challenge_t;
 
 DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, sumcheck_challenge_t r) {
     const u32 p[LIMBS] = P_LIMBS;
-    // In (0, 2p): any number below R will do for a fixed factor.
+    // In (0, 2p): the product by a fixed factor takes any number below R.
     F(t) difference = F(sub_lazy)(high, low, p);
     return F(add)(low, F(reduce)(F(mul_fixed)(difference, r)));
 }

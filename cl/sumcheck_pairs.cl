@@ -1,18 +1,18 @@
-// Two rounds a pass over columns of a product, of a binary field: a pass binds the two variables of the pass before it, and
-// evaluates the polynomial in the next two, by which the host makes two messages. Columns are read half as often as by a round a
-// pass.
+// Two rounds per pass over the columns of a product, in a binary field. A pass binds the two variables of the pass
+// before it, and evaluates the polynomial in the next two; the host makes two messages of that. Columns are read half
+// as often as with one round per pass.
 //
-// Both variables take the points 0, ∞, 2, …, degree - 1, 1, and values lie by (degree + 1)·first + second. The last one, where
-// both are 1, is left out: it follows from the others.
+// Both variables take the points 0, ∞, 2, …, degree - 1, 1, and values are at (degree + 1)·first + second. The last
+// one, where both are 1, is left out: it follows from the others.
 
 #define PAIR_VALUES(factors) (((factors) + 1) * ((factors) + 1) - 1)
 
-// The challenges of two rounds, and their product.
+// Holds the challenges of two rounds, and their product.
 typedef struct {
     F(t) first, second, both;
 } sumcheck_challenges_t;
 
-// What is summed, and what is folded before.
+// Holds the columns to sum, and those to fold before.
 typedef struct {
     u32 quads, folds;
     u64 from_stride, to_stride;
@@ -21,7 +21,7 @@ typedef struct {
     GLOBAL F(t) *to, *partials;
 } sumcheck_pair_t;
 
-// Four rows with both variables bound; three products share a reduction.
+// Returns a row folded from four, with both variables bound; three products share a reduction.
 DEVICE F(t) sumcheck_fold_four(GLOBAL const F(t) *rows, u32 step, sumcheck_challenges_t r) {
     F(t) low = rows[0], high = rows[2 * step], second = F(sub)(rows[step], low);
     F(t) both = F(sub)(F(sub)(rows[3 * step], high), second);
@@ -32,7 +32,7 @@ DEVICE F(t) sumcheck_fold_four(GLOBAL const F(t) *rows, u32 step, sumcheck_chall
     return F(add)(low, F(sum_value)(sum));
 }
 
-// A column's value at a point of that number.
+// Returns the value of a column at the point of number `point`.
 DEVICE F(t) sumcheck_at(F(t) low, F(t) high, u32 point, u32 degree) {
     if (point == 0) return low;
     if (point == degree) return high;
@@ -40,7 +40,7 @@ DEVICE F(t) sumcheck_at(F(t) low, F(t) high, u32 point, u32 degree) {
     return point == 1 ? difference : F(at)(low, difference, point);
 }
 
-// Adds the product of factors to a sum.
+// Returns `sum` plus the product of the factors at `point`.
 DEVICE F(t) sumcheck_add_factors(u32 factors, F(t) sum, const F(t) *low, const F(t) *high, u32 point) {
     F(t) product = sumcheck_at(low[0], high[0], point, factors);
 #pragma unroll
@@ -48,7 +48,7 @@ DEVICE F(t) sumcheck_add_factors(u32 factors, F(t) sum, const F(t) *low, const F
     return F(add)(sum, product);
 }
 
-// Adds the products of four rows of all columns to the sums.
+// Adds the products of four rows of all columns to `sums`.
 DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
 #pragma unroll
     for (u32 first = 0; first <= factors; first++) {
@@ -66,8 +66,9 @@ DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
     }
 }
 
-// Sums over a quarter of 4·quads rows, of the product of all columns: partials[g·values + v] for group g. Where `folds` is set, `from`
-// has four times as many rows, which are folded to those of `to`; that may be `from`, since a work-item has all rows that it writes.
+// Sums values of the product of all columns over a quarter of 4·quads rows: partials[g·values + v] for group g. If
+// `folds` is set, `from` has four times as many rows, which are folded to those of `to`. That may be `from`, since a
+// work-item has all rows that it writes.
 DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) *local_sums) {
     F(t) sums[PAIR_VALUES(MOST_FACTORS)], rows[4 * MOST_FACTORS];
 #pragma unroll
@@ -88,8 +89,9 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_POINTER F(t) 
     sumcheck_write_sums(PAIR_VALUES(factors), sums, work.partials + GROUP_ID * PAIR_VALUES(factors), local_sums);
 }
 
-// Groups that share a multiprocessor, which bounds the registers (src/sumcheck/plan.rs): by carry-less multiply-add 128 with two
-// factors, 168 with three, 255 with four; else 255. Offsets of rows have 32 bits: there are less than 2^32, and no registers for more.
+// Groups that share a multiprocessor, which bounds the registers (src/sumcheck/plan.rs): with carry-less multiply-add
+// 128 for two factors, 168 for three, 255 for four; else 255. Row offsets have 32 bits: there are less than 2^32, and
+// no registers for more.
 #ifdef HAS_CLMAD
 #define PAIR_OCCUPANCY(factors) (6 - (factors))
 #else

@@ -1,6 +1,6 @@
-// What rounds over a prime field need beside its arithmetic.
+// Complements the arithmetic of a prime field for rounds of sumcheck.
 
-// low + number·difference, for a number from 0 to 7.
+// Returns low + number·difference, for a `number` from 0 to 7.
 DEVICE F(t) F(at)(F(t) low, F(t) difference, u32 number) {
     if (number == 0) return low;
     F(t) multiple = difference;

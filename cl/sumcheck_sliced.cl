@@ -1,9 +1,9 @@
 // Rounds of sumcheck over bit-sliced columns of the tower (src/sumcheck/gpu_sliced.rs).
 //
-// Columns are tiles of 1024 rows, [tile][bit][lane] (src/field/bitslice.rs). A product of T7 is three of T6, of halves of its
-// factors and of their sums (Karatsuba), and each of them three of T5. A group has three times 32 work-items, one of the products of
-// T6 each 32, and works through the products of a tile one after another. There is one piece of code for all products of T5, so
-// that it stays in the instruction cache.
+// Columns are tiles of 1024 rows, [tile][bit][lane] (src/field/bitslice.rs). A product in T7 is three in T6, of the
+// halves of its factors and of their sums (Karatsuba), and each of them is three in T5. A group has three times 32
+// work-items, each 32 for one of the products in T6. It works through the products of a tile one after another. One
+// piece of code does all products in T5, so that it stays in the instruction cache.
 
 #ifdef __OPENCL_VERSION__
 #define ATOMIC_XOR(pointer, value) atomic_xor(pointer, value)
@@ -13,35 +13,36 @@
 #define SLICED_LANES 32
 #define SLICED_BRANCHES 3
 #define SLICED_GROUP (SLICED_BRANCHES * SLICED_LANES)
-// Products of T5 that a product is made of, and their bits.
+// Products in T5 that a product in T7 and one in T6 are made of, and their bits.
 #define SLICED_PARTS 9
 #define A_BRANCH (SLICED_PARTS / SLICED_BRANCHES)
 #define SLICED_BITS 32
 #define TILE_WORDS (4 * SLICED_BITS * SLICED_LANES)
-// Words of a product of T6 of 1024 elements.
+// Number of words that hold a product in T6 of 1024 elements.
 #define BRANCH_WORDS (2 * SLICED_BITS * SLICED_LANES)
 #define MOST_FACTORS 4
-// Words of sums that a point has: one for each part's bit.
+// Words of sums that a point has: one for each bit of each part.
 #define SUMS_A_POINT (SLICED_PARTS * SLICED_BITS)
-// Points are numbers of elements of the tower but for this one, which stands for the coefficient of the highest degree.
+// Points are numbers of elements of the tower, except this one: it stands for the coefficient of the highest degree.
 #define POINT_INFINITY 1u
 // Words that are loaded at a time, so that registers are left for others.
 #define LOADED 16
 
-// The quarters of a factor that a part's one is the sum of: branches low, high, both; of each the high half, the low one, both.
+// Quarters of a factor that make up a part as their sum: branches low, high, both; in each the high half, the low one,
+// both.
 CONSTANT u32 sliced_quarters[SLICED_PARTS] = {2, 1, 3, 8, 4, 12, 10, 5, 15};
 
 typedef struct ALIGNED(16) {
     u32 limb[4];
 } sliced_element_t;
 
-// A factor of 1024 products: a column's tiles where the variable is 0 and 1, and its value.
+// Holds a factor of 1024 products: the tiles of a column where the variable is 0 and 1, and its value.
 typedef struct {
     GLOBAL const u32 *low, *high;
     u32 point;
 } sliced_factor_t;
 
-// Words of a part of a factor, from bit `first` on.
+// Loads words of a part of `factor`, from bit `first` on.
 DEVICE void sliced_load(u32 *words, sliced_factor_t factor, u32 quarters, u32 first) {
     u32 low[LOADED], difference[LOADED];
     u32 lane = LOCAL_ID % SLICED_LANES;
@@ -61,7 +62,7 @@ DEVICE void sliced_load(u32 *words, sliced_factor_t factor, u32 quarters, u32 fi
     if (factor.point == 0) return;
 #pragma unroll
     for (int t = 0; t < LOADED; t++) difference[t] ^= low[t];
-    // The number's bits: 1, and X_0, by which (c, d) is (d, c + d).
+    // Masks by the bits of the number: 1, and X_0, by which (c, d) is (d, c + d).
     u32 with_one = factor.point & 1 ? 0xffffffffu : 0, with_low = factor.point == POINT_INFINITY ? 0 : 0xffffffffu;
     u32 with_x = factor.point & 2 ? 0xffffffffu : 0;
 #pragma unroll
@@ -71,7 +72,7 @@ DEVICE void sliced_load(u32 *words, sliced_factor_t factor, u32 quarters, u32 fi
     }
 }
 
-// A part of the same element for all lanes.
+// Sets `words` to a part of `element`, for all lanes alike.
 DEVICE void sliced_repeat(u32 *words, sliced_element_t element, u32 quarters) {
     u32 bits = 0;
 #pragma unroll
@@ -81,7 +82,7 @@ DEVICE void sliced_repeat(u32 *words, sliced_element_t element, u32 quarters) {
     for (int t = 0; t < SLICED_BITS; t++) words[t] = 0 - (bits >> t & 1);
 }
 
-// Adds a part to its branch's product: that of the high halves is the first, that of both halves' sums the last.
+// Adds a part to the product of its branch: that of the high halves comes first, that of the sums of both halves last.
 DEVICE void sliced_branch(LOCAL_POINTER u32 *product, u32 number, const u32 *part) {
     LOCAL_POINTER u32 *low = product + LOCAL_ID % SLICED_LANES, *high = low + SLICED_BITS * SLICED_LANES;
     if (number == 0) {
@@ -101,13 +102,13 @@ DEVICE void sliced_branch(LOCAL_POINTER u32 *product, u32 number, const u32 *par
     }
 }
 
-// Whole products from those of T6, plus `more` where it is asked for.
+// Joins the products in T6 to whole products, plus `more` if `adds` is set.
 DEVICE void sliced_join(LOCAL_POINTER const u32 *branches, u32 adds, GLOBAL const u32 *more, GLOBAL u32 *to) {
     u32 lane = LOCAL_ID % SLICED_LANES, branch = LOCAL_ID / SLICED_LANES;
     LOCAL_POINTER const u32 *low = branches + lane, *high = low + BRANCH_WORDS, *both = high + BRANCH_WORDS;
     u32 words[SLICED_BITS], multiple[SLICED_BITS];
     const u32 quarter_words = SLICED_BITS * SLICED_LANES;
-    // Halves of 64 bits: low + high, and both + low + high + X_5·high; the latter's halves are a branch's each.
+    // Halves of 64 bits: low + high, and both + low + high + X_5·high. Each half of the latter belongs to one branch.
     for (u32 quarter = branch == 0 ? 0 : branch + 1; quarter <= branch + 1; quarter++) {
         u32 side = quarter % 2 * quarter_words;
 #pragma unroll
@@ -135,22 +136,23 @@ DEVICE void sliced_join(LOCAL_POINTER const u32 *branches, u32 adds, GLOBAL cons
     }
 }
 
-// Gives a part to the branch's other work-items.
+// Gives a part to the other work-items of the branch.
 DEVICE void sliced_give(LOCAL_POINTER u32 *own, const u32 *part) {
 #pragma unroll
     for (int t = 0; t < SLICED_BITS; t++) own[t * SLICED_LANES + LOCAL_ID % SLICED_LANES] = part[t];
 }
 
-// Adds a part that was given to sums over lanes, whose words' bits are still to be added up: a bit by each work-item.
+// Adds a part, which was given, to sums over lanes; each work-item adds a bit. The bits of their words are still to be
+// added up.
 DEVICE void sliced_add(LOCAL_POINTER const u32 *own, LOCAL_POINTER u32 *sums) {
     u32 lane = LOCAL_ID % SLICED_LANES, sum = 0;
-    // Each in another order, so that they read different banks.
+    // Each work-item goes in another order, so that they read different banks.
 #pragma unroll
     for (int i = 0; i < SLICED_LANES; i++) sum ^= own[lane * SLICED_LANES + (i + lane) % SLICED_LANES];
     sums[lane] ^= sum;
 }
 
-// The group's sums to those of all: totals[9·point + part].
+// Adds the sums of the group to those of all: totals[9·point + part].
 DEVICE void sliced_total(u32 points, LOCAL_POINTER const u32 *sums, GLOBAL u32 *totals) {
     for (u32 i = LOCAL_ID; i < points * SLICED_PARTS; i += SLICED_GROUP) {
         u32 total = 0;
@@ -159,7 +161,7 @@ DEVICE void sliced_total(u32 points, LOCAL_POINTER const u32 *sums, GLOBAL u32 *
     }
 }
 
-// What a group works through for each tile: folds, then products at points.
+// Holds the work of a group for each tile: folds, then products at points.
 typedef struct {
     u32 tiles, factors, folds;
     u64 from_stride, to_stride;
@@ -171,7 +173,7 @@ typedef struct {
     sliced_factor_t a, b;
     // Whether the second factor is the challenge.
     u32 folds;
-    // Where the product goes: to a point's sum, or to memory, with `more` added where `folds` says so.
+    // Where the product goes: to the sum of a point, or to memory, with `more` added if `folds` says so.
     u32 sums, point;
     GLOBAL const u32 *more;
     GLOBAL u32 *to;
@@ -215,7 +217,7 @@ DEVICE sliced_task_t sliced_product(sliced_work_t work, u32 tile, u32 number) {
     return task;
 }
 
-// The product of a part of a task's factors.
+// Computes the product of a part of the factors of a task.
 DEVICE void sliced_multiply(sliced_task_t task, u32 number, sliced_element_t r, LOCAL_POINTER u32 *own) {
     u32 a[SLICED_BITS], b[SLICED_BITS], c[SLICED_BITS];
     u32 quarters = sliced_quarters[LOCAL_ID / SLICED_LANES * A_BRANCH + number];
@@ -234,9 +236,9 @@ DEVICE void sliced_multiply(sliced_task_t task, u32 number, sliced_element_t r, 
     else sliced_branch(own, number, c);
 }
 
-// Folds `folds` halves of columns by r, 2·folds·tiles tiles each, to as many; unless that is one, values at points over half of
-// those 2·tiles tiles, of the product of all columns, are added to totals[9·(round·factors + point) + part] as parts of T7's
-// product. `products`: a tile for each group.
+// Folds columns of 2·folds·tiles tiles by r to `folds`·tiles tiles each. Unless `folds` is 1, it also evaluates the
+// product of all columns at points over half of their 2·tiles tiles. These values are added to totals[9·(round·factors
+// + point) + part], as parts of the product in T7. `products` has one tile for each group.
 KERNEL_BOUNDED(SLICED_GROUP, 5)
 void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stride, u64 to_stride, sliced_element_t r,
                      GLOBAL const u32 *from, GLOBAL u32 *to, GLOBAL u32 *products, GLOBAL u32 *totals) {
@@ -254,7 +256,8 @@ void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stri
     u32 fold_tasks = folds * factors, tasks = fold_tasks + (folds == 1 ? 0 : factors * (factors - 1));
     for (u32 i = LOCAL_ID; i < factors * SUMS_A_POINT; i += SLICED_GROUP) sums[i] = 0;
     for (u32 tile = GROUP_ID; tile < tiles; tile += GROUPS) {
-        // Steps, not tasks with steps in them: what they need is computed again then, and takes no registers in between.
+        // Loops over steps, not over tasks with steps in them: their values are then computed again, and take no
+        // registers in between.
 #pragma unroll 1
         for (u32 step = 0; step < A_BRANCH * tasks; step++) {
             u32 number = step / A_BRANCH, branch = LOCAL_ID / SLICED_LANES, last = step % A_BRANCH == A_BRANCH - 1;
@@ -262,8 +265,8 @@ void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stri
             u32 part = branch * A_BRANCH + step % A_BRANCH;
             sliced_task_t task =
                 number < fold_tasks ? sliced_fold(work, tile, number) : sliced_product(work, tile, number - fold_tasks);
-            // What the step before wrote is read; what it read is overwritten. Barriers under conditions would have some compilers
-            // copy all that follows.
+            // A step reads what the previous one wrote, and overwrites what that read. Barriers under conditions would
+            // have some compilers copy all code that follows.
             GLOBAL_BARRIER();
             sliced_multiply(task, step % A_BRANCH, r, own);
             BARRIER();
@@ -275,7 +278,7 @@ void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stri
     if (folds != 1) sliced_total(factors, sums, totals + round * factors * SLICED_PARTS);
 }
 
-// 32 words of 32 bits, transposed: swaps ever smaller blocks beside the diagonal (H. Warren, "Hacker's Delight").
+// Transposes 32 words of 32 bits: swaps ever smaller blocks beside the diagonal (H. Warren, Hacker’s Delight).
 DEVICE void sliced_transpose(u32 *words) {
 #pragma unroll
     for (int step = 0; step < 5; step++) {
@@ -293,7 +296,7 @@ DEVICE void sliced_transpose(u32 *words) {
 
 #define SLICE_GROUP (4 * SLICED_LANES)
 
-// Packed elements to tiles, which may lie where those did. Any number of groups.
+// Converts packed elements to tiles, which may overwrite these. Any number of groups.
 KERNEL(SLICE_GROUP)
 void sumcheck_slice(u64 tiles, GLOBAL const u32 *from, GLOBAL u32 *to) {
     u32 words[SLICED_BITS], limb = LOCAL_ID % 4, lane = LOCAL_ID / 4;
@@ -309,7 +312,7 @@ void sumcheck_slice(u64 tiles, GLOBAL const u32 *from, GLOBAL u32 *to) {
     }
 }
 
-// Tiles to packed elements. Any number of groups; columns side by side in `to`.
+// Converts tiles to packed elements. Any number of groups; columns are side by side in `to`.
 KERNEL(SLICE_GROUP)
 void sumcheck_unslice(u32 tiles, u32 columns, u64 from_stride, GLOBAL const u32 *from, GLOBAL u32 *to) {
     u32 words[SLICED_BITS], limb = LOCAL_ID % 4, lane = LOCAL_ID / 4;
@@ -325,7 +328,8 @@ void sumcheck_unslice(u32 tiles, u32 columns, u64 from_stride, GLOBAL const u32 
     }
 }
 
-// Products of T5, [group][bit][lane], a group for each 1024: what tests call, and what operations are counted of.
+// Computes products in T5, [group][bit][lane], one group for each 1024. Tests call it, and operations are counted in
+// it.
 KERNEL(SLICED_LANES)
 void sliced_products(GLOBAL const u32 *a, GLOBAL const u32 *b, GLOBAL u32 *to) {
     u32 x[SLICED_BITS], y[SLICED_BITS], z[SLICED_BITS], at = GROUP_ID * SLICED_BITS * SLICED_LANES + LOCAL_ID;

@@ -1,4 +1,4 @@
-// Sums and folds over a field of a word or two, and over what extends it: products are elements at once.
+// Sums and folds over a field of one or two words, and over its extensions: products are reduced to elements at once.
 
 typedef struct {
     F(t) value;

@@ -1,8 +1,9 @@
-// The tower of Fan and Paar (src/field/tower.rs), bit-sliced: word t of an element has bit t of 32 elements, so that arithmetic is
-// of booleans, by operations of up to three inputs. All loops have fixed bounds and go; words are registers.
+// The tower of Fan and Paar (src/field/tower.rs), bit-sliced: word t of an element has bit t of 32 elements, so that
+// arithmetic is boolean, by operations of up to three inputs. All loops have fixed bounds and are unrolled; words are
+// registers.
 
-// a·b + c and a + b + c. Each is one instruction (PTX ISA, lop3), which the compiler does not find by itself in long sums. Its last
-// operand is the value for a = 0xf0, b = 0xcc and c = 0xaa.
+// AND_XOR returns a·b + c, XOR3 returns a + b + c. Each is one instruction (PTX ISA, lop3), which the compiler does not
+// find by itself in long sums. Its last operand is the value for a = 0xf0, b = 0xcc and c = 0xaa.
 #ifdef HAS_PTX
 DEVICE u32 AND_XOR(u32 a, u32 b, u32 c) {
     u32 r;
@@ -19,7 +20,7 @@ DEVICE u32 XOR3(u32 a, u32 b, u32 c) {
 #define XOR3(a, b, c) ((a) ^ (b) ^ (c))
 #endif
 
-// a·X_(k−1) in T(k), of 2^k words: (low, high) to (high, low + high·X_(k−2)).
+// Defines a·X_(k−1) in T(k), of 2^k words: (low, high) becomes (high, low + high·X_(k−2)).
 #define SLICED_TIMES_GENERATOR(words, half)                                              \
     DEVICE void sliced_times_generator_##words(u32 *product, const u32 *a) {             \
         _Pragma("unroll") for (int i = 0; i < half; i++) product[i] = a[half + i];       \
@@ -36,8 +37,8 @@ SLICED_TIMES_GENERATOR(8, 4)
 SLICED_TIMES_GENERATOR(16, 8)
 SLICED_TIMES_GENERATOR(32, 16)
 
-// c += a·b in T2, by the matrix of products of a with 1, X_0, X_1 and X_0·X_1. Sums go from one product to the next, which
-// saves operations: one of three inputs takes a sum, an "and", and adds them.
+// Adds a·b to c in T2, by the matrix of products of a with 1, X_0, X_1 and X_0·X_1. Sums go from one product to the
+// next, which saves operations: one of three inputs takes a sum and a conjunction, and adds them.
 DEVICE void sliced_mul_4(u32 *c, const u32 *a, const u32 *b) {
     u32 a01 = a[0] ^ a[1], a23 = a[2] ^ a[3], a03 = a[0] ^ a[3], a123 = a[1] ^ a23, a012 = a01 ^ a[2];
     c[0] = AND_XOR(a[3], b[3], AND_XOR(a[2], b[2], AND_XOR(a[1], b[1], AND_XOR(a[0], b[0], c[0]))));
@@ -46,7 +47,7 @@ DEVICE void sliced_mul_4(u32 *c, const u32 *a, const u32 *b) {
     c[3] = AND_XOR(a012, b[3], AND_XOR(a123, b[2], AND_XOR(a23, b[1], AND_XOR(a[3], b[0], c[3]))));
 }
 
-// c += a·b, by three products in the field below (Karatsuba).
+// Defines c += a·b by three products in the field below (Karatsuba).
 #define SLICED_MUL(words, half)                                                                                          \
     DEVICE void sliced_mul_##words(u32 *c, const u32 *a, const u32 *b) {                                                 \
         u32 high[half], low[half], multiple[half], a_sum[half], b_sum[half];                                             \

@@ -1,4 +1,4 @@
-// Element-wise field operations on vectors of n elements: out = operation(a, b). Grids of any size.
+// Applies field operations to the elements of vectors of length n: out = operation(a, b). Grids of any size.
 
 #define VECTOR_KERNEL(name, expression)                                                                       \
     KERNEL(128) void name(u32 n, GLOBAL const F(t) *a, GLOBAL const F(t) *b, GLOBAL F(t) *out) {               \
@@ -17,7 +17,7 @@ VECTOR_KERNEL(vector_mul_sub_mul, F(mul_sub_mul)(x, y, F(add)(x, y), F(sub)(x, y
 VECTOR_KERNEL(vector_neg_add, F(add)(F(neg)(x), F(dbl)(y)))
 VECTOR_KERNEL(vector_div, F(mul)(x, F(inv)(y)))
 
-// out = a^(rounds + 1) by a chain of products in registers: for measuring the rate of products.
+// Computes out = a^(rounds + 1) by a chain of products in registers, to measure the rate of products.
 KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
@@ -26,8 +26,8 @@ KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBA
     out[i] = power;
 }
 
-// The inverses of a's elements, none of them zero, a group at a time; of those again, `rounds` times in all: for
-// measuring what a group's inversion takes. Grid: whole groups, n work-items.
+// Inverts the elements of `a`, none of them zero, a group at a time, and the results again, `rounds` times in all, to
+// measure the inversion of a group. Grid: whole groups, n work-items.
 KERNEL_BOUNDED(INVERSE_GROUP, AFFINE_OCCUPANCY)
 void vector_invert_groups(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
     LOCAL inverse_locals_t locals;

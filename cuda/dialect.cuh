@@ -6,10 +6,10 @@ typedef unsigned long long u64;
 typedef int i32;
 typedef long long i64;
 #define KERNEL(group_size) extern "C" __global__ __launch_bounds__(group_size)
-// The same with so many groups on a multiprocessor at once: bounds the registers.
+// Declares a kernel of which a multiprocessor runs `groups` groups at once, which bounds its registers.
 #define KERNEL_BOUNDED(group_size, groups) extern "C" __global__ __launch_bounds__(group_size, groups)
 #define DEVICE static __device__ __forceinline__
-// A function that is called, not inlined: long point formulas appear once in a program.
+// Declares a function that is called, not inlined: long point formulas appear once in a program.
 #define DEVICE_CALL static __device__ __noinline__
 #define GLOBAL
 #define LOCAL __shared__
@@ -25,15 +25,15 @@ typedef long long i64;
 #define GLOBAL_BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
 #define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
-// Groups of bucket accumulation that share one: 128 registers with 8 limbs, 168 with 12, where their number counts for
-// more than a few spilled words.
+// Groups of bucket accumulation that share a multiprocessor: 128 registers with 8 limbs, 168 with 12, where their
+// number counts for more than a few spilled words.
 #define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)
-// Groups of bucket reduction that share one: 128 registers with 8 limbs, 168 with 12.
+// Groups of bucket reduction that share a multiprocessor: 128 registers with 8 limbs, 168 with 12.
 #define REDUCE_OCCUPANCY (FIELD_WORDS > 12 ? 4 : FIELD_WORDS > 8 ? 6 : 8)
-// Entries that a group of the sort has room for.
+// Limits the entries of a group of the sort.
 #define SORT_ROOM 4096u
-// Copies whole words from global to shared memory behind what follows, and waits for all such copies of the
-// work-item (PTX ISA, cp.async). Devices before 8.0 copy at once.
+// Copies whole words from global to shared memory asynchronously; ASYNC_WAIT waits for all such copies of the work-item
+// (PTX ISA, cp.async). Devices before 8.0 copy synchronously.
 #if __CUDA_ARCH__ >= 800
 #define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : sizeof(to) % 8 == 0 ? 8 : 4>(&(to), &(from), sizeof(to))
 #define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
@@ -53,19 +53,19 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define QUAD_BARRIER() __syncwarp()
 // The work-items of a group of 32 wait for each other.
 #define WARP_BARRIER() __syncwarp()
-// Keeps what follows from a word from being computed long before: ahead of the loops that take all registers.
+// Scheduling fence: keeps computations on `word` from being hoisted above the loops that take all registers.
 #define NOT_BEFORE(word) asm volatile("" : "+r"(word))
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
-// Writes `value` where there is `expected`; what was there.
+// Compares and swaps: writes `value` if there is `expected`, and returns the old value.
 #define ATOMIC_SWAP_IF(pointer, expected, value) atomicCAS(pointer, expected, value)
 #define HAS_PTX
-// Groups that wait for others: CUDA only, where groups that have started run on whatever others do.
+// Defined if groups may wait for others: CUDA only, where groups that have started run on, whatever others do.
 #define GRID_ORDER
-// Kernels that start before those ahead of them in their stream have ended (CUDA programming guide, "Programmatic
-// Dependent Launch"): such a kernel is declared by STARTS_EARLY, which backend/cuda looks for, and waits before it touches
-// what others write; it lets the next one start as soon as all its groups have.
+// Programmatic dependent launch (CUDA programming guide): kernels start before those ahead of them in their stream have
+// ended. STARTS_EARLY declares such a kernel, and backend/cuda looks for the declaration. AWAIT_STREAM waits, before
+// the kernel touches what others write. LET_NEXT_START lets the next kernel start as soon as all groups have run it.
 #if __CUDA_ARCH__ >= 900
 #define STARTS_EARLY(kernel) extern "C" __device__ u32 starts_early_##kernel = 1;
 #define AWAIT_STREAM() asm volatile("griddepcontrol.wait;" ::: "memory")
@@ -75,7 +75,8 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 #define AWAIT_STREAM()
 #define LET_NEXT_START()
 #endif
-// A number for the group: numbers are given out in the order in which groups start. `shared` is free local memory.
+// Returns a ticket for the group: tickets count the groups in the order in which they start. `shared` is free local
+// memory.
 DEVICE u32 grid_ticket(u32 *counter, u32 *shared) {
     if (LOCAL_ID == 0) *shared = atomicAdd(counter, 1);
     BARRIER();
@@ -83,14 +84,14 @@ DEVICE u32 grid_ticket(u32 *counter, u32 *shared) {
     BARRIER();
     return ticket;
 }
-// One work-item counts its group; how many did before. What the group has read stays read, and what the work-item wrote is
-// seen by who counts after it.
+// Counts the group, by one work-item, and returns how many did so before. The reads of the group have ended by then,
+// and groups that count later see the writes of the work-item.
 DEVICE u32 grid_arrive(u32 *counter) {
     __threadfence();
     return atomicAdd(counter, 1);
 }
-// Whether the group is the last one to arrive, which then sees what those before it wrote before they did. The counter is left
-// as zero by that group. `shared` is free local memory.
+// Returns whether the group is the last one to arrive. That group sees what the others wrote before they arrived, and
+// resets the counter to zero. `shared` is free local memory.
 DEVICE bool grid_is_last(u32 *counter, u32 *shared) {
     if (LOCAL_ID == 0) {
         *shared = grid_arrive(counter) + 1 == GROUPS;
@@ -102,12 +103,12 @@ DEVICE bool grid_is_last(u32 *counter, u32 *shared) {
     BARRIER();
     return last;
 }
-// Tells the host a number, which looks for it in page-locked memory: after what the work-item wrote there.
+// Tells the host a number, for which it looks in pinned memory, after all writes of the work-item there.
 DEVICE void tell_host(u32 *word, u32 number) {
     __threadfence_system();
     *(volatile u32 *)word = number;
 }
-// The group waits until the counter has come to `count`.
+// Waits, as a group, until the counter has come to `count`.
 DEVICE void grid_wait(u32 *counter, u32 count) {
     if (LOCAL_ID == 0)
         while (*(volatile u32 *)counter < count) __nanosleep(100);

@@ -1,10 +1,11 @@
-// Experiments of benches/matrix_seed.rs: what local memory's banks, tiles, packed loads and tensor cores give products of floating
-// point numbers, and what Montgomery's product gives one modulo 64 bits. CUDA only; no part of any operation.
+// Experiments of benches/matrix_seed.rs. They measure the gain from banks of local memory, tiles, packed loads and
+// tensor cores for products of floating point numbers, and from the Montgomery product for one modulo 64 bits. CUDA
+// only; no operation uses them.
 
 #define EXPERIMENT_GROUP 256
 #define EXPERIMENT_WORDS 8192
 
-// Each work-item adds up words of local memory that lie so far apart between neighbours; word i holds i. Sums go to `out`.
+// Adds up words of local memory that are `stride` apart between neighbours; word i holds i. Sums go to `out`.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_stride(u32 stride, u32 rounds, u32 *out) {
     __shared__ u32 words[EXPERIMENT_WORDS];
@@ -13,13 +14,13 @@ void experiment_stride(u32 stride, u32 rounds, u32 *out) {
     u32 sum = 0, at = LOCAL_ID * stride % EXPERIMENT_WORDS;
     for (u32 round = 0; round < rounds; round++) {
         sum += *(volatile u32 *)&words[at];
-        // To the same bank.
+        // Goes to the same bank.
         at = (at + 32) % EXPERIMENT_WORDS;
     }
     out[GLOBAL_ID] = sum;
 }
 
-// C = A·B of n × n numbers of 32 bits, row after row: a work-item an entry.
+// Computes C = A·B of n × n 32-bit numbers, row after row: one work-item per entry.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_plain(u32 n, const float *a, const float *b, float *c) {
     u32 across = n / 16, row = GROUP_ID / across * 16 + LOCAL_ID / 16, column = GROUP_ID % across * 16 + LOCAL_ID % 16;
@@ -28,7 +29,7 @@ void experiment_plain(u32 n, const float *a, const float *b, float *c) {
     c[(u64)row * n + column] = sum;
 }
 
-// The same of numbers of 16 bits, with sums of 32.
+// Converts a 16-bit number to 32 bits: experiment_plain_half multiplies such numbers, with 32-bit sums.
 DEVICE float experiment_number(const u16 *half) {
     float number;
     asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(*half));
@@ -43,7 +44,7 @@ void experiment_plain_half(u32 n, const u16 *a, const u16 *b, float *c) {
     c[(u64)row * n + column] = sum;
 }
 
-// The same by tiles of 32 × 32 in local memory: a work-item four entries of a column.
+// Computes C = A·B by tiles of 32 × 32 in local memory: one work-item per four entries of a column.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_tiled(u32 n, const float *a, const float *b, float *c) {
     __shared__ float a_tile[32][32], b_tile[32][32];
@@ -62,7 +63,7 @@ void experiment_tiled(u32 n, const float *a, const float *b, float *c) {
     for (u32 i = 0; i < 4; i++) c[(u64)(row + y + 8 * i) * n + column + x] = sum[i];
 }
 
-// The same with four numbers a load: a work-item four columns of a row.
+// Computes C = A·B by such tiles with four numbers per load: one work-item per four columns of a row.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_packed(u32 n, const float *a, const float *b, float *c) {
     __shared__ float4 a_tile[32][8], b_tile[32][8];
@@ -83,7 +84,8 @@ void experiment_packed(u32 n, const float *a, const float *b, float *c) {
 }
 
 #if __CUDA_ARCH__ >= 800
-// Sums of 16 × 8 entries of a warp, 16 k: work-item (g, t) has rows g and g + 8, columns 2t and 2t + 1.
+// Adds products over 16 k to the sums of 16 × 8 entries of a warp: work-item (g, t) has rows g and g + 8, columns 2t
+// and 2t + 1.
 DEVICE void experiment_mma(float *sum, const u32 *a, const u32 *b) {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
@@ -91,7 +93,8 @@ DEVICE void experiment_mma(float *sum, const u32 *a, const u32 *b) {
 }
 #endif
 
-// C = A·Bᵀ of n × n numbers of 16 bits to 32, on tensor cores, without local memory: a group 64 × 128 entries, a warp 32 × 32.
+// Computes C = A·Bᵀ of n × n 16-bit numbers to 32 bits on tensor cores, without local memory: a group computes 64 × 128
+// entries, a warp 32 × 32.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
 #if __CUDA_ARCH__ >= 800
@@ -118,7 +121,8 @@ void experiment_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
 #endif
 }
 
-// The same by 32 k at a time in local memory, four words a load. Rows there are 20 words apart: no bank is met twice.
+// Computes the same product by 32 k at a time in local memory, four words per load. Rows there are 20 words apart, so
+// there are no bank conflicts.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_packed_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
 #if __CUDA_ARCH__ >= 800
@@ -153,7 +157,7 @@ void experiment_packed_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
 #endif
 }
 
-// x·yʳ modulo m, by the remainder of each product.
+// Computes x·yʳ modulo m by the remainder of each product.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_remainder(u32 rounds, u64 m, const u64 *x, u64 *out) {
     u64 value = x[GLOBAL_ID], factor = value;
@@ -161,7 +165,7 @@ void experiment_remainder(u32 rounds, u64 m, const u64 *x, u64 *out) {
     out[GLOBAL_ID] = value;
 }
 
-// The same by Montgomery's product with R = 2⁶⁴: numbers are below m < 2⁶³, and so are results; `inverse` is −m⁻¹ mod R.
+// Computes x·yʳ by the Montgomery product with R = 2⁶⁴. Numbers and results are below m < 2⁶³; `inverse` is −m⁻¹ mod R.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_montgomery(u32 rounds, u64 m, u64 inverse, const u64 *x, u64 *out) {
     u64 value = x[GLOBAL_ID], factor = value;
@@ -174,12 +178,12 @@ void experiment_montgomery(u32 rounds, u64 m, u64 inverse, const u64 *x, u64 *ou
     out[GLOBAL_ID] = value;
 }
 
-// The same of numbers of eight words.
+// Holds a number of eight words, for the same two computations.
 typedef struct {
     u32 limb[8];
 } experiment_long_t;
 
-// A number below 2m and its ninth word, less m where that leaves nothing negative.
+// Reduces a number below 2m, with its ninth word `above`: subtracts m if the result is not negative.
 DEVICE void experiment_reduce(experiment_long_t *number, u32 above, experiment_long_t m) {
     experiment_long_t less;
     i64 borrow = 0;
@@ -192,8 +196,8 @@ DEVICE void experiment_reduce(experiment_long_t *number, u32 above, experiment_l
     if (borrow + above >= 0) *number = less;
 }
 
-// By long division of each product (Knuth, volume 2, 4.3.1, algorithm D): `scaled` is m times 2^shift, with the highest bit set, and
-// so is the product then.
+// Computes x·yʳ by long division of each product (Knuth, volume 2, 4.3.1, algorithm D). `scaled` is m times 2^shift,
+// with the highest bit set, and the product is scaled alike.
 KERNEL(EXPERIMENT_GROUP)
 void experiment_remainder_long(u32 rounds, u32 shift, const experiment_long_t *scaled, const experiment_long_t *x,
                                experiment_long_t *out) {
@@ -252,7 +256,8 @@ void experiment_remainder_long(u32 rounds, u32 shift, const experiment_long_t *s
     out[GLOBAL_ID] = value;
 }
 
-// By Montgomery's product with R = 2²⁵⁶: numbers are below m < 2²⁵⁵, and so are results; `inverse` is −m⁻¹ mod 2³².
+// Computes x·yʳ by the Montgomery product with R = 2²⁵⁶. Numbers and results are below m < 2²⁵⁵; `inverse` is −m⁻¹ mod
+// 2³².
 KERNEL(EXPERIMENT_GROUP)
 void experiment_montgomery_long(u32 rounds, u32 inverse, const experiment_long_t *modulus, const experiment_long_t *x,
                                 experiment_long_t *out) {

@@ -1,16 +1,16 @@
-// The prime field's products on NVIDIA GPUs.
+// Multiplies in a prime field on NVIDIA GPUs.
 //
-// The product keeps two accumulators, `even` for products whose weight is an even power of 2³² and `odd`
-// for the others, so that each 32×32→64 product lands on an aligned pair of words and is one IMAD.WIDE
-// (the form of Emmart, Luitjens, Weems and Woolley, ARITH 2016; sppark and era-bellman-cuda use it too).
-// LIMBS must be even. 2·LIMBS² + LIMBS wide products in all: 136 for 8 limbs, 300 for 12.
+// A product keeps two accumulators, `even` for partial products whose weight is an even power of 2³² and `odd` for the
+// others. Each 32×32→64 product thus lands on an aligned pair of words and is one IMAD.WIDE (the form of Emmart,
+// Luitjens, Weems and Woolley, ARITH 2016; sppark and era-bellman-cuda use it too). LIMBS must be even. There are
+// 2·LIMBS² + LIMBS wide products in all: 136 for 8 limbs, 300 for 12.
 #ifdef HAS_PTX
 
-// −p⁻¹ mod 2³² in constant memory: as an immediate of −1 (BLS12-381 Fr) ptxas would turn the product
-// by it into a negation, push that into the products that follow, and not fuse those (48 of 128 pairs).
+// −p⁻¹ mod 2³², in constant memory. If it were an immediate of −1 (BLS12-381 Fr), ptxas would turn the product by it
+// into a negation. It would push that into the products that follow, and not fuse those (48 of 128 pairs).
 CONSTANT u32 F(inv32) = INV32;
 
-// accumulator = products of every second limb of a, from a[0], with b.
+// Sets `accumulator` to the products of every second limb of a, from a[0], with b.
 DEVICE void F(mul_row)(u32 *accumulator, const u32 *a, u32 b) {
 #pragma unroll
     for (int i = 0; i < LIMBS; i += 2) {
@@ -19,7 +19,7 @@ DEVICE void F(mul_row)(u32 *accumulator, const u32 *a, u32 b) {
     }
 }
 
-// accumulator += products of every second limb of a with b; the carry out is left in CC.
+// Adds the products of every second limb of a with b to `accumulator`; the carry out is left in CC.
 DEVICE void F(mad_row)(u32 *accumulator, const u32 *a, u32 b) {
     accumulator[0] = ptx_mad_lo_cc(a[0], b, accumulator[0]);
     accumulator[1] = ptx_madc_hi_cc(a[0], b, accumulator[1]);
@@ -30,7 +30,7 @@ DEVICE void F(mad_row)(u32 *accumulator, const u32 *a, u32 b) {
     }
 }
 
-// accumulator = (accumulator >> 64) + products of every second limb of a with b + CC.
+// Sets accumulator = (accumulator >> 64) + products of every second limb of a with b + CC.
 DEVICE void F(shift_mad_row)(u32 *accumulator, const u32 *a, u32 b) {
 #pragma unroll
     for (int i = 0; i < LIMBS - 2; i += 2) {
@@ -41,7 +41,7 @@ DEVICE void F(shift_mad_row)(u32 *accumulator, const u32 *a, u32 b) {
     accumulator[LIMBS - 1] = ptx_madc_hi(a[LIMBS - 2], b, 0);
 }
 
-// Adds the multiple of p that makes the lowest word zero; shifting it out is left to the next row.
+// Adds the multiple of p that makes the lowest word zero; the next row shifts it out.
 DEVICE void F(reduce_row)(u32 *even, u32 *odd) {
     const u32 p[LIMBS] = P_LIMBS;
     u32 m = ptx_mul_lo(even[0], F(inv32));
@@ -50,7 +50,7 @@ DEVICE void F(reduce_row)(u32 *even, u32 *odd) {
     odd[LIMBS - 1] = ptx_addc(odd[LIMBS - 1], 0);
 }
 
-// One row: (even + 2³²·odd) / 2³² + a·b with the roles of the two accumulators swapped by the division.
+// Computes one row: (even + 2³²·odd) / 2³² + a·b. The division swaps the roles of the two accumulators.
 DEVICE void F(next_row)(u32 *even, u32 *odd, const u32 *a, u32 b) {
     even[0] = ptx_add_cc(even[0], odd[1]);
     F(shift_mad_row)(odd, a + 1, b);
@@ -59,7 +59,7 @@ DEVICE void F(next_row)(u32 *even, u32 *odd, const u32 *a, u32 b) {
     F(reduce_row)(even, odd);
 }
 
-// even + odd / 2³²: what the last row leaves.
+// Returns even + odd / 2³², which the last row leaves.
 DEVICE F(t) F(join)(const u32 *even, const u32 *odd) {
     F(t) r;
     r.limb[0] = ptx_add_cc(even[0], odd[1]);
@@ -69,7 +69,7 @@ DEVICE F(t) F(join)(const u32 *even, const u32 *odd) {
     return r;
 }
 
-// a·b/R in [0, 2p), for a·b < 2^(32·LIMBS)·p.
+// Returns a·b/R in [0, 2p), for a·b < 2^(32·LIMBS)·p.
 DEVICE F(t) F(mul_lazy)(F(t) a, F(t) b) {
     u32 even[LIMBS], odd[LIMBS];
     F(mul_row)(odd, a.limb + 1, b.limb[0]);
@@ -88,14 +88,14 @@ DEVICE F(t) F(mul)(F(t) a, F(t) b) {
     return F(reduce)(F(mul_lazy)(a, b));
 }
 
-// even + 2³²·odd += a·b.
+// Adds a·b to even + 2³²·odd.
 DEVICE void F(add_row)(u32 *even, u32 *odd, const u32 *a, u32 b) {
     F(mad_row)(odd, a + 1, b);
     F(mad_row)(even, a, b);
     odd[LIMBS - 1] = ptx_addc(odd[LIMBS - 1], 0);
 }
 
-// One row of two products: (even + 2³²·odd) / 2³² + a·b + c·d.
+// Computes one row of two products: (even + 2³²·odd) / 2³² + a·b + c·d.
 DEVICE void F(next_rows)(u32 *even, u32 *odd, const u32 *a, u32 b, const u32 *c, u32 d) {
     even[0] = ptx_add_cc(even[0], odd[1]);
     F(shift_mad_row)(odd, a + 1, b);
@@ -105,7 +105,7 @@ DEVICE void F(next_rows)(u32 *even, u32 *odd, const u32 *a, u32 b, const u32 *c,
     F(reduce_row)(even, odd);
 }
 
-// (a·b + c·d)/R plus less than p, for a + c + p ≤ R: rows of both products share a reduction.
+// Returns (a·b + c·d)/R plus less than p, for a + c + p ≤ R: rows of both products share a reduction.
 DEVICE F(t) F(mul_add_mul_lazy)(F(t) a, F(t) b, F(t) c, F(t) d) {
     u32 even[LIMBS], odd[LIMBS];
     F(mul_row)(odd, a.limb + 1, b.limb[0]);

@@ -1,14 +1,14 @@
-// Products of 2·LIMBS limbs, reduced once for several of them, on NVIDIA GPUs. A wide number is below p·R, R =
-// 2^(32·LIMBS); its reduction costs LIMBS² + LIMBS products, as many as a product itself (144 + 156 for 12
-// limbs; a square takes 78). Columns of even and of odd weight are summed apart, as in field_ptx.cuh.
+// Products of 2·LIMBS limbs, of which several share a reduction, on NVIDIA GPUs. A wide number is below p·R, R =
+// 2^(32·LIMBS). Its reduction costs LIMBS² + LIMBS products, as many as a product itself (144 + 156 for 12 limbs; a
+// square takes 78). Columns of even and of odd weight are summed apart, as in field_ptx.cuh.
 #ifdef HAS_PTX
 
 typedef struct {
     u32 limb[2 * LIMBS];
 } F(wide);
 
-// accumulator[at …] += a[from]·b, a[from + 2]·b, … below a[LIMBS]; the carry goes to the word after them, which
-// is zero or a carry of before.
+// Adds a[from]·b, a[from + 2]·b, … below a[LIMBS] to accumulator[at …]. The carry goes to the word after them, which is
+// zero or an earlier carry.
 DEVICE void F(wide_row)(u32 *accumulator, int at, const u32 *a, int from, u32 b) {
     if (from >= LIMBS) return;
     accumulator[at] = ptx_mad_lo_cc(a[from], b, accumulator[at]);
@@ -22,7 +22,7 @@ DEVICE void F(wide_row)(u32 *accumulator, int at, const u32 *a, int from, u32 b)
     if (k < 2 * LIMBS) accumulator[k] = ptx_addc(accumulator[k], 0);
 }
 
-// even + 2³²·odd.
+// Returns even + 2³²·odd.
 DEVICE F(wide) F(wide_join)(const u32 *even, const u32 *odd) {
     F(wide) r;
     r.limb[0] = even[0];
@@ -33,7 +33,7 @@ DEVICE F(wide) F(wide_join)(const u32 *even, const u32 *odd) {
     return r;
 }
 
-// a·b, not reduced.
+// Returns a·b, not reduced.
 DEVICE F(wide) F(mul_wide)(F(t) a, F(t) b) {
     u32 even[2 * LIMBS], odd[2 * LIMBS];
 #pragma unroll
@@ -48,7 +48,7 @@ DEVICE F(wide) F(mul_wide)(F(t) a, F(t) b) {
     return F(wide_join)(even, odd);
 }
 
-// a², not reduced: products of different limbs once, doubled, and the limbs' squares.
+// Returns a², not reduced: products of different limbs once, doubled, and the squares of the limbs.
 DEVICE F(wide) F(sqr_wide)(F(t) a) {
     u32 even[2 * LIMBS], odd[2 * LIMBS];
 #pragma unroll
@@ -73,7 +73,7 @@ DEVICE F(wide) F(sqr_wide)(F(t) a) {
     return r;
 }
 
-// a − b for b ≤ a.
+// Returns a − b, for b ≤ a.
 DEVICE F(wide) F(wide_sub)(F(wide) a, F(wide) b) {
     a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
 #pragma unroll
@@ -82,7 +82,7 @@ DEVICE F(wide) F(wide_sub)(F(wide) a, F(wide) b) {
     return a;
 }
 
-// a − b modulo p·R, for both below it.
+// Returns a − b modulo p·R, for both below that.
 DEVICE F(wide) F(wide_sub_mod)(F(wide) a, F(wide) b) {
     const u32 p[LIMBS] = P_LIMBS;
     a.limb[0] = ptx_sub_cc(a.limb[0], b.limb[0]);
@@ -96,9 +96,9 @@ DEVICE F(wide) F(wide_sub_mod)(F(wide) a, F(wide) b) {
     return a;
 }
 
-// One row of a reduction without a product: (even + 2³²·odd) / 2³² plus the multiple of p that makes the lowest
-// word zero, with the roles of the accumulators swapped by the division. The carry of their lowest words waits for
-// the row's products.
+// Computes one row of a reduction without a product: (even + 2³²·odd) / 2³² plus the multiple of p that makes the
+// lowest word zero. The division swaps the roles of the accumulators. The carry of their lowest words waits for the
+// products of the row.
 DEVICE void F(wide_reduce_row)(u32 *even, u32 *odd) {
     const u32 p[LIMBS] = P_LIMBS;
     even[0] = ptx_add_cc(even[0], odd[1]);
@@ -108,7 +108,7 @@ DEVICE void F(wide_reduce_row)(u32 *even, u32 *odd) {
     odd[LIMBS - 1] = ptx_addc(odd[LIMBS - 1], 0);
 }
 
-// a/R in [0, 2p).
+// Returns a/R in [0, 2p).
 DEVICE F(t) F(wide_reduce_lazy)(F(wide) a) {
     u32 even[LIMBS], odd[LIMBS];
     F(t) high;
@@ -128,12 +128,12 @@ DEVICE F(t) F(wide_reduce_lazy)(F(wide) a) {
     return F(add_lazy)(F(join)(even, odd), high);
 }
 
-// a/R, reduced.
+// Returns a/R, reduced.
 DEVICE F(t) F(wide_reduce)(F(wide) a) {
     return F(reduce)(F(wide_reduce_lazy)(a));
 }
 
-// a²/R in [0, 2p), for a² < R·p.
+// Returns a²/R in [0, 2p), for a² < R·p.
 DEVICE F(t) F(sqr_lazy)(F(t) a) {
     return F(wide_reduce_lazy)(F(sqr_wide)(a));
 }
@@ -142,7 +142,7 @@ DEVICE F(t) F(sqr)(F(t) a) {
     return F(wide_reduce)(F(sqr_wide)(a));
 }
 
-// a·b − c·d with one reduction.
+// Returns a·b − c·d with one reduction.
 DEVICE F(t) F(mul_sub_mul)(F(t) a, F(t) b, F(t) c, F(t) d) {
     return F(wide_reduce)(F(wide_sub_mod)(F(mul_wide)(a, b), F(mul_wide)(c, d)));
 }

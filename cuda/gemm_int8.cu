@@ -1,8 +1,9 @@
-// Products of bytes by mma.sync, for devices of compute capability 8.0 and later: int8_residues.cuh says of what.
+// Multiplies bytes by mma.sync, on devices of compute capability 8.0 and later; int8_residues.cuh describes the
+// products.
 //
-// A group of 8 warps makes its sums 64 × 64 a warp, in 128 registers of each work-item. Four steps of 32 k are in local memory or on
-// their way (48 KiB): a row of a step is 32 bytes, and its halves are swapped in every other four rows, so that the eight rows that
-// ldmatrix reads at once meet no bank twice.
+// A group of 8 warps makes its sums 64 × 64 per warp, in 128 registers of each work-item. Four steps of 32 k are in
+// local memory or in flight (48 KiB). A row of a step is 32 bytes. Its halves are swapped in every other four rows, so
+// that the eight rows that ldmatrix reads at once have no bank conflicts.
 
 #define INT8_DEPTH 32
 #define INT8_STAGES 4
@@ -14,12 +15,13 @@ typedef struct {
     i32 sum[4][8][4];
 } int8_sums_t;
 
-// Where 16 bytes of a row of a step lie.
+// Returns where the `half`, 16 bytes, of a row of a step is.
 DEVICE u32 int8_place(u32 row, u32 half) {
     return row * INT8_DEPTH + ((half ^ (row >> 2 & 1)) << 4);
 }
 
-// A step of k: a work-item copies half a row of A, and as many of B as B has times A's rows. Rows that are so far apart lie alike.
+// Copies a step of k: a work-item copies half a row of A, and INT8_COLUMNS / INT8_ROWS halves of B. Rows INT8_ROWS
+// apart are laid out alike.
 DEVICE void int8_take(u32 stage, const u8 *a, const u8 *b, u32 depth) {
     u32 row = LOCAL_ID >> 1, half = LOCAL_ID & 1, to = stage + int8_place(row, half);
     u64 from = (u64)row * depth + 16 * half;
@@ -42,13 +44,13 @@ DEVICE void int8_multiply(i32 *sum, const u32 *a, u32 b0, u32 b1) {
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// One step of k of a warp's 64 × 64 sums, from its first row and column in the stage.
+// Adds one step of k to the 64 × 64 sums of a warp, from its first row and column in the stage.
 DEVICE void int8_step(int8_sums_t *sums, u32 stage, u32 row, u32 column) {
     u32 lane = LOCAL_ID % 32, a[4][4], b[4][4];
-    // Of A: rows 0–7 and 8–15 of the lower half, then of the upper one.
+    // Loads of A rows 0–7 and 8–15 of the lower half, then of the upper one.
 #pragma unroll
     for (u32 i = 0; i < 4; i++) int8_load(a[i], stage + int8_place(row + 16 * i + lane % 16, lane / 16));
-    // Of B: both halves of columns 0–7, then of columns 8–15.
+    // Loads of B both halves of columns 0–7, then of columns 8–15.
 #pragma unroll
     for (u32 j = 0; j < 4; j++)
         int8_load(b[j], stage + int8_place(INT8_ROWS + column + 16 * j + lane / 16 * 8 + lane % 8, lane / 8 % 2));
@@ -64,7 +66,8 @@ DEVICE void int8_flush(int8_sums_t *sums, int8_modulus_t m) {
             for (u32 k = 0; k < 4; k++) sums->sum[i][j][k] = int8_residue(sums->sum[i][j][k], m);
 }
 
-// The group's sums over all of k; `a` and `b` are its first row and column, `entry` is the modulus' in the table.
+// Computes the sums of the group over all of k; `a` and `b` are its first row and column, `entry` is that of the
+// modulus in the table.
 template <bool flushes>
 DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth, const u32 *entry) {
     extern __shared__ __align__(128) u8 stages[];
@@ -92,7 +95,8 @@ DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth,
     }
 }
 
-// The row and column of the first of a warp's sums that a work-item has; further ones are 16 rows, 8 rows, 8 columns and 1 column on.
+// Returns the row of the first of the sums of a warp that a work-item has; int8_column returns its column. Further sums
+// are 16 rows, 8 rows, 8 columns and 1 column on.
 DEVICE u32 int8_row(void) {
     return LOCAL_ID / 128 * 64 + LOCAL_ID % 32 / 4;
 }
@@ -103,7 +107,7 @@ DEVICE u32 int8_column(void) {
 
 #endif
 
-// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus.
+// Computes for each set y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the modulus of the set.
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
@@ -131,7 +135,7 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, co
 #endif
 }
 
-// The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
+// Computes the sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
                      u64 row_step, u64 column_step, void *local) {

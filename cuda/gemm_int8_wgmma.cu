@@ -1,12 +1,13 @@
-// Products of bytes by wgmma, for devices of compute capability 9.0 alone: int8_residues.cuh says of what.
+// Multiplies bytes by wgmma, on devices of compute capability 9.0 alone; int8_residues.cuh describes the products.
 //
-// A group is two warpgroups of 128 work-items, each with 64 rows and all columns of its sums, in 128 registers of a work-item. A stage
-// is 128 k of the group's rows and columns (48 KiB), four of them in local memory. A row of a stage is 128 bytes whose 16 byte pieces
-// are permuted by the row's number, as the instruction's 128 byte swizzle has it; eight rows are a block of 1 KiB.
+// A group is two warpgroups of 128 work-items. Each has 64 rows and all columns of the sums, in 128 registers of a
+// work-item. A stage is 128 k of the rows and columns of the group (48 KiB); four are in local memory. A row of a stage
+// is 128 bytes. Its 16-byte pieces are permuted by the number of the row, as the 128-byte swizzle of the instruction
+// has it. Eight rows are a block of 1 KiB.
 //
-// Products run on their own: while those of a stage are under way, the next one is waited for and the one after that is copied to
-// where the stage before lay, whose products have ended. Stages go on from a tile to the group's next one, so that its first ones are
-// copied while the sums of a tile are stored.
+// Products run asynchronously. While those of a stage run, the group waits for the next stage and copies the one after
+// that. The copy goes to the place of the previous stage, whose products have ended. Stages go on from a tile to the
+// next one of the group, so that its first stages are copied while the sums of a tile are stored.
 
 #define INT8_DEPTH 128
 #define INT8_STAGES 4
@@ -16,7 +17,7 @@
 
 #define INT8_FOUR(i) "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3])
 
-// A stage of k: eight work-items copy a row, 32 rows at a time.
+// Copies a stage of k: eight work-items copy a row, 32 rows at a time.
 DEVICE void int8_take(u32 stage, const u8 *a, const u8 *b, u32 depth) {
     u32 row = LOCAL_ID >> 3, piece = LOCAL_ID & 7, to = stage + row * INT8_DEPTH + ((piece ^ (row & 7)) << 4);
     u64 from = (u64)row * depth + 16 * piece;
@@ -28,12 +29,12 @@ DEVICE void int8_take(u32 stage, const u8 *a, const u8 *b, u32 depth) {
     int8_commit();
 }
 
-// Where rows of 128 bytes lie, from an address on: blocks of 1 KiB, swizzled by 128 bytes.
+// Returns the descriptor of rows of 128 bytes from `address` on: blocks of 1 KiB, swizzled by 128 bytes.
 DEVICE u64 int8_rows(u32 address) {
     return (address & 0x3ffff) >> 4 | (u64)1 << 16 | (u64)(1024 >> 4) << 32 | (u64)1 << 62;
 }
 
-// 64 rows times 256 columns, 32 k, added to the sums.
+// Adds the product of 64 rows and 256 columns over 32 k to the sums.
 DEVICE void int8_multiply(i32 *sums, u64 a, u64 b) {
     asm volatile("{.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {"
@@ -56,7 +57,7 @@ DEVICE void int8_fence(void) {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-// Waits until all products but those of so many stages have ended; the sums are theirs until then.
+// Waits until all products but those of the last `stages` stages have ended; the sums are theirs until then.
 template <int stages>
 DEVICE void int8_wait(i32 *sums) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(stages) : "memory");
@@ -65,7 +66,7 @@ DEVICE void int8_wait(i32 *sums) {
         for (u32 i = 0; i < 128; i++) asm volatile("" : "+r"(sums[i])::"memory");
 }
 
-// A stage of k of a warpgroup's sums, queued.
+// Queues the products of a stage of k for the sums of a warpgroup.
 DEVICE void int8_step(i32 *sums, u32 stage) {
     u64 a = int8_rows(stage + LOCAL_ID / 128 * 64 * INT8_DEPTH), b = int8_rows(stage + INT8_ROWS * INT8_DEPTH);
     int8_fence();
@@ -74,13 +75,13 @@ DEVICE void int8_step(i32 *sums, u32 stage) {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// What is multiplied: sets of so many tiles, each of so many steps of k.
+// Holds the factors: `tiles` tiles in sets of `tall` × `wide`, each over `depth` k.
 typedef struct {
     const u8 *a, *b;
     u32 tall, wide, tiles, depth;
 } int8_factors_t;
 
-// Where a group is: the stage and tile that is copied next, and the number of those that were multiplied.
+// Holds the place of a group: the stage and tile to be copied next, and the number of stages that were multiplied.
 typedef struct {
     const u8 *a, *b;
     u32 tile, step, done, base;
@@ -94,7 +95,7 @@ DEVICE void int8_find(int8_place_t *place, int8_factors_t factors, u32 tile) {
     place->a = factors.a + row * factors.depth, place->b = factors.b + column * factors.depth;
 }
 
-// Copies the next stage of k, if there is one, to the number-th place in turn.
+// Copies the next stage of k, if there is one, to the place of stage `number` modulo INT8_STAGES.
 DEVICE void int8_go_on(int8_place_t *place, int8_factors_t factors, u32 number) {
     if (place->tile >= factors.tiles) return int8_commit();
     u32 from = place->step * INT8_DEPTH;
@@ -111,16 +112,17 @@ DEVICE int8_place_t int8_start(int8_factors_t factors) {
     return place;
 }
 
-// The sums of the group's next tile over all of k; `entry` is the modulus' in the table, if there is one.
+// Computes the sums of the next tile of the group over all of k; `entry` is that of the modulus in the table, if there
+// is one.
 template <bool flushes>
 DEVICE void int8_product(i32 *sums, int8_place_t *place, int8_factors_t factors, const u32 *entry) {
 #pragma unroll
     for (u32 i = 0; i < 128; i++) sums[i] = 0;
 #pragma unroll 1
     for (u32 step = 0; step < factors.depth / INT8_DEPTH; step++, place->done++) {
-        // My part of this stage is there, and is to be seen by the products.
+        // The part of this stage that the work-item copied is there, and is made visible to the products.
         asm volatile("cp.async.wait_group %0;\nfence.proxy.async.shared::cta;" ::"n"(INT8_STAGES - 3) : "memory");
-        // All parts are, and nobody's products read the stage before the last.
+        // All parts are there, and no products read the stage before the last any more.
         BARRIER();
         int8_go_on(place, factors, place->done + INT8_STAGES - 2);
         int8_step(sums, place->base + place->done % INT8_STAGES * INT8_STAGE);
@@ -136,14 +138,14 @@ DEVICE void int8_product(i32 *sums, int8_place_t *place, int8_factors_t factors,
     int8_wait<0>(sums);
 }
 
-// The first row of a work-item's sums; further ones are 8 rows, 8 columns and 1 column on.
+// Returns the row of the first sum of a work-item; further ones are 8 rows, 8 columns and 1 column on.
 DEVICE u32 int8_row(void) {
     return LOCAL_ID / 32 * 16 + LOCAL_ID % 32 / 4;
 }
 
 #endif
 
-// For each set, y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the set's modulus.
+// Computes for each set y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the modulus of the set.
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
@@ -173,7 +175,7 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, co
 #endif
 }
 
-// The sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
+// Computes the sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
 void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
                      u64 row_step, u64 column_step, void *local) {

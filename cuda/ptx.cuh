@@ -1,4 +1,4 @@
-// Multi-word additions and products as PTX instructions, for CUDA and for NVIDIA's OpenCL.
+// Emits multi-word additions and products as PTX instructions, for CUDA and for OpenCL on NVIDIA GPUs.
 //
 // The carry lives in the CC register between statements: `volatile` keeps their order, and a chain must
 // stand in one function after inlining. ptxas fuses a mad.lo.cc with the madc.hi.cc of the same factors
@@ -30,10 +30,10 @@ PTX_TERNARY(ptx_madc_lo_cc, "madc.lo.cc.u32")
 PTX_TERNARY(ptx_madc_hi_cc, "madc.hi.cc.u32")
 PTX_TERNARY(ptx_madc_lo, "madc.lo.u32")
 PTX_TERNARY(ptx_madc_hi, "madc.hi.u32")
-// Whether ptxas predicates an addition of so many limbs behind a branch, which takes half of what masking one term does:
-// with 12 that spills.
+// Tells whether ptxas predicates an addition of `limbs` limbs behind a branch, which takes half of what masking one
+// term does: with 12 limbs that spills.
 #define PREDICATES(limbs) ((limbs) <= 8)
-// a·b + c.
+// Returns a·b + c.
 DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
     i64 r;
     asm volatile("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
@@ -48,5 +48,5 @@ DEVICE i64 mad_wide(i32 a, i32 b, i64 c) {
 
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
-// A function or type of the field in work: F(mul) is bls12_381_fr_mul where FIELD is bls12_381_fr.
+// Names a function or type of the field in work: F(mul) is bls12_381_fr_mul if FIELD is bls12_381_fr.
 #define F(op) JOIN(FIELD, op)

@@ -1,9 +1,9 @@
-// Products by fixed factors on NVIDIA GPUs: see shoup.cl. For 8 limbs 43 of the 64 partial products with the
-// quotient, and for value and modulus 36 each, of which 8 need their low half only. BLS12-381 Fr and the Pasta
-// fields have words of −p that are 0 or 2³² − 1, which cost additions only.
+// Products by fixed factors on NVIDIA GPUs: see shoup.cl. For 8 limbs they take 43 of the 64 partial products with the
+// quotient, and 36 each for value and modulus, of which 8 need their low half only. BLS12-381 Fr and the Pasta fields
+// have words of −p that are 0 or 2³² − 1, which cost additions only.
 #ifdef HAS_PTX
 
-// accumulator[at …] += a[from]·b, a[from + 2]·b, … below word `words`, where the last may be a low half.
+// Adds a[from]·b, a[from + 2]·b, … to accumulator[at …] below word `words`; the last may be a low half.
 DEVICE void F(low_row)(u32 *accumulator, int at, int words, const u32 *a, int from, u32 b) {
     if (at >= words) return;
     if (at + 1 == words) {
@@ -23,7 +23,7 @@ DEVICE void F(low_row)(u32 *accumulator, int at, int words, const u32 *a, int fr
     }
 }
 
-// The upper half of a·b, at most 1 too small: products of weight below 2^(32·(LIMBS − 2)) are left out.
+// Returns the upper half of a·b, at most 1 too small: products of weight below 2^(32·(LIMBS − 2)) are left out.
 DEVICE F(t) F(mul_high)(F(t) a, F(t) b) {
     // even[i] has the weight of word i, odd[i] of word i + 1.
     u32 even[2 * LIMBS], odd[2 * LIMBS];
@@ -44,7 +44,7 @@ DEVICE F(t) F(mul_high)(F(t) a, F(t) b) {
     return r;
 }
 
-// a + (q << 32·(at + 1)) − (q << 32·at) modulo R: the row of a word of −p that is 2³² − 1.
+// Returns a + (q << 32·(at + 1)) − (q << 32·at) modulo R: adds the row of a word of −p that is 2³² − 1.
 DEVICE F(t) F(add_full_row)(F(t) a, F(t) q, int at) {
     if (at + 1 < LIMBS) {
         a.limb[at + 1] = ptx_add_cc(a.limb[at + 1], q.limb[0]);
@@ -57,7 +57,7 @@ DEVICE F(t) F(add_full_row)(F(t) a, F(t) q, int at) {
     return a;
 }
 
-// a·b modulo p, in [0, 2p).
+// Returns a·b modulo p, in [0, 2p).
 DEVICE F(t) F(mul_fixed)(F(t) a, F(fixed) b) {
     const u32 p[LIMBS] = P_LIMBS;
     F(t) q = F(mul_high)(a, b.quotient), r;

@@ -1,7 +1,8 @@
-// Sums and differences of a field element's words on NVIDIA GPUs: the portable ones are in field.cl.
+// Adds and subtracts the words of field elements on NVIDIA GPUs: the portable functions are in field.cl.
 #ifdef HAS_PTX
 
-// a + b, not reduced. Without the carry of add_words, which ptxas drops, but not from the order of what surrounds it.
+// Returns a + b, not reduced. It does not use add_words: ptxas drops the carry, but not its effect on the order of the
+// surrounding code.
 DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
     a.limb[0] = ptx_add_cc(a.limb[0], b.limb[0]);
 #pragma unroll
@@ -10,7 +11,7 @@ DEVICE F(t) F(add_lazy)(F(t) a, F(t) b) {
     return a;
 }
 
-// sum = a + b; the carry.
+// Sets sum = a + b, and returns the carry.
 DEVICE u32 F(add_words)(u32 *sum, const u32 *a, const u32 *b) {
     sum[0] = ptx_add_cc(a[0], b[0]);
 #pragma unroll
@@ -18,7 +19,7 @@ DEVICE u32 F(add_words)(u32 *sum, const u32 *a, const u32 *b) {
     return ptx_addc(0, 0);
 }
 
-// difference = a − b; the word `high`, less what is borrowed.
+// Sets difference = a − b, and returns `high` less the borrow.
 DEVICE u32 F(sub_words)(u32 *difference, const u32 *a, const u32 *b, u32 high) {
     difference[0] = ptx_sub_cc(a[0], b[0]);
 #pragma unroll

@@ -1,4 +1,4 @@
-//! Which devices run an operation, and what happens when one cannot.
+//! Chooses the devices that run an operation, and falls back to the CPU if that is allowed.
 //!
 //! ```
 //! use proofwarp::{Accelerator, BackendKind};
@@ -22,25 +22,26 @@ use crate::report::{Call, Report, operation};
 use crate::settings::Settings;
 use crate::{Error, Result, process, threads};
 
-/// The devices of this process and the policy for choosing among them: see the [module](self)'s example.
+/// Holds the devices of this process and the policy for choosing among them; the [module](self) has an example.
 ///
-/// A clone shares devices. Algorithms take it by reference, or keep a clone.
+/// A clone shares the devices. Algorithms take it by reference, or keep a clone.
 #[derive(Debug, Clone)]
 pub struct Accelerator {
     devices: Vec<Arc<Device>>,
     forced: Option<BackendKind>,
-    /// Why a backend has no devices here.
+    /// Reasons why backends have no devices here.
     absent: Vec<String>,
 }
 
-/// The process's own.
+/// Holds the process's own accelerator once it has been made.
 static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
 
 impl Accelerator {
-    /// Backends in the order CUDA, OpenCL, CPU, or only the one that `PROOFWARP_BACKEND` forces.
+    /// Creates an accelerator from the environment: [`Self::automatic`], or only the backend that `PROOFWARP_BACKEND`
+    /// forces.
     ///
     /// # Errors
-    /// A setting of the environment is malformed ([`Settings::get`]), or the backend that is forced has no device here.
+    /// A setting of the environment is malformed ([`Settings::get`]), or the forced backend has no device here.
     pub fn from_env() -> Result<Self> {
         match Settings::get()?.backend {
             Some(backend) => Self::with_backend(backend),
@@ -48,7 +49,8 @@ impl Accelerator {
         }
     }
 
-    /// All devices of all backends, the CPU as the last resort.
+    /// Creates an accelerator with all devices of the first backend that has any, CUDA or OpenCL. The CPU is the last
+    /// resort.
     ///
     /// # Errors
     /// A setting of the environment is malformed.
@@ -68,7 +70,7 @@ impl Accelerator {
         Ok(Self { devices, forced: None, absent })
     }
 
-    /// One backend, without fallback: an operation that it cannot do is an error.
+    /// Creates an accelerator with one backend and no fallback: an operation that `backend` cannot do is an error.
     ///
     /// # Errors
     /// The backend has no device here, or a setting of the environment is malformed.
@@ -78,56 +80,58 @@ impl Accelerator {
         Ok(Self { devices, forced: Some(backend), absent: Vec::new() })
     }
 
-    /// The CPU alone, whatever settings say: for who has to say first that they are malformed.
+    /// Creates a CPU-only accelerator that ignores the settings, for callers that must report a malformed setting
+    /// themselves.
     #[cfg(feature = "mpi")]
     pub(crate) fn without_settings() -> Self {
         Self { devices: Vec::new(), forced: None, absent: Vec::new() }
     }
 
-    /// The same policy on some of the devices.
+    /// Returns a copy with the same policy that uses only `devices`.
     #[must_use]
     pub fn on_devices(&self, devices: Vec<Arc<Device>>) -> Self {
         Self { devices, ..self.clone() }
     }
 
-    /// The same devices without fallback to the host, where there are devices.
+    /// Returns a copy that does not fall back to the host, if it has devices.
     pub(crate) fn without_host(&self) -> Self {
         let backend = self.devices.first().map(|device| device.info().backend);
         Self { forced: self.forced.or(backend), ..self.clone() }
     }
 
-    /// The process's own accelerator, made from the environment at first use.
+    /// Returns the process's own accelerator, made from the environment at first use.
     ///
     /// # Errors
-    /// As [`Self::from_env`].
+    /// A setting of the environment is malformed ([`Settings::get`]), or the forced backend has no device here.
     pub fn global() -> Result<&'static Self> {
         GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
     }
 
-    /// Becomes the process's own accelerator, unless there is one: for tests of what adapters do on devices that go wrong.
+    /// Makes this the process's own accelerator, unless there is one already, and returns whether it did. Adapters'
+    /// tests use it with failing devices.
     #[doc(hidden)]
     pub fn make_global(self) -> bool {
         GLOBAL.set(Ok(self)).is_ok()
     }
 
-    /// The devices operations are spread over; empty where only the CPU is left.
+    /// Returns the devices that operations are spread over; empty if only the CPU is left.
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 
-    /// The backend that was forced, if one was.
+    /// Returns the backend that was forced, if one was.
     pub fn forced(&self) -> Option<BackendKind> {
         self.forced
     }
 
-    /// Why backends that come before the one in use have no devices here; empty where one is forced.
+    /// Returns the reasons why backends preferred to the one in use have no devices here; empty if a backend is forced.
     pub fn absent(&self) -> &[String] {
         &self.absent
     }
 
-    /// Runs an operation on the devices, or, where that is allowed, on the CPU.
+    /// Runs an operation on the devices, or on the CPU if fallback is allowed.
     ///
-    /// `gpu` must leave inputs untouched when it fails. An abort is never followed by a fallback.
+    /// `gpu` must leave inputs untouched if it fails. An aborted or invalid call never falls back.
     pub(crate) fn run<T>(
         &self,
         call: Call,
@@ -159,11 +163,11 @@ impl Accelerator {
     }
 }
 
-/// The devices of a backend, found once per process: contexts and pools are shared by all users.
+/// Returns the devices of `backend`, found once per process: all users share contexts and pools.
 fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
     static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
-    // A driver may start threads, which a later child has not.
+    // A driver may start threads, which a child forked later lacks.
     process::check()?;
     match backend {
         BackendKind::Cuda => CUDA.get_or_init(find_cuda).clone(),
@@ -176,7 +180,7 @@ fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
 fn find_cuda() -> Result<Vec<Arc<Device>>> {
     let drivers = crate::backend::cuda::drivers();
     if let (Err(error), false) = (&drivers, crate::backend::cuda::BUILD_NOTE.is_empty()) {
-        // cargo hides what the build of a dependency warns of.
+        // cargo hides the build warnings of dependencies.
         log::error!("{error}");
     }
     wrap(drivers?)

@@ -1,4 +1,4 @@
-//! The one error type of the crate.
+//! Defines the one error type of the crate.
 
 use std::any::Any;
 
@@ -8,20 +8,20 @@ use crate::panic_text::text_of;
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, where, and what was expected instead.
+/// Tells the failure, its place, and the expected value.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An argument is out of its range; nothing was changed.
     #[error("{place}: {what}: expected {expected}, got {actual}")]
     Invalid {
-        /// The operation that checked it.
+        /// The operation that checked the argument.
         place: &'static str,
         /// The argument.
         what: String,
-        /// What it should have been.
+        /// The expected value.
         expected: String,
-        /// What it was.
+        /// The actual value.
         actual: String,
     },
     /// The device, or the cap set by `PROOFWARP_MEMORY_LIMIT`, has too little memory left.
@@ -31,10 +31,11 @@ pub enum Error {
         device: String,
         /// Bytes asked for.
         requested: u64,
-        /// Bytes that could have been had.
+        /// Bytes that were available.
         available: u64,
     },
-    /// The process was forked from one that had used the engine: it has none of its threads and devices ([`crate::process`]).
+    /// The process was forked from one that had used the engine: it lacks the engine's threads and devices
+    /// ([`crate::process`]).
     #[error(
         "process {child} was forked after process {parent} had used proofwarp: it has no threads or devices of its own; \
          fork before the first use, or start a program anew"
@@ -48,12 +49,12 @@ pub enum Error {
     /// The caller's abort hook returned true; inputs are as they were.
     #[error("aborted by the caller's hook")]
     Aborted,
-    /// A backend or device that cannot be used here.
+    /// A backend or device cannot be used here.
     #[error("the {backend} backend is not available: {reason}")]
     Unavailable {
-        /// Which backend.
+        /// The backend.
         backend: BackendKind,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A module has no kernel of that name.
@@ -63,15 +64,15 @@ pub enum Error {
         device: String,
         /// The module.
         module: String,
-        /// The kernel that was asked for.
+        /// The requested kernel.
         name: String,
     },
     /// A rank of a cluster failed; all of its ranks have this error.
     #[error("rank {rank} of the cluster: {reason}")]
     Rank {
-        /// The first that failed.
+        /// The first rank that failed.
         rank: usize,
-        /// What it says.
+        /// The reason that it gives.
         reason: String,
     },
     /// A call into the driver failed.
@@ -81,13 +82,13 @@ pub enum Error {
         device: String,
         /// The driver's call, or the kernel.
         call: String,
-        /// What the driver says.
+        /// The reason that the driver gives.
         reason: String,
     },
 }
 
 impl Error {
-    /// An argument that is not what it should be.
+    /// Returns the error for an argument that is out of its range.
     pub fn invalid(
         place: &'static str,
         what: impl Into<String>,
@@ -97,24 +98,24 @@ impl Error {
         Self::Invalid { place, what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }
 
-    /// A kernel that its module does not have.
+    /// Returns the error for a kernel that its module lacks.
     #[cfg(any(feature = "cuda", feature = "opencl"))]
     pub(crate) fn no_kernel(device: &str, module: &str, name: &str) -> Self {
         let [device, module, name] = [device, module, name].map(str::to_owned);
         Self::NoKernel { device, module, name }
     }
 
-    /// A failed call into a driver.
+    /// Returns the error for a failed call into a driver.
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }
     }
 
-    /// A thread that worked for an operation panicked.
+    /// Returns the error for a worker thread that panicked.
     pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> Self {
         Self::device("host", operation, format!("a worker thread panicked: {}", text_of(panic)))
     }
 
-    /// A thread that worked for an operation ended without a result.
+    /// Returns the error for a worker thread that ended without a result.
     pub(crate) fn lost(operation: &str) -> Self {
         Self::device("host", operation, "a worker thread ended without a result")
     }

@@ -1,4 +1,4 @@
-//! Files of the outside: opened without waiting for another process, and told from their other states.
+//! Opens files without waiting for another process, and tells their states apart.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -8,21 +8,21 @@ use std::time::{Duration, SystemTime};
 /// Largest step of a file system's clock: 2 s. A file may change within a step without a trace in its times.
 const CLOCK_STEP: Duration = Duration::from_secs(2);
 
-/// Opens a file, without waiting for another process: a named pipe that no process reads is an error, and a pipe that is
-/// full, too, when it is written to.
+/// Opens a file without waiting for another process: a named pipe without a reader is an error, and so is a write to a
+/// full pipe.
 ///
 /// # Errors
-/// The system's.
+/// Returns the system's error.
 pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
     options.open(path)
 }
 
-/// Opens a file to be read that is neither a folder, a device nor a pipe.
+/// Opens a file for reading that is neither a folder, a device nor a pipe.
 ///
 /// # Errors
-/// It is something else, or the system's.
+/// It is something else, or the system returns an error.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = open(OpenOptions::new().read(true), path)?;
     if !file.metadata()?.is_file() {
@@ -31,20 +31,20 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A file's identity and times. Equal states have equal contents, if [`Self::is_settled`]: a file is named by its device and
-/// number; whatever changes its contents, or gives its number to another file, sets its time of change, which no program can set
-/// back. A writer that has mapped the file is not noticed.
+/// Holds a file's identity and times. If [`Self::is_settled`], equal states have equal contents. Device and number name
+/// a file. A change of its contents, or the reuse of its number, sets its time of change, which no program can set
+/// back. Writes through a mapping are not noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
     /// Device and number.
     file: [u64; 2],
     bytes: u64,
-    /// Of modification and of change, in seconds and nanoseconds.
+    /// Times of modification and of change, in seconds and nanoseconds.
     times: [(i64, i64); 2],
 }
 
 impl FileState {
-    /// The state that a file's metadata tell; `None` where files have no number, or no time that only the system sets.
+    /// Returns the state from a file's metadata; `None` if files have no number, or no time that only the system sets.
     #[cfg(unix)]
     #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
     pub fn of(data: &Metadata) -> Option<Self> {
@@ -53,13 +53,13 @@ impl FileState {
         Some(Self { file: [data.dev(), data.ino()], bytes: data.len(), times })
     }
 
-    /// The state that a file's metadata tell; none here.
+    /// Returns `None`: no such state exists here.
     #[cfg(not(unix))]
     pub fn of(_: &Metadata) -> Option<Self> {
         None
     }
 
-    /// Whether its times lie far enough back that any later change has others.
+    /// Returns whether its times are old enough that any later change has others.
     pub fn is_settled(&self) -> bool {
         let age = |seconds: i64| {
             let since = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.try_into().ok()?);
@@ -68,12 +68,12 @@ impl FileState {
         self.times.iter().all(|(seconds, _)| age(*seconds).is_some_and(|age| age > CLOCK_STEP))
     }
 
-    /// Whether both are states of one file.
+    /// Returns whether both are states of one file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -85,7 +85,8 @@ mod tests {
 
     use super::*;
 
-    /// Neither another file in its place nor other contents pass for it, of equal length and time of modification.
+    /// Checks that another file in its place, or other contents, change the state, at equal length and time of
+    /// modification.
     #[test]
     fn replaced_files_have_another_state() {
         let folder = tempfile::tempdir().expect("a folder");

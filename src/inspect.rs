@@ -1,4 +1,5 @@
-//! What this build and this machine have, for programs that say why a device is not used. Operations need nothing of it.
+//! Describes this build and this machine, for programs that explain why a device is not used. Operations do not need
+//! it.
 //!
 //! ```
 //! use proofwarp::inspect;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 pub use crate::backend::{CudaCard, CudaKernels};
 
-/// The kernels; `None` without the feature `cuda`.
+/// Returns the kernels of this build; `None` without the feature `cuda`.
 pub fn cuda_kernels() -> Option<CudaKernels> {
     #[cfg(feature = "cuda")]
     {
@@ -27,7 +28,8 @@ pub fn cuda_kernels() -> Option<CudaKernels> {
     }
 }
 
-/// The CUDA version that the driver knows, such as (13, 0); `None` without a driver, or without the feature `cuda`.
+/// Returns the CUDA version that the driver supports, such as (13, 0); `None` without a driver, or without the feature
+/// `cuda`.
 pub fn cuda_driver() -> Option<(u32, u32)> {
     #[cfg(feature = "cuda")]
     {
@@ -39,7 +41,7 @@ pub fn cuda_driver() -> Option<(u32, u32)> {
     }
 }
 
-/// The cards that the driver lists; none without a driver, or without the feature `cuda`.
+/// Returns the cards that the driver lists; empty without a driver, or without the feature `cuda`.
 pub fn cuda_cards() -> Vec<CudaCard> {
     #[cfg(feature = "cuda")]
     {
@@ -51,7 +53,7 @@ pub fn cuda_cards() -> Vec<CudaCard> {
     }
 }
 
-/// Whether OpenCL's library was found; `None` without the feature `opencl`.
+/// Returns whether OpenCL's library was found; `None` without the feature `opencl`.
 pub fn opencl_library() -> Option<bool> {
     #[cfg(feature = "opencl")]
     {
@@ -63,7 +65,7 @@ pub fn opencl_library() -> Option<bool> {
     }
 }
 
-/// The folder in which compiled OpenCL programs are kept; `None` if there is none, or without the feature `opencl`.
+/// Returns the folder of compiled OpenCL programs; `None` if there is none, or without the feature `opencl`.
 ///
 /// # Errors
 /// A setting of the environment is malformed.

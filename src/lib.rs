@@ -1,5 +1,5 @@
-//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices, polynomial expressions, sumcheck and whole proofs
-//! for zero-knowledge provers, on CUDA, OpenCL and the CPU.
+//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices, polynomial expressions, sumcheck and
+//! whole proofs for zero-knowledge provers, on CUDA, OpenCL and the CPU.
 //!
 //! ```
 //! use ff::Field;
@@ -16,29 +16,30 @@
 //!
 //! | what | module | an example |
 //! |---|---|---|
-//! | which devices run an operation, and what if one cannot | [`accelerator`] | [`Accelerator`] |
+//! | devices that run an operation, and the fallback | [`accelerator`] | [`Accelerator`] |
 //! | multi-scalar multiplication | [`mod@msm`] | [`msm::msm`], [`msm::Msm`] |
 //! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
-//! | sums, products and terms of quotients, one operation at a time | [`columns`] | the drop-in for halo2-gpu-specific |
+//! | sums, products and quotient terms, one operation at a time | [`columns`] | the drop-in for halo2-gpu-specific |
 //! | sparse matrices that change | [`matrix::dynamic`] | [`matrix::dynamic::DynamicCsr`] |
 //! | dense matrices | [`matrix::dense`] | [`matrix::dense::Dense`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |
-//! | what ran where, and how long | [`report`] | [`report::observe`] |
+//! | devices and times of operations | [`report`] | [`report::observe`] |
 //! | all of it over the ranks of an MPI job, with the feature `mpi` | `cluster` | `cluster::Cluster` |
 //! | environment variables | [`settings`] | [`settings::Settings`] |
-//! | what this build and this machine have | [`inspect`] | [`mod@inspect`] |
+//! | contents of this build and this machine | [`inspect`] | [`mod@inspect`] |
 //!
 //! # Backends
 //!
-//! CUDA, then OpenCL, then the CPU; the first that has a device is used, and [`Report`] and the log say which, and why another
-//! was not. `PROOFWARP_BACKEND` forces one, and then failing is an error. [`settings::table::VARIABLES`] lists all variables.
+//! CUDA, OpenCL and the CPU are tried in this order; the first that has a device is used. [`Report`] and the log say
+//! which, and why another was not. `PROOFWARP_BACKEND` forces one, and then failing is an error.
+//! [`settings::table::VARIABLES`] lists all variables.
 //!
 //! # Features
 //!
-//! | feature | on unless turned off | what it does |
+//! | feature | default | effect |
 //! |---|---|---|
 //! | `opencl` | yes | OpenCL devices, through the library that is found at run time |
 //! | `cuda` | no | CUDA kernels, compiled by nvcc at build time; the driver is found at run time |
@@ -56,9 +57,9 @@
 //!
 //! # Adapters
 //!
-//! `ec-gpu-gen` and `supraseal-c2` are drop-ins for unmodified bellperson, `halo2-axiom-gpu` for unmodified halo2-base and
-//! snark-verifier; `proofwarp-bellperson` and `proofwarp-halo2` prove on those frameworks' types. The project's `docs` have a page for
-//! each.
+//! `ec-gpu-gen` and `supraseal-c2` are drop-ins for unmodified bellperson, `halo2-axiom-gpu` for unmodified halo2-base
+//! and snark-verifier; `proofwarp-bellperson` and `proofwarp-halo2` prove on those frameworks' types. The project's
+//! `docs` have a page for each.
 
 pub mod accelerator;
 #[doc(hidden)]
@@ -98,7 +99,7 @@ pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, HostBuffer, Ma
 pub use error::{Error, Result};
 pub use report::Report;
 
-/// Pages whose Rust is compiled, and run, as doc tests.
+/// Compiles and runs the Rust code of these pages as doc tests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../README.md")]

@@ -4,11 +4,11 @@ use crate::{Error, Result};
 
 /// Refuses work in a process that was forked after its parent's first use of the engine.
 ///
-/// Such a child has no threads of pools and no contexts of devices: a wait for them would not end. The first call marks this process
-/// as a user; forks before that call are not refused. Each later call reads an atomic.
+/// Such a child has no threads of pools and no contexts of devices: a wait for them would not end. The first call marks
+/// this process as a user; forks before that call are not refused. Each later call reads an atomic.
 ///
 /// # Errors
-/// [`Error::Forked`]: in the child, and in the child's children.
+/// Returns [`Error::Forked`] in the child, and in the child's children.
 pub fn check() -> Result<()> {
     own::parent().map_or(Ok(()), |parent| Err(Error::Forked { parent, child: std::process::id() }))
 }
@@ -30,11 +30,12 @@ mod own {
         FORKED.load(Ordering::Relaxed).then(|| USER.load(Ordering::Relaxed))
     }
 
-    /// Registers a function that the system calls in later forks. Threads that come here at the same time register it twice, which
-    /// is harmless.
+    /// Registers a function that the system calls in later forks. Threads that come here at the same time register it
+    /// twice, which is harmless.
     #[cold]
     fn watch() {
-        // SAFETY: the function stays loaded as long as this code. It stores to an atomic, which is safe between fork and exec.
+        // SAFETY: the function stays loaded as long as this code. It stores to an atomic, which is safe between fork
+        // and exec.
         let failure = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
         if failure != 0 {
             log::warn!("forks of this process will not be noticed: pthread_atfork gives {failure}");

@@ -1,4 +1,4 @@
-//! A kernel module as algorithms launch it.
+//! Launches the kernels of a module.
 
 use std::sync::OnceLock;
 
@@ -6,12 +6,12 @@ use crate::backend::{Arg, Buffer, Code, Device, KernelSource, Launch, Stream};
 use crate::kernels::{Dialect, Family, Halves, Module, clmad_modules, cuda_modules, hopper_modules, modules};
 use crate::{Error, Result};
 
-/// A kernel module, found by name.
+/// Refers to a kernel module, found by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Program(&'static Module);
 
 impl Program {
-    /// The module of a family for a field or curve, such as `ntt` for `bn254_fr`.
+    /// Finds the module of a family for a field or curve, such as `ntt` for `bn254_fr`.
     ///
     /// # Errors
     /// There is no such module.
@@ -23,49 +23,49 @@ impl Program {
         module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
     }
 
-    /// As [`Self::find`].
+    /// Finds the module of `family` for the field or curve `name`.
     ///
     /// # Errors
-    /// As [`Self::find`].
+    /// There is no such module.
     pub(crate) fn of(family: Family, name: &str) -> Result<Self> {
         Self::find(family.name(), name)
     }
 
-    /// The modulus of the module's field, or of what that extends, as little-endian limbs.
+    /// Returns the modulus of the module's field, or of the field that this extends, as little-endian limbs.
     pub(crate) fn modulus(self) -> &'static [u32] {
         &self.0.field.modulus
     }
 
-    /// −1/p mod 2^32 for that modulus.
+    /// Returns −1/p mod 2^32 for that modulus.
     pub(crate) fn inv32(self) -> u32 {
         self.0.field.inv32()
     }
 
-    /// Whether that is a prime field of more than two limbs.
+    /// Returns whether that is a prime field of more than two limbs.
     pub(crate) fn is_of_limbs(self) -> bool {
         !self.0.field.binary && !self.0.field.is_words()
     }
 
-    /// What 1 is in the memory of that field's elements, as limbs.
+    /// Returns 1 as limbs in the form of that field's elements.
     pub(crate) fn one(self) -> &'static [u32] {
         &self.0.field.one
     }
 
-    /// How the kernels halve scalars; not at all where there is no curve.
+    /// Returns the constants of the GLV decomposition; `None` if the module has no curve.
     pub(crate) fn halves(self) -> Option<&'static Halves> {
         self.0.curve.as_ref().map(|curve| &curve.halves)
     }
 
-    /// Its name.
+    /// Returns its name.
     #[cfg(feature = "cuda")]
     pub(crate) fn name(self) -> &'static str {
         &self.0.name
     }
 
-    /// Makes a kernel ready, and the module with it, ahead of its first launch.
+    /// Prepares a kernel and its module before the first launch.
     ///
     /// # Errors
-    /// As [`Device::kernel`].
+    /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
     pub(crate) fn make_ready(self, device: &Device, kernel: &str) -> Result<()> {
         let text = || self.0.source(Dialect::OpenCl);
         device.kernel(KernelSource { module: &self.0.name, code: Code::Text(&text) }, kernel).map(drop)
@@ -74,10 +74,12 @@ impl Program {
     /// Queues a kernel over at least `items` work-items in groups of `group_size`.
     ///
     /// # Safety
-    /// As [`Stream::launch`].
+    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
+    /// these arguments.
     ///
     /// # Errors
-    /// As [`Stream::launch`], or there are too many items for one launch.
+    /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
+    /// failed.
     pub unsafe fn launch(
         self,
         stream: &mut Stream,
@@ -90,13 +92,16 @@ impl Program {
         self.queue(kernel, items, group_size, |launch| unsafe { stream.launch(launch, args) })
     }
 
-    /// Like [`Self::launch`], by [`Stream::launch_in_turn`].
+    /// Queues a cooperative kernel over at least `items` work-items in groups of `group_size`, by
+    /// [`Stream::launch_in_turn`].
     ///
     /// # Safety
-    /// As [`Stream::launch`].
+    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
+    /// these arguments.
     ///
     /// # Errors
-    /// As [`Self::launch`].
+    /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
+    /// failed.
     pub(crate) unsafe fn launch_in_turn(
         self,
         stream: &mut Stream,
@@ -125,7 +130,7 @@ impl Program {
     }
 }
 
-/// A buffer as argument.
+/// Returns a buffer as kernel argument.
 pub(crate) fn mem(buffer: &Buffer) -> Arg {
     Arg::Memory(buffer.handle())
 }

@@ -1,4 +1,4 @@
-//! One piece of work for each device, at the same time.
+//! Runs one piece of work for each device, at the same time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -7,8 +7,8 @@ use crate::backend::lock;
 use crate::waiting::{Task, all_at_once};
 use crate::{Error, Result};
 
-/// The results of all pieces, in their order. The caller's thread does the first; others wait for work in between, since
-/// one that is new to a device's driver costs as much as a small operation.
+/// Returns the results of all pieces, in order. The caller's thread runs the first. The other threads wait for work in
+/// between, since a thread that is new to a device's driver costs as much as a small operation.
 pub(crate) fn side_by_side<P: Send, T: Send>(
     operation: &str,
     pieces: impl Iterator<Item = P>,
@@ -50,7 +50,8 @@ mod tests {
         }
     }
 
-    /// Pieces that wait for each other end: all are done at the same time, also from several threads and within each other.
+    /// Checks that pieces that wait for each other end: all run at the same time, also from several threads and within
+    /// each other.
     #[test]
     fn pieces_are_done_at_the_same_time() {
         let all = |count: usize| {

@@ -1,7 +1,7 @@
 //! Pools of threads under the system's limits, such as `ulimit -u`: a pool has as many threads as the system gives.
 //!
-//! rayon starts its global pool by itself, and panics ever after if the system refuses one of its threads. So this crate
-//! starts the threads first, and then a pool of those that there are.
+//! rayon starts its global pool by itself, and panics ever after if the system refuses one of its threads. This crate
+//! therefore starts the threads first, and then a pool of those that it got.
 
 use std::io;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use crate::backend::lock;
 use crate::{Error, Result};
 
-/// Makes sure of rayon's global pool, unless there is one.
+/// Starts rayon's global pool, unless there is one.
 ///
 /// # Errors
 /// The system gives not even one thread. A later call tries again.
@@ -41,12 +41,12 @@ fn start_global(count: usize) -> Result<()> {
             "the system starts no thread: expected one at least for rayon's pool",
         ));
     }
-    // An error says that the program has built the pool before.
+    // An error means that the program has built the pool before.
     let _ = ThreadPoolBuilder::new().num_threads(threads.len()).spawn_handler(hand_over(threads)).build_global();
     Ok(())
 }
 
-/// A pool of at most `count` threads with these names; `None` if the system gives none.
+/// Returns a pool of at most `count` threads with these names; `None` if the system gives none.
 pub(crate) fn pool(count: usize, name: fn(usize) -> String) -> Option<ThreadPool> {
     let threads = started(count, "cores beside rayon's global pool", |number| Some(name(number)));
     if threads.is_empty() {
@@ -69,7 +69,7 @@ fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> 
     (0..count).map_while(start).collect()
 }
 
-/// Whether the system starts `count` threads at the same time. They have ended when this returns.
+/// Returns whether the system starts `count` threads at the same time. They have ended when this returns.
 pub(crate) fn can_start(count: usize) -> bool {
     let (ends, end) = channel::<()>();
     let end = Arc::new(Mutex::new(end));
@@ -89,7 +89,7 @@ fn hand_over(threads: Vec<Sender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -
     move |work| threads.next().and_then(|thread| thread.send(work).ok()).ok_or_else(lost)
 }
 
-/// Threads that rayon's global pool has by default.
+/// Returns the number of threads that rayon's global pool has by default.
 fn default_count() -> usize {
     let asked = |name| std::env::var(name).ok().and_then(|text| usize::from_str(&text).ok());
     let cores = || thread::available_parallelism().map_or(1, usize::from);

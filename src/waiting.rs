@@ -1,9 +1,12 @@
-//! Waiting without keeping the workers of anybody's pool from what the wait needs.
+//! Waits for work without keeping any pool's workers from it.
 //!
-//! A worker that waits for another thread either does its pool's work meanwhile ([`elsewhere`]), or what it waits for needs
-//! none of that pool's workers ([`apart`]): threads of this crate's own spread their copies over its own cores. The second
-//! is for callers that hold a lock, such as bellperson's on devices: its pool's work may be another proof that waits for
-//! the lock, on top of the caller that holds it.
+//! A worker that waits for another thread has two ways:
+//! - [`elsewhere`]: it runs its pool's jobs meanwhile.
+//! - [`apart`]: it runs none, and the work needs none of that pool's workers. Threads of this crate's own spread their
+//!   copies over its own cores.
+//!
+//! The second is for callers that hold a lock, such as bellperson's on devices: a job of the pool may be another proof
+//! that waits for the lock, on top of the caller that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{SendError, Sender, channel};
@@ -17,25 +20,26 @@ use crate::backend::lock;
 pub use crate::panic_text::text_of;
 use crate::{process, threads};
 
-/// A worker of a rayon pool has another thread do the work, and does its pool's work meanwhile; another thread does it
-/// itself. So what the work locks is never asked for by what the worker takes up before the work has ended.
+/// On a rayon worker, runs `work` on a helper thread and keeps running pool jobs until it ends; on any other thread,
+/// runs it inline. Such a job therefore never waits for a lock held by `work` on its own stack.
 ///
 /// # Panics
-/// The work panicked: its panic goes on.
+/// Resumes the panic of `work`.
 pub fn elsewhere<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     off_the_pool(work, Pending::wait_at_work)
 }
 
-/// As [`elsewhere`], but a worker takes up nothing meanwhile: the work must not need its pool.
+/// On a rayon worker, runs `work` on a helper thread and waits without running pool jobs; on any other thread, runs it
+/// inline. `work` must not need the worker's pool.
 ///
 /// # Panics
-/// The work panicked: its panic goes on.
+/// Resumes the panic of `work`.
 pub fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     off_the_pool(work, Pending::wait_idle)
 }
 
-/// Does work with this crate's own cores, as many as rayon's global pool has, which never wait for a caller's. The work must
-/// not wait for other threads.
+/// Runs `work` on this crate's own cores, at most as many as rayon's global pool has, which never wait for a caller's.
+/// `work` must not wait for other threads.
 pub fn on_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match cores() {
         Some(pool) => pool.install(work),
@@ -43,11 +47,11 @@ pub fn on_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// What a place holds, or what is made for it now: who comes meanwhile waits for that, but no worker of a pool does so under
-/// what makes it.
+/// Returns the value in `place`, initialising it with `make` if empty. Concurrent callers wait; rayon workers wait off
+/// their pool, so `make` may use it.
 ///
 /// # Errors
-/// Those of `make`.
+/// Returns the error of `make`.
 pub fn made_once<T, E>(place: &Mutex<Option<Arc<T>>>, make: impl FnOnce() -> Result<T, E> + Send) -> Result<Arc<T>, E>
 where
     T: Send + Sync,
@@ -65,7 +69,7 @@ where
     })
 }
 
-/// What a place holds now; nothing while something is being made for it.
+/// Returns the value in `place`; `None` if it is empty or being made.
 pub(crate) fn there<T>(place: &Mutex<Option<Arc<T>>>) -> Option<Arc<T>> {
     match place.try_lock() {
         Ok(value) => value.clone(),
@@ -82,7 +86,8 @@ fn off_the_pool<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&Pending)) ->
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Does two things at the same time, the first on another thread; with its panic if it did.
+/// Runs `theirs` on another thread and `mine` on this one, at the same time. The first result is an error if `theirs`
+/// panicked.
 pub fn beside<A: Send, B>(theirs: impl FnOnce() -> A + Send, mine: impl FnOnce() -> B) -> (thread::Result<A>, B) {
     two(theirs, mine, Pending::wait_at_work)
 }
@@ -99,19 +104,19 @@ fn two<A: Send, B>(
     (theirs.unwrap_or_else(|| Err(Box::new("a thread ended without a result"))), mine)
 }
 
-/// Work that does not unwind.
+/// Holds work that does not unwind.
 pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Does tasks on other threads while this one does something itself, and then waits for them.
+/// Runs `tasks` on other threads and `mine` on this one, then waits for the tasks by `wait`.
 fn together<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T, wait: fn(&Pending)) -> T {
     let pending = Arc::new(Pending { count: Mutex::new(tasks.len()), none: Condvar::new() });
     for task in tasks {
-        // SAFETY: what the task borrows outlives it: nothing below returns or unwinds before `pending` has counted
-        // every task, which is after it has run and gone.
+        // SAFETY: everything that the task borrows outlives it: nothing below returns or unwinds before `pending` has
+        // counted every task, which is after it has run and gone.
         let task = unsafe { std::mem::transmute::<Task<'_>, Task<'static>>(task) };
         let pending = pending.clone();
         run_elsewhere(Box::new(move || {
-            // Whatever becomes of the task: the caller waits for it.
+            // Counts the task even if it panics: the caller waits for it.
             let _ended = Ended(pending);
             task();
         }));
@@ -121,7 +126,7 @@ fn together<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T, wait: fn(&Pending
     mine.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// As [`together`], doing a pool's work while it waits.
+/// Runs `tasks` on other threads and `mine` on this one, then runs a pool's jobs until the tasks have ended.
 pub(crate) fn all_at_once<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T) -> T {
     together(tasks, mine, Pending::wait_at_work)
 }
@@ -129,10 +134,10 @@ pub(crate) fn all_at_once<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T) -> 
 /// Threads that wait for work.
 static IDLE: Mutex<Vec<Sender<Task<'static>>>> = Mutex::new(Vec::new());
 
-/// Has a thread do a task: an idle one, or a new one, or this one where the system gives none.
+/// Runs a task on an idle thread, or on a new one, or on this one if the system gives none.
 fn run_elsewhere(mut task: Task<'static>) {
     if process::check().is_err() {
-        // The idle threads are the parent's.
+        // The idle threads belong to the parent.
         return task();
     }
     while let Some(idle) = { lock(&IDLE).pop() } {
@@ -156,16 +161,16 @@ fn run_elsewhere(mut task: Task<'static>) {
     }
 }
 
-/// Pause between two looks for work of rayon's pool.
+/// Pause between two polls for jobs of rayon's pool, 50 µs.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Tasks that have not ended.
+/// Counts the tasks that have not ended.
 struct Pending {
     count: Mutex<usize>,
     none: Condvar,
 }
 
-/// A task's end, when it is dropped.
+/// Counts a task's end when dropped.
 struct Ended(Arc<Pending>);
 
 impl Drop for Ended {
@@ -180,7 +185,7 @@ impl Pending {
         self.none.notify_all();
     }
 
-    /// A core of rayon's pool does the pool's work meanwhile: the tasks may wait for some of it.
+    /// Waits; a worker of rayon's pool runs the pool's jobs meanwhile, since the tasks may wait for some of them.
     fn wait_at_work(&self) {
         while *lock(&self.count) > 0 {
             match rayon::yield_now() {
@@ -196,13 +201,14 @@ impl Pending {
     }
 }
 
-/// Maximum threads of this crate's own cores for each core of the machine, 4: idle threads of rayon's search each other for work, which
-/// takes a time that grows with the square of their number.
+/// Maximum threads of this crate's own cores for each core of the machine, 4: idle threads of rayon's search each other
+/// for work, which takes a time that grows with the square of their number.
 const MAX_THREADS_PER_CORE: usize = 4;
 
-/// For threads that are of no pool, since their caller may be all the workers of rayon's global one. These here never wait.
+/// Serves threads of no pool, since their caller may be all the workers of rayon's global one. These threads never
+/// wait.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
-    // Asked by a thread of no pool, it is the global one's.
+    // A thread of no pool gets the number of the global pool.
     threads::check().inspect_err(|error| log::warn!("{error}")).ok()?;
     let count = thread::scope(|scope| {
         let asked = thread::Builder::new().spawn_scoped(scope, rayon::current_num_threads).ok()?;
@@ -213,8 +219,8 @@ static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     threads::pool(count, |number| format!("proofwarp-core-{number}"))
 });
 
-/// This crate's own cores. A child that was forked has none of its parent's, and gets others: what has no error to give must
-/// not hang there.
+/// Returns this crate's own cores. A forked child has none of its parent's, and gets others: functions that return no
+/// error must not hang there.
 fn cores() -> Option<&'static ThreadPool> {
     if process::check().is_ok() { CORES.as_ref() } else { cores_of_child() }
 }
@@ -223,7 +229,7 @@ fn cores_of_child() -> Option<&'static ThreadPool> {
     static CHILDS: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
     let mut childs = lock(&CHILDS);
     let child = std::process::id();
-    // A child of the child has that one's pool here, and none of its threads.
+    // A child of the child finds that one's pool here, and none of its threads.
     if let Some((_, pool)) = childs.filter(|(owner, _)| *owner == child) {
         return Some(pool);
     }
@@ -237,7 +243,7 @@ pub(crate) fn spread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if rayon::current_thread_index().is_some() { work() } else { on_cores(work) }
 }
 
-/// rayon's scope on the cores of [`spread`].
+/// Runs rayon's scope on the cores of [`spread`].
 pub(crate) fn in_place_scope<'s, T>(work: impl FnOnce(&Scope<'s>) -> T) -> T {
     match cores() {
         Some(pool) if rayon::current_thread_index().is_none() => pool.in_place_scope(work),
@@ -251,7 +257,7 @@ mod tests {
 
     use super::*;
 
-    /// Work that needs the pool's only worker, or a lock that is asked for again by what the worker takes up meanwhile.
+    /// Checks work that needs the pool's only worker, or a lock that the worker's next job requests again.
     #[test]
     fn a_worker_alone_goes_on() {
         let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
@@ -266,7 +272,7 @@ mod tests {
         assert_eq!(*lock(&turn), 5);
     }
 
-    /// What is queued in the worker's pool stays queued while it waits apart.
+    /// Checks that jobs of the worker's pool stay queued while it waits apart.
     #[test]
     fn nothing_is_taken_up_apart() {
         let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");

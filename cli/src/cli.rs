@@ -1,4 +1,4 @@
-//! The command line.
+//! Defines the command line.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ pub struct Doctor {
     pub log: Option<u32>,
 }
 
-/// What is compared.
+/// Selects the work to compare.
 #[derive(Debug, Subcommand)]
 pub enum Compare {
     /// Multi-scalar multiplications
@@ -166,11 +166,11 @@ pub enum Field {
     Bn254,
 }
 
-/// Binary logarithms.
+/// Holds binary logarithms of sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(pub Vec<u32>);
 
-/// Largest logarithm: the bases of more would not fit most hosts.
+/// Largest logarithm: the bases of larger sizes would not fit on most hosts.
 const LARGEST: u32 = 26;
 
 fn sizes(text: &str) -> Result<Sizes, String> {
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Every command's help has an example of that command.
+    /// Checks that every command's help has an example of that command.
     #[test]
     fn every_command_shows_an_example() {
         fn check(command: &clap::Command, path: &str) {
@@ -218,7 +218,7 @@ mod tests {
         check(&Options::command(), "proofwarp");
     }
 
-    /// The examples are taken as they are.
+    /// Checks that the examples parse as they are.
     #[test]
     fn examples_parse() {
         fn check(command: &clap::Command) {

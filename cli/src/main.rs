@@ -1,4 +1,4 @@
-//! `proofwarp`: says what this machine proves on and why, and compares proofwarp with what is stock.
+//! Runs `proofwarp`, which says what this machine proves on and why, and compares proofwarp with stock crates.
 
 mod cli;
 mod compare;

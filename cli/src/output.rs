@@ -1,21 +1,21 @@
-//! The standard streams: pipes whose readers have gone, and full disks.
+//! Writes to the standard streams, which may be pipes whose readers have gone, or on full disks.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 
 use anyhow::{Context, Result};
 
-/// Standard output with a buffer.
+/// Buffers standard output.
 pub type Out = BufWriter<StdoutLock<'static>>;
 
-/// Has `write` write to standard output. A pipe whose reader has gone is no error.
+/// Calls `write` with standard output. A pipe whose reader has gone is no error.
 ///
 /// # Errors
-/// Nothing can be written there.
+/// Returns an error if standard output cannot be written.
 pub fn print(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let result = write(&mut out).and_then(|()| out.flush());
-    // What is left in the buffer would be tried again.
+    // Dropping the buffer itself would try to write its rest again.
     drop(out.into_parts());
     quiet(result).context("standard output")
 }
@@ -25,7 +25,7 @@ pub fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Takes the error of a pipe whose reader has gone for a success.
+/// Treats the error of a pipe whose reader has gone as a success.
 pub fn quiet(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -1,4 +1,4 @@
-//! What is being done, and how long it will take: a bar on a terminal, a line a step elsewhere.
+//! Shows the current step and the time left: a bar on a terminal, a line per step elsewhere.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::say;
 
-/// A number of steps under way.
+/// Tracks a number of steps.
 pub struct Progress {
     bar: ProgressBar,
     lines: bool,
 }
 
 impl Progress {
-    /// So many steps.
+    /// Starts with `steps` steps to do.
     pub fn new(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len}, {eta} left: {wide_msg}");
@@ -23,12 +23,12 @@ impl Progress {
         Self { bar, lines: !std::io::stderr().is_terminal() }
     }
 
-    /// So many more steps are to come.
+    /// Adds `steps` further steps.
     pub fn more(&self, steps: u64) {
         self.bar.inc_length(steps);
     }
 
-    /// Does a step.
+    /// Does the step `what`.
     pub fn step<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         self.bar.set_message(what.to_owned());
         if self.lines {

@@ -1,8 +1,8 @@
-//! Tables on a terminal.
+//! Formats tables for a terminal.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
-/// A table with this header, whose columns from `numbers` on are numbers.
+/// Creates a table of `rows` under `header`, whose columns from `numbers` on are numbers.
 pub fn new(header: &[&str], numbers: usize, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
@@ -15,7 +15,7 @@ pub fn new(header: &[&str], numbers: usize, rows: impl IntoIterator<Item = Vec<S
     table
 }
 
-/// Milliseconds with three digits that mean something.
+/// Formats milliseconds with three significant digits.
 pub fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms < 1.0 => format!("{ms:.3}"),
@@ -25,7 +25,7 @@ pub fn milliseconds(ms: f64) -> String {
     }
 }
 
-/// Bytes.
+/// Formats bytes in binary units.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let unit = UNITS.into_iter().find(|(_, size)| bytes >= *size);

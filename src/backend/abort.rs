@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use super::lock;
 use crate::{Error, Result};
 
-/// The caller's question "stop now?", asked at least every few milliseconds, from any thread. `None` is nobody.
+/// The caller's optional abort hook, which returns true to stop. It is called at least every few milliseconds, from
+/// any thread. `None` never stops.
 ///
-/// Where it answers yes the call ends with [`Error::Aborted`], and its inputs are as they were. A call that has a hook queues at most
-/// some 50 ms of work on a device, so that it ends soon.
+/// If the hook returns true, the call ends with [`Error::Aborted`] and leaves its inputs unchanged. A call with a hook
+/// queues at most about 50 ms of work on a device, so that it ends soon.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,7 @@ use crate::{Error, Result};
 /// ```
 pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
 
-/// An error if the hook says stop.
+/// Returns an error if `abort` asks to stop.
 ///
 /// # Errors
 /// [`Error::Aborted`].
@@ -36,14 +37,15 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
     if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }
 
-/// Does work with a hook whose panic ends the work as an abort does, and goes on here once the work has ended: so inputs are
-/// as they were, and devices in order. All that takes a hook of a caller's asks it through this.
+/// Runs `work` with a hook that reports a panic of `abort` as an abort, and resumes the panic once `work` has returned.
+/// Inputs are then unchanged, and devices in order. Every function that takes a caller's hook must call it through this
+/// one.
 ///
 /// # Errors
-/// Those of the work.
+/// Returns the error of `work`.
 ///
 /// # Panics
-/// The hook panicked.
+/// Panics if the hook panicked.
 pub fn guarded<T>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T>) -> Result<T> {
     let Some(hook) = abort else { return work(None) };
     let panicked = Mutex::new(None);
@@ -51,7 +53,7 @@ pub fn guarded<T>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T>) -
         lock(&panicked).get_or_insert(panic);
         true
     };
-    // A hook that panicked is not asked again.
+    // A hook that panicked is not called again.
     let has_panicked = || lock(&panicked).is_some();
     let ask = || has_panicked() || catch_unwind(AssertUnwindSafe(hook)).unwrap_or_else(keep);
     let result = work(Some(&ask));
@@ -66,7 +68,8 @@ mod tests {
 
     use super::*;
 
-    /// Whatever the work makes of the yes that stands for a panic, the panic goes on, and the hook is not asked again.
+    /// Checks that the panic resumes whether `work` ends with or without an error, and that the hook is not called
+    /// again.
     #[test]
     fn a_panic_goes_on_after_the_work() {
         for finishes in [false, true] {

@@ -6,10 +6,11 @@ use super::{Buffer, Device, Mark, Stream};
 use crate::{Error, Result};
 
 impl Stream {
-    /// Queues a copy from a buffer of a device that the stream reaches, as it is at a mark of its own stream's.
+    /// Queues a copy of `bytes` from `from`, a buffer of a device that this stream's device can access, to `to`. The
+    /// copy runs after `mark`, an event of the source's stream.
     ///
     /// # Errors
-    /// A range is not inside its buffer, the device is not reached, or the driver failed.
+    /// A range is not inside its buffer, the device cannot be accessed, or the driver failed.
     pub(crate) fn copy_across(
         &mut self,
         to: (&Buffer, usize),
@@ -27,8 +28,8 @@ impl Stream {
         self.core.shared.driver.open_peer(device.info().ordinal)?;
         self.wait_for(mark)?;
         self.keep(buffer.clone());
-        // SAFETY: both ranges were checked; the driver takes addresses of all its devices, which do not overlap. The buffer
-        // is kept until the copy has run.
+        // SAFETY: both ranges were checked; the driver takes addresses of all its devices, which do not overlap. The
+        // buffer is kept until the copy has run.
         unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (buffer.memory, offset), bytes) }
     }
 }

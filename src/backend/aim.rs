@@ -1,4 +1,4 @@
-//! How much of a device's memory is to be taken, by work that knows its need.
+//! Soft budgets for a device's memory, set by work that knows its need.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::lock;
 use super::shared::Shared;
 
-/// As long as this lives, a device's free memory is used or given back before the driver is asked for more than what was in use
-/// before and so many bytes. It is no limit: what takes more gets more. Several of them add up.
+/// While alive, sets a soft budget of `bytes` above current usage: the pool is reused or trimmed before the driver is
+/// asked for more. It never fails an allocation. Budgets add up.
 #[must_use = "the aim ends where this is dropped"]
 pub struct Aim {
     shared: Arc<Shared>,

@@ -1,21 +1,21 @@
-//! How much of a device's memory all work that knows its need asks for.
+//! Adds up the memory budgets of a device.
 
 use std::sync::Mutex;
 
 use super::lock;
 
-/// What all aims of a device come to.
+/// Adds up all memory budgets of a device.
 #[derive(Debug, Default)]
 pub(super) struct Aims {
-    /// Bytes that were in use when there was no aim yet.
+    /// Bytes in use when the first of the current budgets was set.
     before: u64,
-    /// Of all that there are.
+    /// Sum of the current budgets.
     bytes: u64,
     count: usize,
 }
 
 impl Aims {
-    /// The most that buffers and free memory are to take together, if there is an aim.
+    /// Returns the target for buffers and free memory together, if there is a budget.
     pub fn most(&self) -> Option<u64> {
         (self.count > 0).then(|| self.before.saturating_add(self.bytes))
     }
@@ -34,7 +34,7 @@ impl Aims {
     }
 }
 
-/// Bytes that are taken beyond the aims once so many more are asked for; none where there is no aim.
+/// Returns by how many bytes `taken` plus `bytes` exceed the budgets; `None` if they do not, or if there is no budget.
 pub(super) fn beyond(aims: &Mutex<Aims>, taken: u64, bytes: usize) -> Option<u64> {
     let most = lock(aims).most()?;
     (taken + bytes as u64).checked_sub(most).filter(|beyond| *beyond > 0)

@@ -8,10 +8,10 @@ use super::pool::Place;
 use super::shared::Shared;
 use super::uses::Uses;
 
-/// Device memory taken from the pool by a stream, given back when dropped.
+/// Owns device memory that a stream took from the pool; gives it back when dropped.
 ///
-/// Reuse is ordered by streams: the next owner's commands queue behind the last owner's, or wait for these. Commands that
-/// safe functions queue on other streams are recorded: writes wait for them, and so does the next owner.
+/// Streams order reuse: the next owner's commands queue behind the last owner's, or wait for them. Commands that safe
+/// functions queue on other streams are recorded; writes wait for them, and so does the next owner.
 #[derive(Debug)]
 pub struct Buffer {
     pub(super) memory: MemoryHandle,
@@ -33,19 +33,19 @@ impl Buffer {
         Self { memory, bytes, place, contents, home, uses }
     }
 
-    /// Marks the contents as secret: they are cleared before anyone else gets the memory.
+    /// Marks the contents as secret: they are cleared before the memory gets another owner.
     #[must_use]
     pub fn secret(mut self) -> Self {
         self.contents = Contents::Secret;
         self
     }
 
-    /// Size in bytes as asked for.
+    /// Returns the requested size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The backend's handle, for arguments of kernels.
+    /// Returns the backend's handle, for kernel arguments.
     pub fn handle(&self) -> MemoryHandle {
         self.memory
     }
@@ -54,7 +54,7 @@ impl Buffer {
         &self.home.shared
     }
 
-    /// Bytes that it takes of the device's memory.
+    /// Returns the bytes that the buffer occupies in device memory.
     pub(super) fn capacity(&self) -> usize {
         self.place.bytes
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Buffer;
 
-/// Buffers by the full description of their contents, the most recently used last.
+/// Holds buffers by the full description of their contents, the most recently used last.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Vec<(Vec<u8>, Arc<Buffer>)>);
 
@@ -17,7 +17,7 @@ impl Cache {
         Some(buffer)
     }
 
-    /// Adds a buffer; the least recently used go as long as all take more than `limit` bytes.
+    /// Adds `buffer`, then evicts the least recently used buffers while all together take more than `limit` bytes.
     pub(super) fn add(&mut self, key: Vec<u8>, buffer: Arc<Buffer>, limit: u64) {
         self.0.push((key, buffer));
         let mut bytes: u64 = self.0.iter().map(|(_, buffer)| buffer.bytes() as u64).sum();
@@ -30,13 +30,13 @@ impl Cache {
         self.0.drain(..too_many);
     }
 
-    /// Bytes of the buffers that nobody else holds: [`Self::clear`] gives them back.
+    /// Returns the bytes of buffers that only the cache holds: [`Self::clear`] gives them back.
     pub(super) fn idle_bytes(&self) -> u64 {
         let idle = self.0.iter().filter(|(_, buffer)| Arc::strong_count(buffer) == 1);
         idle.map(|(_, buffer)| buffer.capacity() as u64).sum()
     }
 
-    /// Lets go of all; whether there was one.
+    /// Drops all buffers, and returns whether there were any.
     pub(super) fn clear(&mut self) -> bool {
         let any = !self.0.is_empty();
         self.0.clear();

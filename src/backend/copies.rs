@@ -1,4 +1,4 @@
-//! Copies of host memory by all cores: one core cannot feed the host link.
+//! Copies host memory with all cores: one core cannot saturate the host link.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,15 +11,15 @@ use super::past_cache::clear_past_cache;
 use crate::waiting::spread;
 use crate::{Error, Result};
 
-/// Bytes that one task of a parallel host copy takes: large enough to pay for the task.
+/// Bytes that one task of a parallel host copy takes, 256 KiB: enough to pay for the task.
 const COPY_GRAIN: usize = 256 << 10;
-/// Bytes up to which one core is done before others have woken up.
+/// Limits copies by one core to 512 KiB: it ends before other cores wake up.
 const ALONE_BYTES: usize = 512 << 10;
 
-/// A copy between slices of equal length.
+/// Copies between slices of equal length.
 pub(super) type CopyFn = fn(&mut [u8], &[u8]);
 
-/// What comes of parts that tasks copy while others are on their way.
+/// Tracks the parts that tasks copy, and collects their results.
 #[derive(Debug)]
 pub(super) struct Copies<T> {
     sender: Sender<T>,
@@ -32,7 +32,8 @@ impl<T: Send> Copies<T> {
         Self { sender, receiver }
     }
 
-    /// Has tasks copy a part; the last of them says what came of it by `end`. Few bytes are copied at once.
+    /// Spawns tasks that copy `from` to `to` with `copy`; the last one sends the result of `end`. The caller copies up
+    /// to `ALONE_BYTES` itself.
     pub fn spawn<'s>(
         &self,
         scope: &Scope<'s>,
@@ -42,7 +43,7 @@ impl<T: Send> Copies<T> {
         T: 's,
     {
         let sender = self.sender.clone();
-        // A receiver that is gone has stopped listening.
+        // A dropped receiver needs no result.
         let end = move || drop(sender.send(end()));
         if to.len() <= ALONE_BYTES {
             copy(to, from);
@@ -61,12 +62,12 @@ impl<T: Send> Copies<T> {
         }
     }
 
-    /// What came of a part that has been copied, of those that were spawned. A core of the pool does other work
-    /// meanwhile, which may be a task's.
+    /// Returns the result of a spawned part that has been copied. A thread of the pool runs other jobs meanwhile,
+    /// possibly one of these tasks.
     pub fn next(&self) -> Result<T> {
         loop {
             match rayon::yield_now() {
-                // `self` has a sender, so that it waits for one.
+                // `self` has a sender, so this waits for a result.
                 None => return self.receiver.recv().map_err(|_| Error::lost("copy")),
                 Some(Yield::Executed) => {}
                 Some(Yield::Idle) => std::thread::yield_now(),
@@ -77,14 +78,14 @@ impl<T: Send> Copies<T> {
         }
     }
 
-    /// What came of the rest, once nothing is spawned any more.
+    /// Returns the remaining results, once no more parts are spawned.
     pub fn rest(self) -> impl Iterator<Item = T> {
         drop(self.sender);
         self.receiver.into_iter()
     }
 }
 
-/// Copies between slices of equal length with all cores.
+/// Copies `from` to `to`, of equal length, with all cores.
 pub(crate) fn parallel_copy(to: &mut [u8], from: &[u8]) {
     debug_assert_eq!(to.len(), from.len());
     if to.len() <= ALONE_BYTES {
@@ -94,7 +95,7 @@ pub(crate) fn parallel_copy(to: &mut [u8], from: &[u8]) {
     spread(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
 }
 
-/// The same, and clears the source while it is in the cache.
+/// Copies `from` to `to`, of equal length, with all cores, and clears `from` while it is in the cache.
 pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
     debug_assert_eq!(to.len(), from.len());
     let one = |(to, from): (&mut [u8], &mut [u8])| {
@@ -107,7 +108,7 @@ pub(super) fn parallel_move(to: &mut [u8], from: &mut [u8]) {
     spread(|| to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one));
 }
 
-/// Clears slices with all cores, past their caches.
+/// Clears `slices` with all cores, by nontemporal stores.
 pub(crate) fn clear_all_past_cache(slices: Vec<&mut [u8]>) {
     let bytes: usize = slices.iter().map(|bytes| bytes.len()).sum();
     if bytes <= ALONE_BYTES {

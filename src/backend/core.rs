@@ -1,4 +1,4 @@
-//! A stream's queue and its staging ring, which outlive the stream's holders; how it takes memory and gives it back.
+//! A stream's queue and staging ring, which outlive the stream's holders; how it takes memory and gives it back.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
@@ -12,33 +12,33 @@ use super::staging::Ring;
 use super::{MemoryHandle, Pinned, StreamHandle, lock};
 use crate::Result;
 
-/// What a block may hold, and so who may have it and what it costs to give it back.
+/// Classifies the contents of a block, which decides when it is cleared and who may reuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contents {
-    /// Nothing that matters.
+    /// Nothing secret.
     Plain,
-    /// Secrets: cleared as soon as it is given back.
+    /// Secrets: cleared when the block is given back.
     Secret,
-    /// What secrets were turned into on the way to a result: cleared before anything but scratch memory gets it,
-    /// or before it is freed.
+    /// Values derived from secrets on the way to a result: cleared before the block is freed, or reused for anything
+    /// but scratch memory.
     Scratch,
 }
 
-/// What outlives a stream's owners: the queue and its staging slots. Idle ones belong to
-/// the device, so it must not refer to the device itself.
+/// Holds the parts that outlive a stream's owners: the queue and its staging slots. The device owns idle ones, so it
+/// must not refer to the device.
 #[derive(Debug)]
 pub(super) struct StreamCore {
     pub(super) shared: Arc<Shared>,
     queue: Arc<Queue>,
-    /// The queue's.
+    /// Handle of `queue`.
     pub(super) handle: StreamHandle,
     pub(super) ring: Mutex<Ring>,
     pinned: Mutex<Vec<Pinned>>,
-    /// Events that the stream's holder has recorded.
+    /// Count of events that the stream's holder has recorded.
     events: AtomicU64,
-    /// The last of those that the host has waited for, by number.
+    /// Number of the last event that the host has waited for.
     passed: AtomicU64,
-    /// Numbers of events of other streams of the device, by stream, that the queue waits for.
+    /// For each other stream of the device, the number of its last event that the queue waits for.
     awaited: Mutex<HashMap<usize, u64>>,
 }
 
@@ -51,12 +51,12 @@ impl StreamCore {
         Ok(Self { shared, queue, handle, ring, pinned, events, passed, awaited })
     }
 
-    /// Which of the device's streams it is, by time of making.
+    /// Returns the stream's number on its device, in order of creation.
     pub(super) fn number(&self) -> usize {
         self.queue.number
     }
 
-    /// Returns memory, by the handle that it was used by.
+    /// Gives `place` back to the pool. Secrets are cleared first, through the handle `memory`.
     pub(super) fn give_back(&self, memory: MemoryHandle, place: Place, contents: Contents) {
         if contents == Contents::Secret {
             self.clear_range(memory, 0, place.bytes);
@@ -65,7 +65,7 @@ impl StreamCore {
         lock(&self.shared.pool).put(Free { place, users: vec![self.number()], dirty });
     }
 
-    /// Queues zeros over a part of memory that is ours.
+    /// Queues zeros over a range of memory that the stream owns.
     pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
         self.queue.clear_range(memory, offset, bytes);
     }
@@ -74,28 +74,29 @@ impl StreamCore {
         self.queue.synchronize();
     }
 
-    /// Returns the number of the next event, from 1 on. The holder of the stream alone queues commands, and none while it
+    /// Returns the number of the next event, from 1 on. Only the stream's holder queues commands, and none while it
     /// records an event.
     pub(super) fn next_event(&self) -> u64 {
         self.events.fetch_add(1, Ordering::AcqRel).saturating_add(1)
     }
 
-    /// Count of events recorded so far: a command queued now has run once a later event has passed.
+    /// Returns the count of events recorded so far: a command queued now has run once a later event has passed.
     pub(super) fn events(&self) -> u64 {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Notes that the host has waited for the event of this number.
+    /// Records that the host has waited for the event with number `event`.
     pub(super) fn pass(&self, event: u64) {
         self.passed.fetch_max(event, Ordering::AcqRel);
     }
 
-    /// Whether a command that was queued at this count of events has run, as far as the host has waited.
+    /// Returns whether a command queued at event count `events` has run, as far as the host has waited.
     pub(super) fn has_passed(&self, events: u64) -> bool {
         self.passed.load(Ordering::Acquire) > events
     }
 
-    /// Orders the next command behind what `other` has queued: by an event, or on the host if the drivers differ.
+    /// Orders the next command behind all that `other` has queued: by an event, or by waiting on the host if the
+    /// drivers differ.
     ///
     /// # Errors
     /// The driver failed.
@@ -104,14 +105,15 @@ impl StreamCore {
             other.synchronize();
             return Ok(());
         }
-        // Not a number of its own: the other stream's holder may be about to queue a command that it has recorded.
+        // The event gets no number: the other stream's holder may be about to queue a command that it has already
+        // recorded.
         let events = other.events();
         self.queue.wait_for(&other.queue)?;
         self.note_awaited(other, events);
         Ok(())
     }
 
-    /// Notes that the queue waits for an event of `other`.
+    /// Records that the queue waits for event number `event` of `other`.
     pub(super) fn note_awaited(&self, other: &Self, event: u64) {
         if Arc::ptr_eq(&self.shared, &other.shared) {
             let mut awaited = lock(&self.awaited);
@@ -120,7 +122,7 @@ impl StreamCore {
         }
     }
 
-    /// Whether the next command runs after one that `other` queued at this count of events.
+    /// Returns whether the next command runs after one that `other` queued at event count `events`.
     pub(super) fn is_behind(&self, other: &Self, events: u64) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
         other.has_passed(events)
@@ -131,7 +133,7 @@ impl StreamCore {
         lock(&self.pinned).push(pinned);
     }
 
-    /// Page-locked memory of at least `bytes`: an idle block of up to twice the size, or a new one.
+    /// Returns pinned memory of at least `bytes`: an idle block of up to twice the size, or a new one.
     pub(super) fn take_pinned(&self, bytes: usize) -> Result<Pinned> {
         let mut idle = lock(&self.pinned);
         let fits = |pinned: &Pinned| pinned.bytes >= bytes && pinned.bytes <= bytes.saturating_mul(2);
@@ -141,13 +143,13 @@ impl StreamCore {
         }
     }
 
-    /// Memory that the stream had before and that fits, for contents of this kind.
+    /// Takes fitting memory that this stream had before, for contents of this kind.
     pub(super) fn take(&self, bytes: usize, contents: Contents) -> Result<Option<(MemoryHandle, Place)>> {
         let found = lock(&self.shared.pool).take(bytes, self.number(), contents == Contents::Scratch);
         found.map(|free| self.own(free, contents)).transpose()
     }
 
-    /// A part of any free memory, or where there are no parts a block that is not much larger.
+    /// Takes a part of any free memory, or, if blocks cannot be divided, a block of less than twice the size.
     pub(super) fn carve(&self, bytes: usize, contents: Contents) -> Result<Option<(MemoryHandle, Place)>> {
         let mut pool = lock(&self.shared.pool);
         let found = if self.shared.driver.has_parts() { pool.carve(bytes) } else { pool.take_whole(bytes) };
@@ -155,7 +157,7 @@ impl StreamCore {
         found.map(|free| self.own(free, contents)).transpose()
     }
 
-    /// Lets what is queued from now on wait for those that had the memory before.
+    /// Makes commands queued from now on wait for the previous users of `free`, and clears it if necessary.
     fn own(&self, mut free: Free, contents: Contents) -> Result<(MemoryHandle, Place)> {
         let waited = self.shared.queues(&free.users).iter().try_for_each(|user| self.queue.wait_for(user));
         let cleared = waited.and_then(|()| match free.dirty && contents != Contents::Scratch {
@@ -172,12 +174,13 @@ impl StreamCore {
         }
     }
 
-    /// Gives up what only this stream may still use of the free memory, once it has run empty.
+    /// Waits until the queue is empty, then gives up the free memory that it may still use. Blocks that no other stream
+    /// may still use are freed.
     fn leave_memory(&self) {
-        // All the while, so that of two that end at the same time the second finds what the first leaves to it.
+        // Locked throughout: if two streams end at once, the second must find what the first leaves to it.
         let mut pool = lock(&self.shared.pool);
         let mut left = pool.take_of(self.number());
-        // The last one that may use it clears it.
+        // The last stream that may use the memory clears it.
         for free in left.iter_mut().filter(|free| free.dirty && free.is_of(self.number())) {
             // A failure means that the device is lost, and its memory with it.
             let _ = self.shared.clear(&self.queue, free);

@@ -1,4 +1,4 @@
-//! A device with its memory cap, its idle streams and its kernels.
+//! Manages a device's memory cap, idle streams and kernels.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,35 +18,36 @@ use super::specialised::Specialised;
 use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, lock};
 use crate::{Error, Result, process};
 
-/// The share of a device's memory that tables may keep: one in so many.
+/// Limits cached tables to `1/TABLES_SHARE` of device memory.
 const TABLES_SHARE: u64 = 16;
-/// How long an answer about free memory holds.
+/// Time for which an answer about free memory holds, 50 ms.
 const FRESH: Duration = Duration::from_millis(50);
 
-/// What a kernel is found by.
+/// Returns the key that finds a kernel.
 fn key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
     (source.module.to_owned(), kernel.to_owned())
 }
 
-/// A device of one backend.
+/// Represents a device of one backend.
 pub struct Device {
     pub(super) shared: Arc<Shared>,
-    /// By number, lowest first out: who takes the same streams in the same order finds the memory that it had before.
+    /// Idle streams by number, taken from the lowest. A caller that takes the same streams in the same order finds its
+    /// earlier memory.
     idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
     pub(super) specialised: Specialised,
     tables: Mutex<Cache>,
-    /// Where the last kernel ended whose groups wait for each other.
+    /// End of the last cooperative kernel.
     pub(super) turn: Mutex<Option<Mark>>,
     pub(super) pace: Pace,
-    /// When the driver was asked last for its free memory, and that plus what we had allocated.
+    /// Time of the driver's last answer about free memory, and that answer plus our allocations at that time.
     answer: Mutex<Option<(Instant, u64)>>,
-    /// Launches left until one fails on purpose; negative: never. For tests of fault handling.
+    /// Launches until one fails on purpose, for tests of fault handling; negative: never.
     fuse: AtomicI64,
 }
 
 impl fmt::Debug for Device {
-    /// Its backend, number and name: what it holds would fill pages.
+    /// Writes only the backend, number and name: the contents would fill pages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info();
         write!(f, "Device({} {}, {})", info.backend, info.ordinal, info.name)
@@ -54,7 +55,7 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Wraps a driver; `limit` caps the bytes that all buffers of the device may take together.
+    /// Wraps a driver; `limit` caps the total bytes of all buffers of the device.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::new(Shared::new(Box::new(OwnProcess(driver)), limit)),
@@ -69,35 +70,35 @@ impl Device {
         })
     }
 
-    /// What the device is.
+    /// Returns the description of the device.
     pub fn info(&self) -> &DeviceInfo {
         self.shared.driver.info()
     }
 
-    /// Whether the buffer is memory of this device.
+    /// Returns whether the buffer is memory of this device.
     pub fn owns(&self, buffer: &Buffer) -> bool {
         Arc::ptr_eq(&self.shared, buffer.shared())
     }
 
-    /// Whether the device's streams copy from the other one's memory: CUDA's have addresses in common.
+    /// Returns whether the device's streams can copy from the memory of `other`: CUDA's devices share addresses.
     pub(crate) fn reaches(&self, other: &Self) -> bool {
         let [ours, theirs] = [self, other].map(|device| device.info().backend);
         ours == theirs && (ours == super::BackendKind::Cuda || Arc::ptr_eq(&self.shared, &other.shared))
     }
 
-    /// Whether such copies come straight from memory to memory.
+    /// Returns whether copies from `other` go directly from memory to memory.
     pub(crate) fn is_linked_to(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
         same || (self.reaches(other) && self.shared.driver.is_linked_to(other.info().ordinal))
     }
 
-    /// Bytes that buffers may take at most: the device's memory, or the cap where that is less.
+    /// Returns the maximum bytes that buffers may take: the device's memory, or the cap if that is less.
     pub fn memory(&self) -> u64 {
         self.shared.most()
     }
 
-    /// Bytes that buffers may still take: what the driver has free, bounded by the cap. What is free in the pool
-    /// and kept tables count as free, since they are used or given back before an allocation fails.
+    /// Returns the bytes that buffers may still take: the driver's free memory, bounded by the cap. Free memory in the
+    /// pool and idle tables count as free, since they are used or given back before an allocation fails.
     ///
     /// # Errors
     /// The driver's call failed.
@@ -106,24 +107,24 @@ impl Device {
         Ok(self.shared.within_limit(self.driver_free()?.saturating_add(pooled), pooled))
     }
 
-    /// The most bytes that buffers, the pool and tables have taken together, since the process began.
+    /// Returns the maximum bytes that buffers, the pool and tables have taken together since the process began.
     pub fn peak_memory(&self) -> u64 {
         self.shared.peak()
     }
 
-    /// How many blocks of memory the driver has been asked for, since the process began; what comes out of the pool is
-    /// none of them.
+    /// Returns the number of blocks that the driver has been asked for since the process began. Blocks from the pool do
+    /// not count.
     pub fn blocks_asked_for(&self) -> u64 {
         self.shared.asked_for()
     }
 
-    /// Whether free memory is given out in parts of what the driver gave, or as it came.
+    /// Returns whether free memory is given out in parts of the driver's blocks, or in whole blocks only.
     pub fn divides_blocks(&self) -> bool {
         self.shared.driver.has_parts()
     }
 
-    /// What the driver has free, from an answer that may be [`FRESH`] old, without what was allocated since:
-    /// asking takes as long as a small operation.
+    /// Returns the driver's free memory, from an answer that may be [`FRESH`] old, less later allocations: asking takes
+    /// as long as a small operation.
     fn driver_free(&self) -> Result<u64> {
         let allocated = || self.shared.allocated();
         let mut answer = lock(&self.answer);
@@ -138,7 +139,7 @@ impl Device {
         Ok(free_and_ours.saturating_sub(allocated()))
     }
 
-    /// An idle stream, or a new one.
+    /// Takes an idle stream, or creates one.
     pub(super) fn take_core(&self) -> Result<Arc<StreamCore>> {
         process::check()?;
         let idle = lock(&self.idle).pop_first();
@@ -149,11 +150,11 @@ impl Device {
         lock(&self.idle).insert(core.number(), core);
     }
 
-    /// A table that is kept between calls, found by `key`, the full description of its contents, or made. `make`
-    /// waits until the table is there, since other streams use it too.
+    /// Returns the table with this `key`, the full description of its contents, from the cache or else from `make`.
+    /// `make` must wait until the table is written, since other streams use it too.
     ///
     /// # Errors
-    /// What `make` says.
+    /// Returns the error of `make`.
     pub(crate) fn table(&self, key: Vec<u8>, make: impl FnOnce() -> Result<Buffer>) -> Result<Arc<Buffer>> {
         if let Some(table) = lock(&self.tables).find(&key) {
             return Ok(table);
@@ -163,23 +164,23 @@ impl Device {
         Ok(table)
     }
 
-    /// Has buffers and free memory take so many bytes more than what is in use now, if work does with that.
+    /// Sets a soft budget of `bytes` above current usage for buffers and free memory, until the result is dropped.
     pub fn aim(&self, bytes: u64) -> Aim {
         Aim::new(self.shared.clone(), bytes)
     }
 
-    /// Gives tables and all free memory back to the driver.
+    /// Gives cached tables and all free memory back to the driver.
     pub fn trim(&self) {
         lock(&self.tables).clear();
         self.trim_pool();
     }
 
-    /// Gives all free memory back to the driver, so that what is asked for next finds no block that is half in use.
+    /// Gives all free memory back to the driver, so that later allocations find no block that is partly in use.
     pub(crate) fn trim_pool(&self) {
         self.trim_by(u64::MAX);
     }
 
-    /// Gives free blocks of so many bytes together back to the driver, at least one; whether there was one.
+    /// Gives free blocks of `bytes` in total back to the driver, at least one, and returns whether there was one.
     fn trim_by(&self, bytes: u64) -> bool {
         let blocks = lock(&self.shared.pool).take_blocks(bytes);
         let any = !blocks.is_empty();
@@ -187,7 +188,7 @@ impl Device {
         any
     }
 
-    /// Makes the launch after `launches` more fail, once: for tests of what a failure leaves behind.
+    /// Makes one launch fail, after `launches` more: tests check the state that a failure leaves behind.
     #[doc(hidden)]
     pub fn fail_after(&self, launches: u32) {
         self.fuse.store(i64::from(launches), Ordering::SeqCst);
@@ -200,12 +201,13 @@ impl Device {
         Ok(())
     }
 
-    /// A kernel that was used before.
+    /// Returns a kernel that was used before.
     pub(super) fn ready_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
         lock(&self.kernels).get(&key(source, name)).copied()
     }
 
-    /// Finds a kernel ahead of its first launch, which does so otherwise: its module is compiled or loaded if need be.
+    /// Finds a kernel before its first launch, and compiles or loads its module if necessary. Otherwise the first
+    /// launch does so.
     ///
     /// # Errors
     /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
@@ -218,9 +220,13 @@ impl Device {
         Ok(kernel)
     }
 
-    /// Memory for a stream that has none that fits: of the driver's within the cap, or else what others had, or else
-    /// the driver's again once it has got back as much as is lacking, tables last. Beyond what work aims at, what others had
-    /// comes first, and the driver gets back as much as is taken beyond that.
+    /// Allocates memory if the stream's own free memory has no fitting block. Tries, in order:
+    /// 1. the driver, under the cap;
+    /// 2. any free memory of the pool;
+    /// 3. both again, after the missing bytes of the pool went back to the driver;
+    /// 4. both again, after cached tables were dropped.
+    ///
+    /// Over the memory budget, the pool comes first, and the driver gets back the excess before it is asked.
     pub(super) fn allocate(
         &self,
         core: &StreamCore,

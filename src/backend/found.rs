@@ -1,11 +1,11 @@
-//! What is found of CUDA, in this build and on this machine.
+//! Describes the CUDA kernels of this build and the CUDA cards of this machine.
 
-/// The CUDA kernels of this build.
+/// Describes the CUDA kernels of this build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CudaKernels {
     /// Why none were built in; empty if they were.
     pub note: &'static str,
-    /// What they are compiled for, such as 80 for compute capability 8.0; the last as PTX too.
+    /// Architectures that they are compiled for, such as 80 for compute capability 8.0; the last one also as PTX.
     pub architectures: &'static [u32],
     /// The CUDA version of the compiler, such as (13, 0): a driver of an earlier major version does not load its code.
     pub compiler: Option<(u32, u32)>,
@@ -13,7 +13,7 @@ pub struct CudaKernels {
     pub modules: usize,
 }
 
-/// A card that the CUDA driver lists.
+/// Describes a card that the CUDA driver lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CudaCard {
     /// Its name.

@@ -1,4 +1,4 @@
-//! Uploads through page-locked host memory that the caller keeps.
+//! Uploads through pinned host memory that the caller keeps.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::time::Instant;
@@ -10,24 +10,25 @@ use super::{Abort, Buffer, HostBuffer, Pinned, Stream, check_abort};
 use crate::Result;
 use crate::waiting::in_place_scope;
 
-/// Bytes of a copy that a hook is not asked during.
+/// Maximum bytes copied between two abort checks, 512 MiB.
 const SENT_BYTES: usize = 512 << 20;
-/// Parts that tasks copy at a time, so that those of another stream get their turn.
+/// Limits the parts that tasks copy at a time, so that another stream's get their turn.
 const PARTS: usize = 8;
 
 impl Stream {
-    /// Queues a copy of all of a host buffer to the start of a buffer, without staging. Writing to `from` waits for the copy.
+    /// Queues a copy of all of `from` to the start of `to`, without staging. Writing to `from` waits for the copy.
     ///
     /// # Errors
-    /// The host buffer is larger, or the driver failed.
+    /// The host buffer is larger than `to`, or the driver failed.
     pub(crate) fn send(&mut self, to: &Buffer, from: &HostBuffer) -> Result<()> {
         self.send_unless(to, 0, from, None)
     }
 
-    /// The same from a byte of the buffer on; with a hook, which is asked meanwhile, only the last part is still under way.
+    /// Queues a copy of all of `from` to `to`, from byte `offset` on, without staging. With a hook, it asks `abort`
+    /// before each `SENT_BYTES` and waits for all but the last of these.
     ///
     /// # Errors
-    /// [`Error::Aborted`], or as [`Stream::send`].
+    /// [`Error::Aborted`], the range is not inside `to`, or the driver failed.
     pub(crate) fn send_unless(
         &mut self,
         to: &Buffer,
@@ -46,20 +47,20 @@ impl Stream {
             let (part, bytes) =
                 (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes().saturating_sub(start)));
             let driver = &*self.core.shared.driver;
-            // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is written or
-            // freed.
+            // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is
+            // written or freed.
             unsafe { driver.copy_in(self.core.handle, to.memory, offset.saturating_add(start), part, bytes)? };
             self.traffic.count_up(bytes);
         }
         Ok(())
     }
 
-    /// Copies host memory into a host buffer of its length, and from there to the start of a buffer, part by part, asking
-    /// `abort` before each. Returns once `from` has been read; the last copies may still be under way on the stream. After
-    /// an error some parts are in neither.
+    /// Copies `from` into `kept`, a host buffer of its length, and from there to the start of `to`, part by part,
+    /// asking `abort` before each. Returns once `from` has been read; the last copies may still run on the stream.
+    /// After an error some parts are in neither buffer.
     ///
     /// # Errors
-    /// [`Error::Aborted`], the buffer is smaller, or the driver failed.
+    /// [`Error::Aborted`], a buffer is smaller than `from`, or the driver failed.
     pub(crate) fn upload_keeping(
         &mut self,
         to: &Buffer,
@@ -85,7 +86,7 @@ impl Stream {
                 if number >= PARTS {
                     copies.next()??;
                 }
-                // SAFETY: nobody else has the part until the scope has ended.
+                // SAFETY: nothing else uses the part until the scope has ended.
                 let to = unsafe { std::slice::from_raw_parts_mut(kept.pointer, kept.bytes) };
                 copies.spawn(scope, (to, part, copy_past_cache), move || queue(number, kept));
                 Ok(())

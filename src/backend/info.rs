@@ -1,32 +1,32 @@
-//! What is known of a device, and the backends by name.
+//! Describes devices, and parses the names of backends.
 
 use super::BackendKind;
 use crate::{Error, Result};
 
-/// What is known of a device without running anything on it.
+/// Describes a device, without running anything on it.
 #[derive(Debug, Clone)]
 pub struct DeviceInfo {
-    /// The backend that reaches it.
+    /// Backend that reaches it.
     pub backend: BackendKind,
     /// Its number within the backend.
     pub ordinal: usize,
     /// The vendor's name for it.
     pub name: String,
-    /// Stable over processes: a UUID, or bus address, or else the backend and number.
+    /// Id that is stable over processes: a UUID or bus address, else made from the backend and number.
     pub unique_id: [u8; 16],
-    /// The vendor's number on the PCI bus, such as 0x10de for NVIDIA; what OpenCL says where the device is on none.
+    /// PCI vendor id, such as 0x10de for NVIDIA; OpenCL's vendor id for devices that are not on PCI.
     pub vendor_id: u32,
-    /// Numbers of its bus and of itself on that, where the driver tells.
+    /// Numbers of its PCI bus and of the device on the bus, if the driver tells them.
     pub pci: Option<(u8, u8)>,
-    /// The driver's own handle of it: a `CUdevice` or a `cl_device_id`.
+    /// Driver's own handle: a `CUdevice` or a `cl_device_id`.
     pub native: usize,
-    /// NVIDIA's compute capability, such as (9, 0), where the driver tells.
+    /// NVIDIA's compute capability, such as (9, 0), if the driver tells it.
     pub compute_capability: Option<(u32, u32)>,
     /// Multiprocessors or compute units.
     pub compute_units: u32,
     /// Total memory in bytes.
     pub memory: u64,
-    /// Memory local to a work-group, in bytes, as an ordinary launch may use it.
+    /// Memory local to a work-group, in bytes, for an ordinary launch.
     pub local_memory: u32,
     /// True for an OpenCL device that is the host's processor.
     pub is_cpu: bool,

@@ -1,8 +1,8 @@
-//! The backends.
+//! Names the backends.
 
 use std::fmt;
 
-/// Where an operation runs.
+/// Selects where an operation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BackendKind {
     /// NVIDIA GPUs through the CUDA driver.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Arg, KernelHandle, KernelSource, LaunchShape, Stream, lock};
 use crate::Result;
 
-/// One launch: which kernel, how many work-groups of which size.
+/// Describes one launch: its kernel, and the number and size of its work-groups.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
     /// The program.
@@ -20,7 +20,7 @@ pub struct Launch<'a> {
 }
 
 impl Stream {
-    /// Queues a kernel. Nothing is launched for zero groups.
+    /// Queues a kernel; zero groups launch nothing.
     ///
     /// # Safety
     /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside
@@ -46,7 +46,7 @@ impl Stream {
         }
         self.between_spans(|stream| {
             device.specialised.first(kernel, shape, || {
-                // What was queued before takes time of its own.
+                // Earlier work would count as compilation.
                 stream.core.synchronize();
                 let start = Instant::now();
                 let queued = queue(stream);
@@ -57,7 +57,7 @@ impl Stream {
         })
     }
 
-    /// The kernel, made ready if this is its first use.
+    /// Returns the kernel, preparing it at its first use.
     fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
         if let Some(ready) = self.device.ready_kernel(source, kernel) {
             return Ok(ready);
@@ -70,7 +70,7 @@ impl Stream {
         })
     }
 
-    /// Does what counts as no kernels' time: an open span does not go on meanwhile.
+    /// Runs `work`, whose time is not the kernels': an open timing span pauses meanwhile.
     fn between_spans<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let open = self.started.is_some();
         self.mark_end()?;
@@ -81,24 +81,25 @@ impl Stream {
         made
     }
 
-    /// Like [`Self::launch`], for a kernel whose groups wait for each other: after the device's last such kernel,
-    /// since groups of two would keep each other from starting.
+    /// Launches a cooperative kernel (its groups wait for each other). Cooperative kernels of a device are serialised:
+    /// two at once can deadlock.
     ///
     /// # Safety
-    /// As [`Self::launch`].
+    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
+    /// these arguments.
     ///
     /// # Errors
-    /// As [`Self::launch`].
+    /// The module does not compile or has no such kernel, or the driver failed.
     pub unsafe fn launch_in_turn(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
         let device = self.device.clone();
         let mut turn = lock(&device.turn);
-        // The stream's own are in order anyway.
+        // Kernels of the same stream run in order anyway.
         if let Some(last) = turn.take().filter(|last| !Arc::ptr_eq(&last.core, &self.core)) {
             self.wait_for(&last)?;
         }
         // SAFETY: passed on from the caller.
         let launched = unsafe { self.launch(launch, args) };
-        // After a failure too: the last such kernel may still run.
+        // Records it after a failure too: the last cooperative kernel may still run.
         *turn = Some(self.mark()?);
         launched
     }

@@ -1,9 +1,9 @@
-//! Locks that outlive panics.
+//! Locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks without caring whether another thread panicked: every value under these locks is valid at
-/// each point where a panic could happen.
+/// Locks `mutex` even if another thread panicked: every value under these locks is valid at each point where a panic
+/// could happen.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

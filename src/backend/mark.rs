@@ -1,15 +1,15 @@
-//! Points on streams.
+//! Events, which mark points on streams.
 
 use std::sync::Arc;
 
 use super::EventHandle;
 use super::core::StreamCore;
 
-/// A point on a stream that others wait for.
+/// Marks a point on a stream, which others can wait for.
 #[derive(Debug)]
 pub struct Mark {
     pub(super) event: EventHandle,
-    /// Its number among the stream's events.
+    /// Number among the stream's events.
     pub(super) number: u64,
     pub(super) core: Arc<StreamCore>,
 }

@@ -1,8 +1,8 @@
-//! The device contract: what every backend gives, and safe handles on top of it.
+//! Defines the device interface that every backend implements, and safe handles on top of it.
 //!
-//! A backend implements [`Driver`] (raw handles, a thin layer over the vendor's API) and names no field.
-//! [`Device`], [`Buffer`], [`Stream`] and [`KernelSource`] own those handles and are what algorithms use.
-//! CPU fallbacks live beside their algorithm (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
+//! A backend implements [`Driver`] (raw handles, a thin layer over the vendor's API) and names no field. Algorithms use
+//! [`Device`], [`Buffer`], [`Stream`] and [`KernelSource`], which own those handles. CPU fallbacks are in their
+//! algorithm's module (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
 
 mod abort;
 mod across;

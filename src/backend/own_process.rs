@@ -1,4 +1,5 @@
-//! A driver for the process that opened it: in a forked child each call fails before it reaches the vendor's library.
+//! Restricts a driver to the process that opened it: in a forked child each call fails before it reaches the vendor's
+//! library.
 
 use super::{
     Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
@@ -6,12 +7,12 @@ use super::{
 use crate::Result;
 use crate::process::check;
 
-/// A driver whose calls are errors in a forked child. What would be freed there stays: it is the parent's.
+/// Wraps a driver; in a forked child its calls are errors, and nothing is freed, because the parent owns it.
 #[derive(Debug)]
 pub(super) struct OwnProcess(pub Box<dyn Driver>);
 
 impl OwnProcess {
-    /// Frees something, unless it is the parent's.
+    /// Frees an object, unless the parent owns it.
     fn free(&self, free: impl FnOnce(&dyn Driver)) {
         if check().is_ok() {
             free(&*self.0);
@@ -19,8 +20,8 @@ impl OwnProcess {
     }
 }
 
-// SAFETY: calls are passed on unchanged, or not at all and then are errors, which leave everything as it was. Handles of the
-// parent are valid for ever in the child, where nothing is freed.
+// SAFETY: calls are passed on unchanged, or are errors that leave everything as it was. The parent's handles stay valid
+// for ever in the child, where nothing is freed.
 unsafe impl Driver for OwnProcess {
     fn info(&self) -> &DeviceInfo {
         self.0.info()

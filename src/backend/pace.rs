@@ -1,4 +1,4 @@
-//! A bound on what is queued on a device where somebody may abort: what is queued cannot be taken back.
+//! Limits the work queued on a device while an abort hook is set, because queued work cannot be cancelled.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -7,33 +7,33 @@ use std::time::Duration;
 use super::{Abort, Mark, lock};
 use crate::Result;
 
-/// Queued work at most: half of what an abort may take, since it is an estimate.
+/// Maximum queued work, 50 ms: half of the abort latency budget, since times are estimates.
 const MOST: Duration = Duration::from_millis(50);
-/// Work too short to be counted.
+/// Minimum work that is counted, 1 ms.
 const SHORT: Duration = Duration::from_millis(1);
-/// Compute units of the device that estimates are for, an H200.
+/// Compute units of an H200, the device that estimates assume.
 const UNITS: u32 = 132;
 
-/// Work that takes so long by estimate, and the mark where it ends once all of it is queued.
+/// Holds the estimated time of work and, once all of it is queued, the event where it ends.
 #[derive(Debug)]
 struct Piece {
     time: Duration,
     end: OnceLock<Arc<Mark>>,
 }
 
-/// Work that may still be queued. The lock is held to count only, never while work is queued: a worker that queues may take
-/// up its pool's work on the way, which asks for a turn as well.
+/// Tracks queued work. The lock is held only to count, never while work is queued: a worker that queues may run other
+/// jobs of its pool meanwhile, which request permits too.
 #[derive(Debug, Default)]
 pub(super) struct Pace(Mutex<VecDeque<Arc<Piece>>>);
 
-/// A turn to queue work; the work is counted until it has run, or this is dropped without an end.
+/// Permits its holder to queue work. The work counts until it has run, or until the permit is dropped without an end.
 pub(crate) struct Turn<'a> {
     pace: &'a Pace,
     piece: Arc<Piece>,
 }
 
 impl Turn<'_> {
-    /// Notes where the work ends.
+    /// Records the event where the work ends.
     pub fn ends(self, mark: Arc<Mark>) {
         self.piece.end.get_or_init(|| mark);
     }
@@ -48,8 +48,9 @@ impl Drop for Turn<'_> {
 }
 
 impl Pace {
-    /// Waits until there is room for work of so long; nothing is counted where nobody aborts, or for short work.
-    /// `units` are the device's compute units; `wait_until` waits for a mark and asks `abort` meanwhile.
+    /// Waits until there is room for work of length `time`, then returns a permit. Without a hook, or for short work,
+    /// it returns `None` at once. `units` is the device's number of compute units; `wait_until` waits for an event and
+    /// asks `abort` meanwhile.
     pub fn turn(
         &self,
         units: u32,
@@ -68,8 +69,8 @@ impl Pace {
         Ok(Some(self.enter(time)))
     }
 
-    /// The first work to wait for, where there is too much. What others are queueing now has no end yet and is not waited
-    /// for, so the bound is exceeded by a piece for each of them at most.
+    /// Returns the first work to wait for, if too much is queued. Work that other threads are queueing now has no end
+    /// yet and is not waited for. Each of them may therefore exceed the bound by one piece.
     fn in_the_way(&self, time: Duration) -> Option<(Arc<Piece>, Arc<Mark>)> {
         let pieces = lock(&self.0);
         if pieces.iter().map(|piece| piece.time).sum::<Duration>() + time <= MOST {
@@ -96,7 +97,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// As when a worker that queues work takes up another call on the way.
+    /// Checks nested permits: a worker that queues work may run another call meanwhile.
     #[test]
     fn a_turn_within_a_turn_does_not_wait() {
         let accelerator = Accelerator::automatic().expect("settings are right");

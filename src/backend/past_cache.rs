@@ -1,18 +1,18 @@
-//! Stores for a device to read, which end in memory, not in the caches of the cores that make them.
+//! Nontemporal stores: data for a device ends in memory, not in the caches of the cores that store it.
 //!
-//! A device that reads lines of a core's cache has to wait for that core, longer once it sleeps. Such stores also spare
-//! the host the read of each line that they overwrite.
+//! A device that reads lines of a core's cache has to wait for that core, longer if it sleeps. Nontemporal stores also
+//! spare the host the read of each line that they overwrite.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::{clear_past_cache, copy_past_cache};
 
-/// As `to.copy_from_slice(from)`, through the caches: Rust has no stores past them for this processor.
+/// Copies `from` to `to` through the caches: Rust has no nontemporal stores for this processor.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn copy_past_cache(to: &mut [u8], from: &[u8]) {
     to.copy_from_slice(from);
 }
 
-/// As `to.fill(0)`.
+/// Zeroes `to` through the caches.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn clear_past_cache(to: &mut [u8]) {
     to.fill(0);
@@ -22,17 +22,17 @@ pub(super) fn clear_past_cache(to: &mut [u8]) {
 mod x86_64 {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
 
-    /// A line of the caches, in the widest registers that every processor of this kind has.
+    /// Holds a cache line, in the widest registers that every x86-64 processor has.
     #[repr(align(64))]
     struct Line([__m128i; 4]);
 
     type LineBytes = [u8; size_of::<Line>()];
 
-    /// As `to.copy_from_slice(from)`, past the caches but for what is beside whole lines. On return other cores and
-    /// devices see all of it once they see what the caller stores next.
+    /// Copies `from` to `to`, with nontemporal stores for all whole cache lines. On return other cores and devices see
+    /// all of it once they see the caller's next store.
     ///
     /// # Panics
-    /// The lengths differ.
+    /// Panics if the lengths differ.
     pub fn copy_past_cache(to: &mut [u8], from: &[u8]) {
         let (head, lines, tail) = whole_lines(to);
         let (from_head, from) = from.split_at(head.len());
@@ -45,7 +45,8 @@ mod x86_64 {
         fence();
     }
 
-    /// As `to.fill(0)`, in the way of [`copy_past_cache`]: that need not move lines out of caches next time.
+    /// Zeroes `to`, with nontemporal stores for all whole cache lines: the next [`copy_past_cache`] need not move these
+    /// out of caches.
     pub fn clear_past_cache(to: &mut [u8]) {
         let (head, lines, tail) = whole_lines(to);
         head.fill(0);
@@ -56,16 +57,17 @@ mod x86_64 {
         fence();
     }
 
-    /// The lines that are all there, and the bytes before and after.
+    /// Splits `bytes` into its whole lines and the bytes before and after.
     fn whole_lines(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
-        // SAFETY: any bytes make a line, and a line any bytes.
+        // SAFETY: any bytes are a valid line, and any line valid bytes.
         unsafe { bytes.align_to_mut() }
     }
 
-    /// Stores a line past the caches; [`fence`] has to follow.
+    /// Stores a line with nontemporal stores; [`fence`] has to follow.
     fn store(to: &mut Line, from: &LineBytes) {
         let from: *const __m128i = from.as_ptr().cast();
-        // SAFETY: as many bytes are read as there are, from anywhere, and as many are written, which are aligned.
+        // SAFETY: `from` has as many bytes as are read, at any alignment; `to` has as many as are written, and is
+        // aligned.
         unsafe {
             let line = [0, 1, 2, 3].map(|part| _mm_loadu_si128(from.add(part)));
             for (to, part) in to.0.iter_mut().zip(line) {
@@ -74,9 +76,9 @@ mod x86_64 {
         }
     }
 
-    /// Orders stores past the caches before all later ones.
+    /// Orders nontemporal stores before all later stores.
     fn fence() {
-        // SAFETY: every processor of this kind has it.
+        // SAFETY: every x86-64 processor has this instruction.
         unsafe { _mm_sfence() };
     }
 }
@@ -91,7 +93,7 @@ mod tests {
         (0..length).map(|index| (index.wrapping_mul(2_654_435_761) >> 7) as u8 | 1).collect()
     }
 
-    /// Copies from so many bytes into a line to so many into another, clears that, and looks at what is beside too.
+    /// Copies between two cache-line offsets, clears the target, and checks that the neighbouring bytes are unchanged.
     fn check(to: usize, from: usize, length: usize) {
         let source = pattern(LINE + from + length);
         let mut target = vec![1; LINE + to + length + LINE];

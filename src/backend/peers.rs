@@ -1,4 +1,4 @@
-//! Memory that several devices share, a part on each of them.
+//! Memory that several devices share, with a part on each of them.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
@@ -8,21 +8,22 @@ use super::{BackendKind, MemoryHandle, Stream};
 use crate::sizes::product;
 use crate::{Error, Result};
 
-/// Parts of equal size at consecutive addresses, one on the device of each of some streams, all of which reach all of
-/// it. The contents are secret: they are cleared before the memory is freed.
+/// Holds parts of equal size at consecutive addresses, one on the device of each of some streams; all these devices can
+/// access all of it. The contents are secret: they are cleared before the memory is freed.
 #[derive(Debug)]
 pub struct PeerMemory {
     memory: MemoryHandle,
     part_bytes: usize,
-    /// The streams whose devices have the parts: what is queued on them uses the memory.
+    /// Streams whose devices have the parts; commands queued on them use the memory.
     homes: Vec<Arc<StreamCore>>,
 }
 
 impl PeerMemory {
-    /// Memory with undefined contents. Streams may be of one device, which then has all of it.
+    /// Allocates memory with undefined contents, `part_bytes` on the device of each of `streams`. If all streams are of
+    /// one device, it holds all parts.
     ///
     /// # Errors
-    /// The devices do not reach each other's memory, one is out of it, or the driver failed.
+    /// The devices cannot access each other's memory, one is out of memory, or the driver failed.
     pub fn new(streams: &[Stream], part_bytes: usize) -> Result<Self> {
         check_devices(streams)?;
         product("memory of peers", "bytes", &[streams.len(), part_bytes])?;
@@ -52,12 +53,12 @@ impl PeerMemory {
         memory
     }
 
-    /// The backend's handle, for arguments of kernels.
+    /// Returns the backend's handle, for kernel arguments.
     pub fn handle(&self) -> MemoryHandle {
         self.memory
     }
 
-    /// That a range is inside.
+    /// Checks that a range is inside.
     fn check(&self, offset: usize, bytes: usize) -> Result<()> {
         let all = self.part_bytes.saturating_mul(self.homes.len());
         if offset.checked_add(bytes).is_some_and(|end| end <= all) {
@@ -67,7 +68,7 @@ impl PeerMemory {
     }
 }
 
-/// That there are devices, of one backend, which can share memory.
+/// Checks that there are devices, of one backend, which can share memory.
 fn check_devices(streams: &[Stream]) -> Result<()> {
     let Some(first) = streams.first().map(Stream::device) else {
         return Err(Error::invalid("memory of peers", "number of devices", "at least 1", 0));
@@ -102,7 +103,7 @@ impl Drop for PeerMemory {
 }
 
 impl Stream {
-    /// Copies host memory to memory of peers through the staging ring. Returns once `from` has been read.
+    /// Copies `from` to `to`, from byte `offset` on, through the staging ring. Returns once `from` has been read.
     ///
     /// # Errors
     /// The range is not inside, or the driver failed.
@@ -112,7 +113,7 @@ impl Stream {
         unsafe { self.stage_up((to.memory, offset), from, true) }
     }
 
-    /// Copies ranges of memory of peers, from their offsets on, to host memory and waits for them.
+    /// Copies ranges of `from`, from their offsets on, to host memory and waits for them.
     ///
     /// # Errors
     /// A range is not inside, or the driver failed; the host memory may then be partly written.

@@ -1,28 +1,29 @@
-//! Free memory of a device: blocks of the driver's, and parts of them where memory is short.
+//! Manages a device's free memory: blocks of the driver's, and parts of them if memory is short.
 #![warn(clippy::arithmetic_side_effects)]
 
 use super::MemoryHandle;
 
-/// A block is larger than asked for by at most one in so many bytes, where there is memory enough; a large one by one in more.
+/// Limits the excess of a reused block over the request: `1/SLACK` of it below `LARGE` bytes, else `1/LARGE_SLACK` of
+/// it, but at least `LARGE/SLACK` bytes. If memory is short, blocks may be larger.
 const SLACK: usize = 8;
 const LARGE: usize = 8 << 20;
 const LARGE_SLACK: usize = 32;
-/// Blocks that are not large and may be larger than asked for, as many as anything takes at once.
+/// Maximum number of small blocks that any operation holds at once; each may be larger than requested.
 const SMALL_BLOCKS: u64 = 24;
 
-/// How large a block may be of which so many bytes are asked for.
+/// Returns the maximum size of a block for a request of `bytes`.
 fn most(bytes: usize) -> usize {
     bytes.saturating_add(if bytes < LARGE { bytes / SLACK } else { (bytes / LARGE_SLACK).max(LARGE / SLACK) })
 }
 
-/// So much of free memory can be planned with, for blocks may be larger than asked for.
+/// Returns how much of `free` can be planned with, since blocks may be larger than requested.
 pub(crate) fn usable(free: u64) -> u64 {
     const OF_SMALL: u64 = SMALL_BLOCKS * (LARGE / SLACK) as u64;
     let share = |slack: usize| free.checked_div((slack as u64).saturating_add(1)).unwrap_or(0);
     free.saturating_sub(share(LARGE_SLACK).saturating_add(OF_SMALL).min(share(SLACK)))
 }
 
-/// A part of a block that the driver gave, or all of it.
+/// Locates memory: all or a part of a block that the driver gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub block: MemoryHandle,
@@ -45,23 +46,23 @@ impl Place {
     }
 }
 
-/// Memory that nobody owns.
+/// Describes memory that has no owner.
 #[derive(Debug, Clone)]
 pub(super) struct Free {
     pub place: Place,
     /// Numbers of the streams that may still use it.
     pub users: Vec<usize>,
-    /// What it holds is to be cleared before anything but scratch memory gets it, or it is freed.
+    /// Contents must be cleared before the memory is freed, or reused for anything but scratch memory.
     pub dirty: bool,
 }
 
 impl Free {
-    /// Whether no stream but that one may still use it.
+    /// Returns whether no stream but `stream` may still use it.
     pub fn is_of(&self, stream: usize) -> bool {
         self.users.iter().all(|user| *user == stream)
     }
 
-    /// Takes in the part behind it.
+    /// Merges it with the part behind it.
     fn join(&mut self, next: &Self) {
         self.place.bytes = self.place.bytes.saturating_add(next.place.bytes);
         self.dirty |= next.dirty;
@@ -69,7 +70,7 @@ impl Free {
         self.users.extend(others);
     }
 
-    /// Its first bytes; the rest is left in it.
+    /// Splits off the first `bytes`; the rest stays in it.
     fn split(&mut self, bytes: usize) -> Self {
         let first = Self { place: Place { bytes, ..self.place }, ..self.clone() };
         self.place.offset = self.place.offset.saturating_add(bytes);
@@ -78,7 +79,7 @@ impl Free {
     }
 }
 
-/// What is free.
+/// Holds the free memory.
 #[derive(Debug, Default)]
 pub(super) struct Pool(Vec<Free>);
 
@@ -91,8 +92,8 @@ impl Pool {
         self.0.iter().map(|free| free.place.bytes as u64).sum()
     }
 
-    /// What a stream had before, of at least so many bytes and not much larger: rather such as needs no
-    /// clearing or, for scratch memory, is not worth clearing; then the smallest, then what was given back last.
+    /// Takes memory of at least `bytes`, and not much more, that only `stream` may still use. Prefers clean memory
+    /// (dirty for scratch, which needs no clearing), then the smallest, then the most recently freed.
     pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<Free> {
         let fits = |free: &Free| (bytes..=most(bytes)).contains(&free.place.bytes) && free.is_of(stream);
         let found = self.0.iter().enumerate().rev().filter(|(_, free)| fits(free));
@@ -100,7 +101,7 @@ impl Pool {
         Some(self.0.remove(at))
     }
 
-    /// So many bytes of the smallest that has them, whoever had it before.
+    /// Takes `bytes` from the smallest free memory that has them, whichever stream had it before.
     pub fn carve(&mut self, bytes: usize) -> Option<Free> {
         self.join();
         let found = self.0.iter().enumerate().filter(|(_, free)| free.place.bytes >= bytes);
@@ -111,7 +112,7 @@ impl Pool {
         }
     }
 
-    /// The smallest block that has so many bytes and is less than twice as large, whoever had it before.
+    /// Takes the smallest free memory of at least `bytes` and less than twice as much, whichever stream had it before.
     pub fn take_whole(&mut self, bytes: usize) -> Option<Free> {
         let fits = |free: &Free| (bytes..bytes.saturating_mul(2)).contains(&free.place.bytes);
         let found = self.0.iter().enumerate().filter(|(_, free)| fits(free));
@@ -119,7 +120,7 @@ impl Pool {
         Some(self.0.remove(at))
     }
 
-    /// Blocks of which no part is in use, the largest first: one, and as many more as have so many bytes.
+    /// Takes blocks without a part in use, the largest first, until they have `bytes` in total, and at least one.
     pub fn take_blocks(&mut self, bytes: u64) -> Vec<Free> {
         self.join();
         let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
@@ -136,14 +137,14 @@ impl Pool {
         blocks
     }
 
-    /// All that a stream may still use.
+    /// Takes all memory that `stream` may still use.
     pub fn take_of(&mut self, stream: usize) -> Vec<Free> {
         let (of_stream, rest) = self.0.drain(..).partition(|free| free.users.contains(&stream));
         self.0 = rest;
         of_stream
     }
 
-    /// Blocks of which no part is in use, by no stream either.
+    /// Takes blocks without a part in use that no stream may still use.
     pub fn take_unused(&mut self) -> Vec<Free> {
         self.join();
         let (unused, rest) = self.0.drain(..).partition(|free| free.place.is_whole() && free.users.is_empty());
@@ -151,7 +152,7 @@ impl Pool {
         unused
     }
 
-    /// Joins parts that lie side by side.
+    /// Merges adjacent parts.
     fn join(&mut self) {
         self.0.sort_by_key(|free| (free.place.block.0, free.place.offset));
         self.0.dedup_by(|next, free| {
@@ -195,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Parts come from the smallest block that has room, and are joined again, with all that used them.
+    /// Checks that parts come from the smallest block that fits, and are merged again, with all their users.
     #[test]
     fn parts_are_carved_and_joined() {
         let mut pool = pool(&[(1, 100, 0), (2, 50, 1)]);

@@ -1,15 +1,15 @@
-//! A device's queue of commands.
+//! A device's command queue.
 
 use std::sync::Arc;
 
 use super::{Driver, MemoryHandle, StreamHandle};
 use crate::Result;
 
-/// An in-order queue: what memory is waited for by.
+/// Owns an in-order queue; the next user of memory waits for the queues that used it.
 #[derive(Debug)]
 pub(super) struct Queue {
     driver: Arc<dyn Driver>,
-    /// Which of the device's queues it is, by time of making.
+    /// Number among the device's queues, in order of creation.
     pub number: usize,
     pub handle: StreamHandle,
 }
@@ -20,24 +20,24 @@ impl Queue {
         Ok(Self { driver, number, handle })
     }
 
-    /// Queues zeros over a part of memory that is the caller's.
+    /// Queues zeros over a range of memory that the caller owns.
     pub fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
-        // SAFETY: the range (multiples of 4) is in the block, which is still the caller's. Should the driver
-        // fail here the device is lost, and its memory with it.
+        // SAFETY: the range (multiples of 4) is in the block, which is still the caller's. If the driver fails here,
+        // the device is lost, and its memory with it.
         let _ = unsafe { self.driver.zero(self.handle, memory, offset, bytes) };
     }
 
     pub fn synchronize(&self) {
-        // SAFETY: the handle is live. A failure here shows again at the next call that returns one.
+        // SAFETY: the handle is live. The next call that returns a result reports a failure.
         let _ = unsafe { self.driver.stream_synchronize(self.handle) };
     }
 
-    /// Lets what is queued from now on wait for what another queue of the driver has now.
+    /// Makes commands queued from now on wait for those that `other`, of the same driver, has queued so far.
     pub fn wait_for(&self, other: &Self) -> Result<()> {
         if other.number == self.number {
             return Ok(());
         }
-        // SAFETY: both queues are live and of one driver; the event is used here alone.
+        // SAFETY: both queues are live and of one driver; the event is used only here.
         unsafe {
             let event = self.driver.event_record(other.handle)?;
             let waits = self.driver.stream_wait(self.handle, event);
@@ -49,7 +49,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: whoever holds a queue last has waited for what it queued, and the handle is not used again.
+        // SAFETY: the last holder of a queue has waited for its commands, and the handle is not used again.
         unsafe { self.driver.stream_free(self.handle) };
     }
 }

@@ -1,4 +1,4 @@
-//! A device's driver and memory: what streams and their buffers need to the last.
+//! A device's driver and memory, which streams and their buffers keep alive.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,20 +10,20 @@ use super::queue::Queue;
 use super::{Driver, MemoryHandle, lock};
 use crate::{Error, Result};
 
-/// The driver, the count of what it gave out, and what is free of that.
+/// Holds the driver, the count of bytes that it gave out, and the free memory among these.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) driver: Arc<dyn Driver>,
-    /// Caps what the driver gives.
+    /// Cap on the driver's allocations.
     limit: Option<u64>,
     allocated: AtomicU64,
-    /// The most that `allocated` has been.
+    /// Maximum of `allocated` so far.
     peak: AtomicU64,
-    /// Blocks that the driver was asked for.
+    /// Number of blocks that the driver was asked for.
     asked_for: AtomicU64,
     pub(super) pool: Mutex<Pool>,
     pub(super) aims: Mutex<Aims>,
-    /// Those of all streams, idle or not.
+    /// Queues of all streams, idle or not.
     queues: Mutex<Vec<Weak<Queue>>>,
 }
 
@@ -34,7 +34,7 @@ impl Shared {
         Self { driver: driver.into(), limit, allocated, peak, asked_for, pool, aims, queues }
     }
 
-    /// A new queue.
+    /// Creates a queue.
     pub(super) fn new_queue(&self) -> Result<Arc<Queue>> {
         let mut queues = lock(&self.queues);
         let queue = Arc::new(Queue::new(self.driver.clone(), queues.len())?);
@@ -42,7 +42,7 @@ impl Shared {
         Ok(queue)
     }
 
-    /// Those of some queues that there still are.
+    /// Returns those queues of `numbers` that still exist.
     pub(super) fn queues(&self, numbers: &[usize]) -> Vec<Arc<Queue>> {
         let queues = lock(&self.queues);
         numbers.iter().filter_map(|number| queues.get(*number)?.upgrade()).collect()
@@ -60,18 +60,18 @@ impl Shared {
         self.asked_for.load(Ordering::Relaxed)
     }
 
-    /// The device's memory, or the cap where that is less.
+    /// Returns the device's memory, or the cap if that is less.
     pub(super) fn most(&self) -> u64 {
         let memory = self.driver.info().memory;
         self.limit.map_or(memory, |limit| limit.min(memory))
     }
 
-    /// What the cap leaves of so many bytes that are free and so many that are in pools.
+    /// Returns how much of `free` the cap allows, if `pooled` bytes of the allocated ones count as free.
     pub(super) fn within_limit(&self, free: u64, pooled: u64) -> u64 {
         self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated()).min(free))
     }
 
-    /// A block of the driver's within the cap.
+    /// Allocates a block from the driver, under the cap.
     pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
         self.count(bytes)?;
         self.asked_for.fetch_add(1, Ordering::Relaxed);
@@ -98,18 +98,18 @@ impl Shared {
             user.synchronize();
         }
         for Free { place, .. } in blocks {
-            // SAFETY: nobody owns the block, and the streams that had it have run empty.
+            // SAFETY: the block has no owner, and the streams that had it have run empty.
             unsafe { self.driver.memory_free(place.block) };
             self.uncount(place.block_bytes);
         }
     }
 
-    /// What a block of so many bytes would take beyond what work aims at, if it does.
+    /// Returns by how much a block of `bytes` would exceed the memory budgets, if it would.
     pub(super) fn beyond_aims(&self, bytes: usize) -> Option<u64> {
         beyond(&self.aims, self.allocated(), bytes)
     }
 
-    /// A handle of memory that the caller has taken.
+    /// Returns a handle of memory that the caller has taken.
     pub(super) fn handle(&self, place: &Place) -> Result<MemoryHandle> {
         if place.is_whole() {
             return Ok(place.block);
@@ -118,7 +118,7 @@ impl Shared {
         unsafe { self.driver.memory_part(place.block, place.offset, place.bytes) }
     }
 
-    /// Queues zeros over what is free and has to be cleared.
+    /// Queues zeros over `free`, which has to be cleared.
     pub(super) fn clear(&self, queue: &Queue, free: &mut Free) -> Result<()> {
         let memory = self.handle(&free.place)?;
         queue.clear_range(memory, 0, free.place.bytes);
@@ -126,7 +126,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Counts so many bytes more as allocated, if the cap lets it.
+    /// Adds `bytes` to the allocated ones, if the cap allows it.
     pub(super) fn count(&self, bytes: usize) -> Result<()> {
         let requested = bytes as u64;
         let limit = self.limit.unwrap_or(u64::MAX);
@@ -143,7 +143,7 @@ impl Shared {
         }
     }
 
-    /// Counts so many bytes as allocated no more.
+    /// Subtracts `bytes` from the allocated ones.
     pub(super) fn uncount(&self, bytes: usize) {
         self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }

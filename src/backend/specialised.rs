@@ -1,4 +1,4 @@
-//! First launches, for drivers that compile a kernel once more for the shape that it is launched in, as PoCL does.
+//! Handles first launches on drivers, such as PoCL, that compile a kernel again for its launch shape.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -6,17 +6,17 @@ use std::sync::Mutex;
 use super::{KernelHandle, LaunchShape, lock};
 use crate::Result;
 
-/// PoCL has another version of a kernel for grids of so many groups.
+/// Minimum number of groups for which PoCL compiles another version of a kernel.
 const LARGE: u32 = 1 << 16;
 
-/// One first launch at a time in the process: PoCL 3.1 may end it by an assertion where threads use one kernel for the first
-/// time at once.
+/// Serialises first launches in the process: PoCL 3.1 may fail an assertion, which ends the process, if threads use one
+/// kernel for the first time at once.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A kernel, the work-items of its groups, whether there are many groups.
+/// Identifies a version: the kernel, the work-items of its groups, and whether there are many groups.
 type Version = (usize, u32, bool);
 
-/// The versions that a device has launched.
+/// Records the versions that a device has launched.
 #[derive(Debug, Default)]
 pub(super) struct Specialised(Mutex<HashSet<Version>>);
 
@@ -25,12 +25,12 @@ fn version(kernel: KernelHandle, shape: LaunchShape) -> Version {
 }
 
 impl Specialised {
-    /// Whether the version has been launched.
+    /// Returns whether the version has been launched.
     pub fn has(&self, kernel: KernelHandle, shape: LaunchShape) -> bool {
         lock(&self.0).contains(&version(kernel, shape))
     }
 
-    /// Launches a version that has not been.
+    /// Launches a version for the first time.
     pub fn first(&self, kernel: KernelHandle, shape: LaunchShape, launch: impl FnOnce() -> Result<()>) -> Result<()> {
         let _turn = lock(&TURN);
         launch()?;

@@ -1,4 +1,4 @@
-//! A ring of page-locked slots through which pageable host memory is copied.
+//! A ring of pinned slots through which pageable host memory is copied.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use super::{Driver, EventHandle, Pinned};
 use crate::Result;
 use crate::waiting::in_place_scope;
 
-/// Bytes of one slot: at 50 GB/s a copy of 80 µs, so that launch costs do not show.
+/// Bytes of one slot, 4 MiB: at 50 GB/s its copy takes 80 µs, which hides launch costs.
 pub(super) const SLOT_BYTES: usize = 4 << 20;
-/// Slots: some being filled, one being sent, the rest to absorb unevenness.
+/// Number of slots: some being filled, one being sent, the rest to absorb unevenness.
 const SLOTS: usize = 8;
-/// Slots that the device fills before the first of them is emptied; the others are being emptied. Less than [`SLOTS`], so
-/// that the slot whose turn it is is none of them.
+/// Slots that the device fills before the first of them is emptied; tasks empty the others. It is less than [`SLOTS`],
+/// so that the next slot is none of them.
 const COMING: usize = 3;
 
 #[derive(Debug)]
 struct Slot {
     memory: Pinned,
     busy: Option<EventHandle>,
-    /// Tasks copy to it or from it, or will; the event after that, if there is one, is still to come.
+    /// Tasks copy to it or from it, or will; the event after that, if there is one, is not recorded yet.
     copied: bool,
     /// Leading bytes that hold a secret.
     dirty: usize,
@@ -28,35 +28,35 @@ struct Slot {
 
 impl Slot {
     fn is_idle(&self, driver: &dyn Driver) -> bool {
-        // SAFETY: the event was recorded by this driver and is live. A failure shows at the wait for it.
+        // SAFETY: the event was recorded by this driver and is live. The wait for it reports a failure.
         let passed = |event| unsafe { driver.event_passed(event) }.unwrap_or(false);
         !self.copied && self.busy.is_none_or(passed)
     }
 }
 
-/// A slot's number, and the event after which the device has read it, where tasks have filled it.
+/// Holds a slot's number and, if tasks have filled it, the event after which the device has read it.
 type Copied = (usize, Result<Option<EventHandle>>);
 
-/// Queues a copy between memory of the host and, from that offset on, memory of the device.
+/// Queues a copy between host memory and device memory at the given offset.
 pub(super) type QueueCopy<'a> = dyn Fn(Pinned, usize) -> Result<EventHandle> + Sync + 'a;
 
-/// Page-locked slots used in turn; made at first use.
+/// Holds pinned slots, used in turn and allocated at first use.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     slots: Vec<Slot>,
-    /// The slots' numbers; the first was taken longest ago.
+    /// Numbers of the slots, the least recently taken first.
     turns: VecDeque<usize>,
 }
 
 impl Ring {
-    /// Sends host memory through the slots, part by part. All cores copy to several slots at a time, without waiting
-    /// for one another at the end of each; whoever fills a slot queues its copy. Parts may go out of order.
+    /// Sends `from` through the slots, part by part. All cores copy to several slots at a time, without waiting for one
+    /// another at the end of each. The thread that finishes a slot queues its copy. Parts may go out of order.
     pub(super) fn send(&mut self, driver: &dyn Driver, from: &[u8], secret: bool, queue: &QueueCopy) -> Result<()> {
         let copies = Copies::new();
         let result = in_place_scope(|scope| {
             from.chunks(SLOT_BYTES).enumerate().try_for_each(|(number, part)| {
                 let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
-                // SAFETY: the slot is at least a part long, and nobody else uses it until its event has passed.
+                // SAFETY: the slot is at least a part long, and nothing else uses it until its event has passed.
                 let to = unsafe { std::slice::from_raw_parts_mut(slot.pointer, slot.bytes) };
                 let end = move || (index, queue(slot, number * SLOT_BYTES).map(Some));
                 self.slots[index].copied = true;
@@ -67,8 +67,9 @@ impl Ring {
         self.settle(copies, result)
     }
 
-    /// Receives parts of host memory, of at most a slot, from their offsets on, through the slots. All cores copy from
-    /// several slots at a time, while the device fills others. After an error some may be there.
+    /// Receives `parts` of host memory, of at most a slot each, from their offsets on, through the slots. All cores
+    /// copy from several slots at a time, while the device fills others. After an error some parts may have been
+    /// written.
     pub(super) fn receive<'a>(
         &mut self,
         driver: &dyn Driver,
@@ -81,7 +82,8 @@ impl Ring {
             let mut coming = VecDeque::new();
             let empty = |ring: &mut Self, (index, slot, part): (usize, Pinned, &'a mut [u8])| {
                 ring.wait(driver, index)?;
-                // SAFETY: the device has written the slot's first bytes, and nobody writes there until tasks have read them.
+                // SAFETY: the device has written the slot's first bytes, and nothing writes there until tasks have read
+                // them.
                 let from = unsafe { std::slice::from_raw_parts(slot.pointer, slot.bytes) };
                 copies.spawn(scope, (part, from, <[u8]>::copy_from_slice), move || (index, Ok(None)));
                 Ok(())
@@ -100,7 +102,7 @@ impl Ring {
         self.settle(copies, result)
     }
 
-    /// The next slot's number and first bytes, once tasks and the device are done with it.
+    /// Returns the number and first `bytes` of the next slot, once tasks and the device are done with it.
     fn acquire(
         &mut self,
         driver: &dyn Driver,
@@ -117,8 +119,8 @@ impl Ring {
         Ok((index, Pinned { bytes, ..slot.memory }))
     }
 
-    /// The one whose turn it is; where that is in use a new one, until there are enough. Page-locking takes longer than
-    /// small copies do, so that what manages with one slot gets no more.
+    /// Returns the least recently taken slot. If that is in use, it returns a new slot, until there are [`SLOTS`].
+    /// Page-locking takes longer than small copies, so work that manages with one slot gets no more.
     fn next_slot(&mut self, driver: &dyn Driver) -> Result<usize> {
         let oldest = self.turns.front().filter(|oldest| self.slots[**oldest].is_idle(driver));
         let index = if oldest.is_some() || self.slots.len() == SLOTS {
@@ -132,10 +134,10 @@ impl Ring {
         Ok(index)
     }
 
-    /// After the last task; the result, or else what failed.
+    /// Waits for the last task; returns `result`, or else the first failure.
     fn settle(&mut self, copies: Copies<Copied>, result: Result<()>) -> Result<()> {
         let result = copies.rest().map(|copied| self.note(copied)).fold(result, Result::and);
-        // After an error there may be some that no task has been spawned for.
+        // After an error no task may have been spawned for some slots.
         self.slots.iter_mut().for_each(|slot| slot.copied = false);
         result
     }
@@ -160,7 +162,7 @@ impl Ring {
         }
     }
 
-    /// Clears what was secret, once the device is done with it.
+    /// Clears secrets, once the device is done with them.
     pub(super) fn wipe(&mut self, driver: &dyn Driver) {
         for index in 0..self.slots.len() {
             let _ = self.wait(driver, index);

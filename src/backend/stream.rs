@@ -1,4 +1,4 @@
-//! A stream: an in-order queue in the sole use of its holder.
+//! A stream: an in-order queue for the sole use of its holder.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use super::{
 use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
 
-/// Allocations are rounded up to this, so that pooled blocks fit again and copies are aligned.
+/// Rounds allocations up to 4 KiB, so that pooled blocks fit again and copies are aligned.
 const GRANULE: usize = 4096;
 
-/// An in-order queue of a device, in the sole use of its holder.
+/// An in-order queue of a device, for the sole use of its holder.
 #[derive(Debug)]
 pub struct Stream {
     pub(super) device: Arc<Device>,
     pub(super) core: Arc<StreamCore>,
     pub(super) traffic: Traffic,
     pub(super) started: Option<EventHandle>,
-    /// Spans of kernels whose times are read at the next wait.
+    /// Timing spans of kernels, which are read at the next wait.
     pub(super) spans: Vec<(EventHandle, EventHandle)>,
-    /// Buffers of other streams that what is queued here uses.
+    /// Buffers of other streams that the queued commands use.
     pub(super) kept: Vec<Arc<Buffer>>,
     secrets: bool,
-    /// Kernels of other streams are to run at the same time.
+    /// Kernels of other streams should run concurrently.
     pub(super) beside: bool,
 }
 
 impl Device {
-    /// Takes a stream for the caller's sole use, an idle one if there is one.
+    /// Takes a stream for the caller's sole use: an idle one, or else a new one.
     ///
     /// # Errors
     /// The driver's call failed.
@@ -56,17 +56,17 @@ impl Stream {
         }
     }
 
-    /// The device it queues to.
+    /// Returns the device that it queues to.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// What it has moved and run so far.
+    /// Returns the statistics of its copies and launches so far.
     pub fn traffic(&self) -> Traffic {
         self.traffic
     }
 
-    /// Device memory with undefined contents; one granule where nothing is asked for.
+    /// Allocates device memory with undefined contents; zero `bytes` allocate one granule.
     ///
     /// # Errors
     /// Out of memory, or the driver failed.
@@ -74,11 +74,11 @@ impl Stream {
         self.allocate_for(bytes, Contents::Plain)
     }
 
-    /// Like [`Self::allocate`], for what secrets turn into on the way to a result and what is written before it
-    /// is read: cleared before it is used for anything but that, or freed, which spares a pass over it.
+    /// Allocates device memory for values that are derived from secrets, and written before they are read. It is
+    /// cleared only before it is freed or reused for anything else, which spares a pass over it.
     ///
     /// # Errors
-    /// As [`Self::allocate`].
+    /// Out of memory, or the driver failed.
     pub fn scratch(&self, bytes: usize) -> Result<Buffer> {
         self.allocate_for(bytes, Contents::Scratch)
     }
@@ -92,7 +92,7 @@ impl Stream {
         Ok(Buffer::new(found, bytes, contents, self.core.clone()))
     }
 
-    /// Rounds a size up to whole granules; sizes that no slice has count as too large for the device.
+    /// Rounds `bytes` up to whole granules; sizes that no slice can have count as out of memory.
     fn capacity(&self, bytes: usize) -> Result<usize> {
         let rounded = bytes.max(1).checked_next_multiple_of(GRANULE).filter(|capacity| *capacity <= MAX_BYTES);
         rounded.ok_or_else(|| Error::OutOfMemory {
@@ -102,8 +102,8 @@ impl Stream {
         })
     }
 
-    /// Copies host memory to the start of a buffer through the staging ring. Returns once `from` has
-    /// been read; the last copies may still be under way on the stream.
+    /// Copies `from` to the start of `to` through the staging ring. Returns once `from` has been read; the last copies
+    /// may still run on the stream.
     ///
     /// # Errors
     /// `from` is longer than the buffer, or the driver failed.
@@ -111,7 +111,8 @@ impl Stream {
         self.upload_at(to, 0, from)
     }
 
-    /// Like [`Self::upload`], to `offset` bytes into the buffer.
+    /// Copies `from` to `to`, from byte `offset` on, through the staging ring. Returns once `from` has been read; the
+    /// last copies may still run on the stream.
     ///
     /// # Errors
     /// The range is not inside the buffer, or the driver failed.
@@ -123,7 +124,7 @@ impl Stream {
     }
 
     /// # Safety
-    /// So many bytes from the place on are memory that the stream's device may write.
+    /// The stream's device may write `from.len()` bytes of memory from `to` on.
     pub(super) unsafe fn stage_up(&mut self, to: (MemoryHandle, usize), from: &[u8], secret: bool) -> Result<()> {
         let start = Instant::now();
         self.secrets |= secret;
@@ -140,15 +141,15 @@ impl Stream {
         Ok(())
     }
 
-    /// Clears what uploads of secrets left in the staging ring, once the device has read it. Whoever holds the stream
-    /// need not call it: that is done when the stream is dropped, but after the kernels instead of beside them.
+    /// Clears secrets in the staging ring, once the device is done with them. The call is optional: dropping the stream
+    /// does so too, but after the kernels instead of concurrently with them.
     pub fn wipe_staging(&mut self) {
         if std::mem::take(&mut self.secrets) {
             lock(&self.core.ring).wipe(&*self.core.shared.driver);
         }
     }
 
-    /// Copies the start of a buffer to host memory and waits for it.
+    /// Copies the start of `from` to `to` and waits for it.
     ///
     /// # Errors
     /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
@@ -156,10 +157,10 @@ impl Stream {
         self.download_unless(to, from, None)
     }
 
-    /// Like [`Self::download`], from byte `offset` of the buffer on.
+    /// Copies `from`, from byte `offset` on, to `to` and waits for it.
     ///
     /// # Errors
-    /// As [`Self::download`].
+    /// The range is not inside the buffer, or the driver failed; then `to` may be partly written.
     pub fn download_at(&mut self, to: &mut [u8], from: &Buffer, offset: usize) -> Result<()> {
         self.check_range("download", from, offset, to.len())?;
         from.uses.read(&self.core)?;
@@ -167,10 +168,10 @@ impl Stream {
         unsafe { self.stage_down(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
     }
 
-    /// Like [`Self::download`], asking `abort` before every part.
+    /// Copies the start of `from` to `to` and waits for it, asking `abort` before every part.
     ///
     /// # Errors
-    /// [`Error::Aborted`], or as [`Self::download`].
+    /// [`Error::Aborted`], `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
     pub(crate) fn download_unless(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
         from.uses.read(&self.core)?;
@@ -178,7 +179,7 @@ impl Stream {
         unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
     }
 
-    /// Copies ranges of memory from their offsets on to host memory, and waits for them, unless `abort` says stop.
+    /// Copies ranges of `from`, from their offsets on, to host memory, and waits for them, unless `abort` asks to stop.
     ///
     /// # Safety
     /// The ranges are inside the memory, which the stream's device may read.
@@ -210,17 +211,17 @@ impl Stream {
         Ok(())
     }
 
-    /// Tells that kernels of other streams are to run at the same time as those queued from now on.
+    /// Lets kernels of other streams run concurrently with those queued from now on.
     pub(crate) fn run_beside_others(&mut self) {
         self.beside = true;
     }
 
-    /// Keeps a buffer that another stream may have given out until what is queued has run.
+    /// Keeps `buffer`, possibly another stream's, alive until the queued commands have run.
     pub(crate) fn keep(&mut self, buffer: Arc<Buffer>) {
         self.kept.push(buffer);
     }
 
-    /// Page-locked host memory for [`Self::fetch`], with undefined contents.
+    /// Allocates pinned host memory for [`Self::fetch`], with undefined contents.
     ///
     /// # Errors
     /// The driver failed.
@@ -229,22 +230,22 @@ impl Stream {
         Ok(HostBuffer::new(pinned, bytes, self.core.clone()))
     }
 
-    /// Queues a copy of a buffer's start to page-locked host memory, as much as that holds. Reading the host memory waits
-    /// for the copy; after [`Self::wait`] it is there.
+    /// Queues a copy of the start of `from` to `to`, as many bytes as `to` holds. Reading `to` waits for the copy;
+    /// after [`Self::wait`] it has run.
     ///
     /// # Errors
-    /// The host buffer is larger, or the driver failed.
+    /// The host buffer is larger than `from`, or the driver failed.
     pub fn fetch(&mut self, to: &mut HostBuffer, from: &Buffer) -> Result<()> {
         self.check_range("fetch", from, 0, to.bytes())?;
         from.uses.read(&self.core)?;
         to.uses.write(&self.core)?;
         self.traffic.count_down(to.bytes());
-        // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses or frees
-        // the memory.
+        // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses
+        // or frees the memory.
         unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
-    /// Notes that a kernel writes so many bytes to the host's memory.
+    /// Counts `bytes` that a kernel writes to host memory.
     pub(crate) fn note_written(&mut self, bytes: usize) {
         self.traffic.count_down(bytes);
     }
@@ -273,7 +274,7 @@ impl Stream {
         unsafe { self.core.shared.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
     }
 
-    /// Marks the point that the stream has been filled to.
+    /// Records an event behind all commands queued so far.
     ///
     /// # Errors
     /// The driver failed.
@@ -283,11 +284,11 @@ impl Stream {
         Ok(Mark { event, number: self.core.next_event(), core: self.core.clone() })
     }
 
-    /// Lets what is queued from now on wait for a mark of another stream, of the same device or of one that shares memory
-    /// with it.
+    /// Makes commands queued from now on wait for `mark`, an event of another stream on the same device or on one that
+    /// shares memory with it.
     ///
     /// # Errors
-    /// The mark is of another driver's stream, or the driver failed.
+    /// The event is of another driver's stream, or the driver failed.
     pub fn wait_for(&mut self, mark: &Mark) -> Result<()> {
         self.check_reach("mark", &mark.core)?;
         // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
@@ -296,7 +297,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Orders the next command, which reads a buffer, behind other streams' writes to it.
+    /// Orders the next command, which reads `buffer`, behind other streams' writes to it.
     ///
     /// # Errors
     /// The driver failed.
@@ -304,7 +305,7 @@ impl Stream {
         buffer.uses.read(&self.core)
     }
 
-    /// Orders the next command, which writes a buffer, behind other streams' commands on it.
+    /// Orders the next command, which writes `buffer`, behind other streams' commands on it.
     ///
     /// # Errors
     /// The driver failed.
@@ -312,7 +313,7 @@ impl Stream {
         buffer.uses.write(&self.core)
     }
 
-    /// Starts a span that counts as [`Traffic::kernels`].
+    /// Starts a timing span, which counts as [`Traffic::kernels`].
     ///
     /// # Errors
     /// The driver failed.
@@ -323,7 +324,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the span that was started last; its time is read at the next wait.
+    /// Ends the timing span that was started last; its time is read at the next wait.
     ///
     /// # Errors
     /// The driver failed.
@@ -366,7 +367,7 @@ impl Stream {
         }
     }
 
-    /// Checks that events of `other` mean something to this stream's driver.
+    /// Checks that this stream's driver can use events of `other`.
     fn check_reach(&self, what: &str, other: &StreamCore) -> Result<()> {
         let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
         if Arc::ptr_eq(&self.core.shared, &other.shared)
@@ -385,7 +386,7 @@ impl Stream {
     }
 }
 
-/// Records an event behind a copy. If that fails, waits for the copy, whose slot would count as idle.
+/// Records an event behind a copy. If that fails, waits for the copy, since its slot would count as idle.
 ///
 /// # Safety
 /// The stream is a live one of the driver's.
@@ -395,7 +396,7 @@ unsafe fn record_or_wait(driver: &dyn Driver, stream: StreamHandle) -> Result<Ev
 }
 
 impl Drop for Stream {
-    /// Runs the queue empty, clears secrets in the staging ring, and makes the stream idle.
+    /// Waits until the queue is empty, clears secrets in the staging ring, and makes the stream idle.
     fn drop(&mut self) {
         self.drop_start();
         for (start, end) in std::mem::take(&mut self.spans) {

@@ -1,4 +1,4 @@
-//! What bounds, caches and marks do that no operation's result shows. `tests/mutants.py` found each of them untested.
+//! Checks bounds, caches and events that no operation's result shows. `tests/mutants.py` found each of them untested.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::specialised::Specialised;
 use super::{KernelHandle, LaunchShape, Stream};
 use crate::{Accelerator, Error};
 
-/// A stream of the first device; without one that is printed.
+/// Takes a stream of the first device; prints a line if there is none.
 fn stream() -> Option<Stream> {
     let accelerator = Accelerator::automatic().expect("settings are right");
     let Some(device) = accelerator.devices().first() else {
@@ -21,10 +21,10 @@ fn stream() -> Option<Stream> {
     Some(device.stream().expect("a stream"))
 }
 
-/// 50 ms are queued at most. What nobody aborts, or takes less than 1 ms, is not counted.
+/// Checks that at most 50 ms are queued, and that work without a hook, or of less than 1 ms, is not counted.
 #[test]
 fn queued_work_is_bounded() {
-    /// Compute units of the device that times are for.
+    /// Compute units of the device that times assume.
     const UNITS: u32 = 132;
     let Some(stream) = stream() else { return };
     let (pace, waits): (Pace, Cell<u32>) = (Pace::default(), Cell::new(0));
@@ -50,7 +50,7 @@ fn queued_work_is_bounded() {
     assert_eq!(waits.get(), 2, "25 and 26 ms are not");
 }
 
-/// The least recently used go, as few as have to.
+/// Checks that the least recently used tables are evicted, and no more than necessary.
 #[test]
 fn tables_that_were_used_last_stay() {
     let Some(stream) = stream() else { return };
@@ -71,7 +71,7 @@ fn tables_that_were_used_last_stay() {
     assert!(!cache.clear() && cache.find(&[5]).is_none());
 }
 
-/// Grids of 2^16 groups and more are another version than smaller ones, so are groups of another size.
+/// Checks that grids of at least 2^16 groups are another version than smaller ones, and so are groups of another size.
 #[test]
 fn versions_differ_by_groups() {
     let launched = Specialised::default();
@@ -87,7 +87,7 @@ fn versions_differ_by_groups() {
     assert!(!launched.has(kernel, shape(5, 64)), "what failed has not been launched");
 }
 
-/// Parts of one device lie one after the other, each of the size asked for; copies stay inside.
+/// Checks that parts on one device are consecutive and of the requested size, and that copies stay inside.
 #[test]
 fn memory_of_peers_has_a_part_for_each() {
     let Some(mut stream) = stream() else { return };
@@ -107,7 +107,7 @@ fn memory_of_peers_has_a_part_for_each() {
     assert!(matches!(PeerMemory::new(&[], 4096), Err(Error::Invalid { .. })), "no device");
 }
 
-/// Copies within a device's own memory need no link.
+/// Checks that copies within a device's own memory need no link.
 #[test]
 fn a_device_reaches_itself() {
     let Some(stream) = stream() else { return };
@@ -115,7 +115,7 @@ fn a_device_reaches_itself() {
     assert!(device.reaches(device) && device.is_linked_to(device));
 }
 
-/// An upload that does not fit is refused before anything is copied, and one that does is counted.
+/// Checks that an upload that does not fit is refused before anything is copied, and that one that fits is counted.
 #[test]
 fn uploads_that_are_kept_stay_inside() {
     let Some(mut stream) = stream() else { return };
@@ -133,7 +133,7 @@ fn uploads_that_are_kept_stay_inside() {
     assert!(traffic.bytes_up == 5000 && traffic.upload > Duration::ZERO, "{traffic:?}");
 }
 
-/// A copy of more than 512 MiB is two, of which the second ends where the first buffer does.
+/// Checks that a copy of more than 512 MiB is split in two, and that the second ends where the buffer does.
 #[test]
 fn a_long_copy_ends_where_it_should() {
     const FIRST: usize = 512 << 20;

@@ -1,8 +1,8 @@
-//! Statistics of a stream.
+//! Counts the copies, times and launches of a stream.
 
 use std::time::{Duration, Instant};
 
-/// Bytes moved and time spent by a stream since it was taken.
+/// Counts bytes moved and time spent by a stream since it was taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Traffic {
     /// Bytes copied to the device.
@@ -11,19 +11,20 @@ pub struct Traffic {
     pub bytes_down: u64,
     /// Host time spent on uploads.
     pub upload: Duration,
-    /// Device time of kernels between marks.
+    /// Device time of kernels within timing spans.
     pub kernels: Duration,
     /// Host time spent on downloads.
     pub download: Duration,
-    /// Host time spent on making kernels ready at their first use: compiling or loading their modules, and first launches where
-    /// the driver compiles a kernel for their shape ([`Driver::specialises`](super::Driver::specialises)). No kernels' time.
+    /// Host time spent on preparing kernels at their first use: compiling or loading their modules, and first launches
+    /// if the driver compiles a kernel for their shape ([`Driver::specialises`](super::Driver::specialises)). It is not
+    /// in `kernels`.
     pub compile: Duration,
     /// Kernels launched.
     pub launches: u32,
 }
 
 impl Traffic {
-    /// What was moved and run after an earlier look at the same stream.
+    /// Returns the difference to `before`, an earlier value of the same stream.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -59,7 +60,7 @@ impl Traffic {
         self.download = self.download.saturating_add(start.elapsed());
     }
 
-    /// Counts host time spent on making kernels ready since `start`.
+    /// Counts host time spent on preparing kernels since `start`.
     pub(super) fn time_compilation(&mut self, start: Instant) {
         self.compile = self.compile.saturating_add(start.elapsed());
     }

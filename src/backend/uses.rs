@@ -6,7 +6,7 @@ use super::core::StreamCore;
 use super::lock;
 use crate::Result;
 
-/// A stream's latest command on a piece of memory.
+/// Describes a stream's latest command on a piece of memory.
 #[derive(Debug)]
 struct Use {
     core: Arc<StreamCore>,
@@ -24,7 +24,7 @@ impl Use {
         Arc::ptr_eq(&self.core, core)
     }
 
-    /// Whether the command may still run: the host has waited for no later event.
+    /// Returns whether the command may still run: the host has waited for no later event.
     fn is_pending(&self) -> bool {
         !self.core.has_passed(self.events)
     }
@@ -35,15 +35,15 @@ impl Use {
     }
 }
 
-/// Commands on one piece of memory: the last write, and reads since then, at most one entry a stream.
+/// Records the commands on one piece of memory: the last write, and reads since then, at most one entry a stream.
 ///
-/// Each command of another stream is ordered behind them as by a readers-writer lock. What is recorded here is what safe
-/// functions queue; the caller of an unsafe launch orders its kernels.
+/// Each command of another stream is ordered behind them as by a readers-writer lock. Safe functions record their
+/// commands here; the caller of an unsafe launch orders its kernels.
 #[derive(Debug)]
 pub(super) struct Uses(Mutex<Vec<Use>>);
 
 impl Uses {
-    /// Records that commands of `core` may use the memory: those of its last owner.
+    /// Records that commands of `core`, the last owner, may use the memory.
     pub fn by_owner(core: &Arc<StreamCore>) -> Self {
         Self(Mutex::new(vec![Use::new(core, true)]))
     }
@@ -84,7 +84,7 @@ impl Uses {
         uses.clear();
     }
 
-    /// Orders the next command of `core`, the owner, behind all pending ones, whatever the driver says.
+    /// Orders the next command of `core`, the owner, behind all pending ones, even if the driver fails.
     pub fn release_to(&self, core: &Arc<StreamCore>) {
         let mut uses = lock(&self.0);
         for one in uses.drain(..) {

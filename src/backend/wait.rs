@@ -1,4 +1,4 @@
-//! Waiting for what a stream has queued, and long uploads, unless the caller aborts.
+//! Waits for queued commands, and makes long uploads, unless the caller aborts.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::time::{Duration, Instant};
@@ -7,21 +7,21 @@ use super::pace::Turn;
 use super::{Abort, Buffer, Device, Driver, EventHandle, HostBuffer, Mark, Stream, check_abort};
 use crate::{Error, Result};
 
-/// Pause between two looks at a running queue: short against a kernel, long against a look.
+/// Pause between two polls of a running queue, 50 µs: short against a kernel, long against a poll.
 const POLL: Duration = Duration::from_micros(50);
 
-/// So long a look follows the last at once: what ends sooner would wait for most of a pause.
+/// Time of polling without pauses, 200 µs: shorter work would wait for most of a pause.
 const AT_ONCE: Duration = Duration::from_micros(200);
 
-/// Bytes of an upload between two questions to the hook: some milliseconds.
+/// Bytes of an upload between two abort checks, 64 MiB: a few milliseconds.
 pub(crate) const UPLOAD_PIECE: usize = 64 << 20;
 
 impl Device {
-    /// A turn to queue work of so long on one of its streams, where somebody may abort: after as much of what was queued
-    /// before as an abort must not wait for.
+    /// Waits until at most 50 ms of work is queued on the device, work of length `time` included, then returns a permit
+    /// for this. Without a hook, or for short work, it returns `None` at once.
     ///
     /// # Errors
-    /// The hook aborted, or the driver failed.
+    /// [`Error::Aborted`], or the driver failed.
     pub(crate) fn pace(&self, stream: &Stream, time: Duration, abort: Abort<'_>) -> Result<Option<Turn<'_>>> {
         let units = self.info().compute_units;
         self.pace.turn(units, time, abort, |mark| stream.wait_until(mark, abort))
@@ -29,10 +29,10 @@ impl Device {
 }
 
 impl Stream {
-    /// Like [`Stream::upload_at`], asking `abort` before every piece.
+    /// Copies `from` to `to`, from byte `offset` on, through the staging ring, asking `abort` before every piece.
     ///
     /// # Errors
-    /// [`Error::Aborted`], or as [`Stream::upload_at`].
+    /// [`Error::Aborted`], the range is not inside the buffer, or the driver failed.
     pub(crate) fn upload_unless(&mut self, to: &Buffer, offset: usize, from: &[u8], abort: Abort<'_>) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
         for (number, piece) in from.chunks(UPLOAD_PIECE).enumerate() {
@@ -42,7 +42,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits on the host until a mark has been passed, asking `abort` meanwhile.
+    /// Waits on the host until `mark` has been passed, asking `abort` meanwhile.
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
@@ -59,10 +59,10 @@ impl Stream {
         result
     }
 
-    /// Waits for all that is queued, asking `abort` meanwhile, and reads the spans' times.
+    /// Waits for all queued commands, asking `abort` meanwhile, and reads the timing spans.
     ///
-    /// After an abort it still waits for what was queued, since that cannot be taken back; callers that are given a hook
-    /// bound what they queue to some 50 ms, for all streams of a device together (`Device::pace`).
+    /// After an abort it still waits for queued commands, since these cannot be cancelled. Callers that are given a
+    /// hook therefore limit queued work to about 50 ms, for all streams of a device together (`Device::pace`).
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
@@ -84,7 +84,7 @@ impl Stream {
             self.kept.clear();
         }
         for (start, end) in std::mem::take(&mut self.spans) {
-            // SAFETY: both events are live, not used again, and passed where they are compared.
+            // SAFETY: both events are live, not used again, and passed if they are compared.
             let seconds = unsafe {
                 let seconds = if passed { self.core.shared.driver.event_elapsed(start, end) } else { Ok(0.0) };
                 self.free_events([start, end]);
@@ -96,11 +96,11 @@ impl Stream {
         result
     }
 
-    /// Waits until a kernel has written a number to a host buffer's first word. What it wrote there before may be read then,
-    /// while the stream goes on.
+    /// Waits until a kernel has written `number` to the first word of `from`. The host may then read what the kernel
+    /// wrote there before, while the stream goes on.
     ///
     /// # Errors
-    /// As [`Self::wait`], or the kernel ended without a word.
+    /// [`Error::Aborted`], the driver failed, or the kernel ended without writing the number.
     pub(crate) fn wait_for_word(&mut self, from: &HostBuffer, number: u32, abort: Abort<'_>) -> Result<()> {
         self.note_written(from.bytes());
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! A batch handed out number by number to whichever rank is ready.
+//! Hands out a batch, number by number, to whichever rank is ready.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,46 +15,50 @@ use super::folder::Folder;
 use super::job::Cluster;
 use crate::{Error, Result};
 
-/// Tags of messages to the root and from it.
+/// Mark messages to the root and from it.
 const REPORT: i32 = 2;
 const ORDER: i32 = 3;
-/// How long the root, which also works, waits before it looks for messages again.
+/// Time that the root, which also works, waits before it polls for messages again.
 const NAP: Duration = Duration::from_micros(200);
 
-/// A batch of results that are made one by one and kept in a folder.
+/// Describes a batch of results that are made one by one and kept in a folder.
 #[derive(Debug, Clone)]
 pub struct ClusterBatch {
-    /// What the batch is of, in a line: a folder of another one is refused.
+    /// One line that names the batch: a folder with another name is refused.
     pub name: String,
-    /// How many results there are to be.
+    /// Number of results.
     pub count: usize,
-    /// Where rank 0 writes them, a file each; other ranks need not see it.
+    /// Folder to which rank 0 writes them, one file each; other ranks need not see it.
     pub folder: PathBuf,
-    /// Most that a rank is given at a time. Towards the end it is given fewer. 2 lets a device begin one while it ends another.
+    /// Maximum number that a rank gets at a time; towards the end it gets fewer. With 2, a device can begin one while
+    /// it ends another.
     pub at_once: usize,
 }
 
-/// What became of a batch.
+/// Counts the results of a batch by their origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Results that were there already.
+    /// Results that existed before.
     pub found: usize,
     /// Results that each rank made.
     pub made: Vec<usize>,
 }
 
-/// Results by their numbers.
+/// Lists results with their numbers.
 type Results = Vec<(usize, Vec<u8>)>;
 
 impl ClusterBatch {
-    /// Makes what is missing. Rank 0 hands out numbers, and works too; each result goes to its folder as it comes. Called by
-    /// all ranks. A job that is started again with the folder of one that ended makes only what is missing.
+    /// Makes the missing results. Rank 0 hands out numbers, and works too; each result goes to its folder as it
+    /// arrives. Called by all ranks. If a job is started again with the folder of an earlier one, it makes only what is
+    /// missing.
     ///
-    /// `make` gives a result for each number that it is given.
+    /// `make` returns one result for each number that it gets.
     ///
     /// # Errors
-    /// On all ranks: the batch is not the same on all of them, the folder is another batch's or cannot be written to, or
-    /// `make` failed on one. What was finished until then is in the folder.
+    /// Returns an error on all ranks if
+    /// - the batch differs between ranks
+    /// - the folder is another batch's or cannot be written to
+    /// - `make` failed on a rank; results finished until then are in the folder
     pub fn run(&self, cluster: &Cluster, make: impl Fn(&[usize]) -> Result<Vec<Vec<u8>>> + Sync) -> Result<Outcome> {
         cluster.check_same("batch", format!("{} {}", self.name, self.count).as_bytes())?;
         let is_root = cluster.rank() == 0;
@@ -72,10 +76,10 @@ impl ClusterBatch {
         Ok(Outcome { found, made: counts })
     }
 
-    /// A result, on rank 0.
+    /// Returns result `number`, on rank 0.
     ///
     /// # Errors
-    /// It is not there.
+    /// Returns [`Error::Invalid`] if it does not exist.
     pub fn result(&self, number: usize) -> Result<Vec<u8>> {
         Folder::open(&self.folder, &self.line())?.get(number)
     }
@@ -85,7 +89,7 @@ impl ClusterBatch {
     }
 }
 
-/// A rank that is not the root: asks, works, sends, until there is nothing to do.
+/// Runs a rank other than the root: it asks for numbers, works and sends results, until there is nothing to do.
 fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result<Vec<usize>> {
     let root = cluster.communicator().process_at_rank(0);
     let mut report = encode(&Ok(Vec::new()));
@@ -102,14 +106,14 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
         let results = cluster.working(|| make(&order));
         report = encode(&results);
         if let Err(error) = results {
-            // The root says no more to a rank that failed.
+            // The root sends nothing more to a rank that failed.
             cluster.waiting(|| root.send_with_tag(&report[..], REPORT));
             return Err(error);
         }
     }
 }
 
-/// The rank that hands out numbers.
+/// Holds the state of the rank that hands out numbers.
 struct Root<'a> {
     batch: &'a ClusterBatch,
     cluster: &'a Cluster,
@@ -119,7 +123,7 @@ struct Root<'a> {
     made: Vec<usize>,
     /// Whether nothing more is handed out.
     stopped: bool,
-    /// Why this rank failed; others say so themselves.
+    /// Why this rank failed; other ranks report their own failures.
     failure: Option<Error>,
 }
 
@@ -130,7 +134,7 @@ impl<'a> Root<'a> {
         Self { batch, cluster, folder, missing, found, made, stopped: false, failure: None }
     }
 
-    /// Serves the others while a thread does the root's own share.
+    /// Serves the other ranks while a thread does the root's own share.
     fn run(mut self, make: &(dyn Fn(&[usize]) -> Result<Results> + Sync)) -> Result<Vec<usize>> {
         let (orders, to_do) = channel::<Vec<usize>>();
         let (done, results) = channel();
@@ -171,20 +175,20 @@ impl<'a> Root<'a> {
         }
     }
 
-    /// Gives the root's own thread numbers; without any it ends.
+    /// Gives numbers to the root's own thread, which ends if there are none.
     fn order(&mut self, own: Option<Sender<Vec<usize>>>) -> Option<Sender<Vec<usize>>> {
         let numbers = self.next();
         own.filter(|own| !numbers.is_empty() && own.send(numbers).is_ok())
     }
 
-    /// A message that is there.
+    /// Returns a rank's message if one is there.
     fn next_report(&self) -> Option<(Rank, Vec<u8>)> {
         let found = self.cluster.communicator().any_process().immediate_matched_probe_with_tag(REPORT)?;
         let (report, status) = self.cluster.waiting(|| found.matched_receive_vec::<u8>());
         Some((status.source_rank(), report))
     }
 
-    /// Keeps what a rank has made and tells it what to do next; whether there is something.
+    /// Keeps the results in `report`, and sends `rank` its next numbers. Returns whether there are any.
     fn answer(&mut self, rank: Rank, report: &[u8]) -> bool {
         let Ok(results) = decode(report) else {
             self.stopped = true;
@@ -213,7 +217,7 @@ impl<'a> Root<'a> {
         }
     }
 
-    /// Numbers for a rank that is ready: fewer where few are left, so that all end at about the same time.
+    /// Returns numbers for a rank that is ready: fewer if few are left, so that all ranks end at about the same time.
     fn next(&mut self) -> Vec<usize> {
         if self.stopped {
             return Vec::new();
@@ -224,7 +228,7 @@ impl<'a> Root<'a> {
     }
 }
 
-/// The root's own thread: it calls no MPI.
+/// Runs the root's own thread, which does not call MPI.
 fn own_share(
     to_do: &Receiver<Vec<usize>>,
     done: &Sender<(Result<Results>, Duration)>,
@@ -239,7 +243,8 @@ fn own_share(
     }
 }
 
-/// Results with their numbers; a panic is an error, since a rank that ends leaves the others waiting.
+/// Returns the results of `make` with their numbers. A panic becomes an error, since a rank that ends leaves the others
+/// waiting.
 fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) -> Result<Results> {
     let made = catch_unwind(AssertUnwindSafe(|| make(numbers)));
     let made = made.unwrap_or_else(|panic| Err(Error::panicked("cluster batch", &*panic)))?;
@@ -249,7 +254,7 @@ fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) 
     Ok(numbers.iter().copied().zip(made).collect())
 }
 
-/// A rank's report as a message: nothing but a mark where it failed, for the text comes when ranks agree.
+/// Encodes a rank's report as a message. A failure is only a flag, because its text follows when ranks agree.
 fn encode(results: &Result<Results>) -> Vec<u8> {
     let Ok(results) = results else { return vec![1] };
     let mut bytes = vec![0];
@@ -274,7 +279,7 @@ fn decode(report: &[u8]) -> Result<Results> {
     if rest.is_empty() { Ok(results) } else { Err(failed()) }
 }
 
-/// Numbers of eight bytes each.
+/// Decodes numbers of eight bytes each.
 fn numbers(bytes: &[u8]) -> Vec<usize> {
     bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number) as usize).collect()
 }

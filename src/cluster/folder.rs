@@ -1,4 +1,4 @@
-//! A folder with what a batch has made so far.
+//! Stores the results that a batch has made so far.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// The file that says which batch a folder belongs to.
+/// File that says which batch a folder belongs to.
 const BATCH: &str = "batch";
-/// Endings of results, and of those that are being written.
+/// File extensions of results, and of those that are being written.
 const DONE: &str = "proof";
 const PART: &str = "part";
 
-/// A folder of results by number. Each is written beside its place and then put there, so that one that is there is whole.
+/// Stores results by number. Each is written to a file beside its own and then renamed, so that an existing one is
+/// complete.
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder, or takes up one of the same batch.
+    /// Creates the folder `path`, or continues one of the same `batch`.
     pub fn open(path: &Path, batch: &str) -> Result<Self> {
         let folder = Self(path.to_owned());
         folder.explained(fs::create_dir_all(path))?;
@@ -31,7 +32,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The numbers below `count` that are missing.
+    /// Returns the missing numbers below `count`.
     pub fn missing(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|number| !self.0.join(name(*number)).exists()).collect()
     }
@@ -55,7 +56,7 @@ impl Folder {
         self.explained(write())
     }
 
-    /// Removes what somebody was writing who died.
+    /// Removes files that an earlier process left unfinished.
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
             let path = entry?.path();

@@ -1,4 +1,4 @@
-//! The ranks of an MPI job, and what all of their operations are made of.
+//! Holds the ranks of an MPI job, and the steps that their operations consist of.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -16,33 +16,34 @@ use sha2::{Digest, Sha256};
 use super::ledger::{Ledger, Line};
 use crate::{Accelerator, BackendKind, Error, Result};
 
-/// Most bytes of one message: MPI counts them in 31 bits.
+/// Maximum number of bytes of one message, 2^30: MPI counts them in 31 bits.
 const MOST_BYTES: usize = 1 << 30;
-/// Tag of messages between two ranks, which stay in their order.
+/// Marks messages between two ranks, which stay in order.
 const TAG: i32 = 1;
 /// Bytes of each block of a file that a core hashes.
 const BLOCK: usize = 16 << 20;
 
-/// What a rank may settle. All ranks call with the same kind of options.
+/// Configures this rank. All ranks call with the same kind of options.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What this rank works with; with `None` its share of the node's devices ([`Cluster::new`]).
+    /// Accelerator of this rank; with `None`, its share of the node's devices ([`Cluster::new`]).
     pub accelerator: Option<Accelerator>,
-    /// Whose devices are shared out, where no accelerator is given; with `None` those of [`Accelerator::from_env`].
+    /// Backend whose devices are shared out if no accelerator is given; with `None`, the devices of
+    /// [`Accelerator::from_env`].
     pub backend: Option<BackendKind>,
-    /// How fast this rank is beside the others, in any unit; measured where no rank says so.
+    /// Speed of this rank relative to the others, in any unit; measured if no rank gives one.
     pub speed: Option<f64>,
 }
 
-/// The ranks of an MPI job, each with an [`Accelerator`].
+/// Holds the ranks of an MPI job, each with an [`Accelerator`].
 ///
-/// **Every method that says so is called by all ranks**, in the same order; all of them return an error then, or none does. MPI
-/// is called by the thread alone that made the cluster. It is dropped before MPI ends.
+/// **Every method that says so is called by all ranks**, in the same order; then all of them return an error, or none
+/// does. Only the thread that made the cluster calls MPI. The cluster must be dropped before MPI ends.
 pub struct Cluster {
     communicator: SimpleCommunicator,
     accelerator: Accelerator,
     speed: Option<f64>,
-    /// Speeds of all ranks by what was measured.
+    /// Speeds of all ranks, by the curve that was measured.
     speeds: RefCell<HashMap<&'static str, Vec<f64>>>,
     ledger: Cell<Ledger>,
 }
@@ -59,25 +60,26 @@ impl fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// The ranks of a communicator, of which it makes a copy. The devices of [`Accelerator::from_env`] are shared out among the
-    /// ranks of a node; ranks in excess share them. Called by all ranks.
+    /// Creates a cluster of the ranks of `communicator`, which it duplicates. The ranks of a node share out the devices
+    /// of [`Accelerator::from_env`]; if there are more ranks than devices, ranks share devices. Called by all ranks.
     ///
     /// # Errors
-    /// On all ranks, if one of them has no accelerator ([`Accelerator::from_env`]) or is of another version.
+    /// Returns an error on all ranks if one of them has no accelerator ([`Accelerator::from_env`]), or is of another
+    /// version.
     pub fn new(communicator: &impl Communicator) -> Result<Self> {
         Self::with_options(communicator, Options::default())
     }
 
-    /// As [`Self::new`], with some things settled by the caller. Called by all ranks.
+    /// Creates a cluster like [`Self::new`], with `options`. Called by all ranks.
     ///
     /// # Errors
-    /// As [`Self::new`], or some ranks say how fast they are and others do not.
+    /// Returns the errors of [`Self::new`], or an error if only some ranks give their speed.
     pub fn with_options(communicator: &impl Communicator, options: Options) -> Result<Self> {
         let communicator = communicator.duplicate();
         let node = communicator.split_shared(communicator.rank());
         let (local, locals) = (node.rank() as usize, node.size() as usize);
         let accelerator = options.accelerator.map_or_else(|| share_of_node(options.backend, local, locals), Ok);
-        // Until the ranks have agreed, it has none: this rank's error is one of all.
+        // It has no devices until the ranks agree, since this rank's error must become one of all ranks.
         let mut cluster = Self::of(communicator, Accelerator::without_settings(), options.speed);
         cluster.accelerator = cluster.agree(accelerator)?;
         cluster.check_same("version of proofwarp", env!("CARGO_PKG_VERSION").as_bytes())?;
@@ -90,32 +92,32 @@ impl Cluster {
         Self { communicator, accelerator, speed, speeds: RefCell::default(), ledger: Cell::default() }
     }
 
-    /// This rank.
+    /// Returns the number of this rank.
     pub fn rank(&self) -> usize {
         self.communicator.rank() as usize
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.communicator.size() as usize
     }
 
-    /// What this rank works with.
+    /// Returns the accelerator of this rank.
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
     }
 
-    /// The communicator of its messages, for a caller's own.
+    /// Returns the communicator of the cluster's messages, for a caller's own ones.
     pub fn communicator(&self) -> &SimpleCommunicator {
         &self.communicator
     }
 
-    /// What this rank did so far.
+    /// Returns the ledger of this rank so far.
     pub fn ledger(&self) -> Ledger {
         self.ledger.get()
     }
 
-    /// What all ranks did so far. Called by all ranks.
+    /// Gathers the ledgers of all ranks so far. Called by all ranks.
     pub fn table(&self) -> Vec<Line> {
         let names: Vec<_> = self.accelerator.devices().iter().map(|device| device.info().name.clone()).collect();
         let names = if names.is_empty() { "cpu".to_owned() } else { names.join(", ") };
@@ -128,13 +130,15 @@ impl Cluster {
         self.gather(&mine).into_iter().enumerate().map(line).collect()
     }
 
-    /// The result of this rank if all have one; else an error on all of them, that of the first rank that failed. A rank whose
-    /// own hook aborted has [`Error::Aborted`] all the same. Called by all ranks.
+    /// Returns `result` if all ranks succeeded; else an error on all of them, that of the first rank that failed. A
+    /// rank whose own hook aborted returns [`Error::Aborted`] all the same. Called by all ranks.
     ///
-    /// Every step in which ranks wait for each other comes after this, so that none waits for one that gave up.
+    /// Every step in which ranks wait for each other comes after this, so that none waits for a rank that gave up.
     ///
     /// # Errors
-    /// [`Error::Rank`].
+    /// - [`Error::Rank`]: a rank failed.
+    /// - [`Error::Aborted`]: this rank's own abort hook aborted.
+    /// - The error of `result`: there is only one rank.
     pub fn agree<T>(&self, result: Result<T>) -> Result<T> {
         let size = self.communicator.size();
         if size == 1 {
@@ -154,10 +158,10 @@ impl Cluster {
         Err(own.filter(|own| matches!(own, Error::Aborted)).unwrap_or(Error::Rank { rank, reason }))
     }
 
-    /// Refuses bytes that are not the same on all ranks, by their digest. Called by all ranks.
+    /// Checks by a digest that `bytes` are the same on all ranks. Called by all ranks.
     ///
     /// # Errors
-    /// On all ranks: the first rank whose bytes are others than rank 0's.
+    /// Returns [`Error::Rank`] on all ranks, with the first rank whose bytes differ from rank 0's.
     pub fn check_same(&self, what: &str, bytes: &[u8]) -> Result<()> {
         if self.size() == 1 {
             return Ok(());
@@ -166,7 +170,7 @@ impl Cluster {
         self.check_same_digest(what, &digest)
     }
 
-    /// As [`Self::check_same`] for what may not be readable.
+    /// Checks `digest` like [`Self::check_same`]. The caller computes it, because reading the bytes may fail.
     pub(super) fn check_same_digest(&self, what: &str, digest: &[u8]) -> Result<()> {
         let all = self.gather(digest);
         match all.iter().position(|other| *other != all[0]) {
@@ -179,7 +183,8 @@ impl Cluster {
         }
     }
 
-    /// Speeds of all ranks: given, or measured now by one piece of work, whose elements a second it returns.
+    /// Returns the speeds of all ranks: given, or measured now by one piece of work. `measure` returns its elements per
+    /// second.
     pub(super) fn speeds(&self, of: &'static str, measure: impl FnOnce() -> Result<f64>) -> Result<Vec<f64>> {
         if self.size() == 1 {
             return Ok(vec![1.0]);
@@ -194,7 +199,7 @@ impl Cluster {
         Ok(speeds)
     }
 
-    /// The bytes of each rank on all of them, in order of the ranks; they may differ in number.
+    /// Returns the bytes of each rank on all of them, in order of the ranks. Their lengths may differ.
     pub(super) fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
         if self.size() == 1 {
             return vec![mine.to_vec()];
@@ -203,7 +208,7 @@ impl Cluster {
         self.waiting(|| self.communicator.all_gather_into(&number(mine.len()), &mut counts[..]));
         let total = counts.iter().sum::<i32>() as usize;
         if total == 0 {
-            // Some MPIs take the address of nothing for an error.
+            // Some MPI implementations reject the address of an empty buffer.
             return vec![Vec::new(); self.size()];
         }
         let mut rest = vec![0u8; total];
@@ -216,14 +221,14 @@ impl Cluster {
         starts.iter().zip(&counts).map(|place| rest[range(place)].to_vec()).collect()
     }
 
-    /// As [`Self::gather`], on one rank; others get none.
+    /// Gathers like [`Self::gather`], on rank `root` only; others get none.
     pub(super) fn gather_to(&self, root: usize, mine: &[u8]) -> Vec<Vec<u8>> {
-        // Bytes of less than a message's own time: what a gather to one rank would spare is not worth a second way.
+        // Sending these bytes takes less time than a message itself, so a separate gather to one rank would not pay.
         let all = self.gather(mine);
         if self.rank() == root { all } else { Vec::new() }
     }
 
-    /// The bytes of one rank on all of them.
+    /// Returns the bytes of rank `root` on all ranks.
     pub(super) fn broadcast(&self, root: usize, bytes: &[u8]) -> Vec<u8> {
         let process = self.communicator.process_at_rank(number(root));
         let mut length = bytes.len() as u64;
@@ -234,8 +239,8 @@ impl Cluster {
         all
     }
 
-    /// Sends and receives at once; returns when all has arrived. Ranks are others than this one, and each receives what
-    /// others send it in their order.
+    /// Sends and receives at once, and returns the time once everything has arrived. Ranks are others than this one.
+    /// Each receives the messages of another rank in the order in which that rank sends them.
     pub(super) fn exchange(&self, sends: Vec<(usize, &[u8])>, receives: Vec<(usize, &mut [u8])>) -> Duration {
         let (start, bytes) = (Instant::now(), sends.iter().map(|(_, bytes)| bytes.len()).sum());
         multiple_scope(sends.len() + receives.len(), |scope, requests| {
@@ -257,7 +262,7 @@ impl Cluster {
         start.elapsed()
     }
 
-    /// Does a rank's own work, and notes its time.
+    /// Does a rank's own `work`, and records its time.
     pub(super) fn working<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = work();
@@ -265,7 +270,7 @@ impl Cluster {
         value
     }
 
-    /// Calls MPI, and notes the time.
+    /// Runs `call`, which calls MPI, and records its time.
     pub(super) fn waiting<T>(&self, call: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = call();
@@ -287,14 +292,14 @@ impl Cluster {
     }
 }
 
-/// A digest that all cores compute: that of the digests of blocks.
+/// Returns a digest that all cores compute: that of the length and the digests of blocks.
 pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
     let blocks: Vec<[u8; 32]> = bytes.par_chunks(BLOCK).map(|block| Sha256::digest(block).into()).collect();
     let length = (bytes.len() as u64).to_le_bytes();
     Sha256::new().chain_update(length).chain_update(blocks.as_flattened()).finalize().into()
 }
 
-/// The devices of the environment that are the share of one of a node's ranks.
+/// Returns the share of local rank `local` of `locals` in the devices of `backend`, or else of the environment.
 fn share_of_node(backend: Option<BackendKind>, local: usize, locals: usize) -> Result<Accelerator> {
     let whole = backend.map_or_else(Accelerator::from_env, Accelerator::with_backend)?;
     let count = whole.devices().len();
@@ -303,17 +308,17 @@ fn share_of_node(backend: Option<BackendKind>, local: usize, locals: usize) -> R
     Ok(whole.on_devices(share))
 }
 
-/// A rank, or the length of a short message, as MPI has it.
+/// Converts a rank, or the length of a short message, to MPI's type.
 fn number(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// The first bytes of a digest.
+/// Formats the first bytes of `digest`.
 fn hex(digest: &[u8]) -> String {
     digest.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Numbers of the devices of a local rank.
+/// Returns the numbers of the devices of local rank `local`.
 fn shared_out(devices: usize, local: usize, locals: usize) -> Range<usize> {
     match devices {
         0 => 0..0,

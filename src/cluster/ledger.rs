@@ -1,22 +1,22 @@
-//! What a rank did, for how long it waited, and what it sent.
+//! Records a rank's work, how long it waited, and the bytes that it sent.
 
 use std::time::Duration;
 
-/// Sums over all calls of a [`super::Cluster`] on one rank.
+/// Adds up all calls of a [`super::Cluster`] on one rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// Time in which the rank's devices or cores worked on its part.
     pub work: Duration,
     /// Time in which the rank waited for messages, or for other ranks, and did nothing else.
     pub waiting: Duration,
-    /// Time of messages, those that hid behind work too.
+    /// Time of messages, including those hidden behind work.
     pub messages: Duration,
     /// Bytes sent to other ranks.
     pub sent: u64,
 }
 
 impl Ledger {
-    /// What was added since an earlier state.
+    /// Returns the increase since the state `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -27,7 +27,7 @@ impl Ledger {
         }
     }
 
-    /// As bytes of a message.
+    /// Encodes the ledger as bytes of a message.
     pub(super) fn to_bytes(self) -> [u8; 32] {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
         let [work, waiting, messages] = [self.work, self.waiting, self.messages].map(nanoseconds);
@@ -37,7 +37,7 @@ impl Ledger {
         bytes
     }
 
-    /// From bytes of a message; missing ones are zeros.
+    /// Decodes a ledger from bytes of a message; missing ones are zeros.
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let word = |number: usize| {
             let word = bytes.get(8 * number..8 * number + 8).and_then(|word| word.try_into().ok());
@@ -48,12 +48,12 @@ impl Ledger {
     }
 }
 
-/// A rank's line of the table that [`super::Cluster::table`] gathers.
+/// Holds a rank's line of the table that [`super::Cluster::table`] gathers.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// The rank.
     pub rank: usize,
-    /// What it works on: names of devices, or the CPU.
+    /// Names of the devices that it works on, or of the CPU.
     pub devices: String,
     /// The sums so far.
     pub ledger: Ledger,

@@ -1,4 +1,4 @@
-//! The same operations over the ranks of an MPI job, with the feature `mpi`.
+//! Runs the crate's operations over the ranks of an MPI job, with the feature `mpi`.
 //!
 //! ```no_run
 //! use proofwarp::cluster::{Cluster, ClusterMsm, mpi};
@@ -14,7 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Ranks that fail do not leave the others waiting: [`Cluster::agree`] comes before every step in which they wait for each other.
+//! A rank that fails does not leave the others waiting: [`Cluster::agree`] comes before every step in which ranks wait
+//! for each other.
 
 mod batch;
 mod folder;

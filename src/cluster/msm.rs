@@ -1,4 +1,4 @@
-//! Multiplications whose bases are in slices.
+//! Runs multi-scalar multiplications (MSMs) whose bases are in slices.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -16,18 +16,18 @@ use crate::report::Call;
 use crate::{Error, Report, Result};
 
 const PLACE: &str = "cluster msm";
-/// Points of the first multiplication by which speed is measured; more follow until one takes [`LONG_ENOUGH`].
+/// Points of the first MSM that measures speed; more follow until one takes [`LONG_ENOUGH`], or has [`MOST`].
 const FIRST: usize = 1 << 10;
 const MOST: usize = 1 << 20;
 const LONG_ENOUGH: Duration = Duration::from_millis(50);
-/// Ranks whose speeds differ by no more than that are taken for equal: a fraction of the fastest.
+/// Ranks count as equally fast if all reach this fraction of the fastest one's speed.
 const ALIKE: f64 = 0.9;
 
-/// Bases in slices, one a rank, each on its rank's devices: [`Msm`] for a cluster.
+/// Holds bases in slices, one per rank, each on its rank's devices: [`Msm`] for a cluster.
 ///
-/// All methods are called by all ranks. Sums come as one message a rank, whose points all ranks add in order of the ranks, so
-/// that all have the same result. A reduction by an operation on points would take as long: there are few of them, a
-/// message has less than 300 bytes, and MPI may call the operation in any order.
+/// All ranks call all methods. Each rank sends its sums in one message. All ranks add them in order of the ranks, so
+/// that all have the same result. An MPI reduction would take as long, because there are few sums and a message has
+/// less than 300 bytes. MPI might also call its operation in any order.
 #[derive(Debug)]
 pub struct ClusterMsm<'c, C: 'static> {
     cluster: &'c Cluster,
@@ -36,12 +36,13 @@ pub struct ClusterMsm<'c, C: 'static> {
 }
 
 impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
-    /// Bases in slices as long as ranks are fast; each rank loads its own.
+    /// Creates slices in proportion to the ranks' speeds; each rank loads its own bases.
     ///
     /// Speeds are measured first, once for each curve ([`super::Options::speed`]).
     ///
     /// # Errors
-    /// On all ranks, if one of them failed to load its bases or they are not as many, or has too little memory, or failed.
+    /// Returns an error on all ranks if a rank failed to load its bases, loaded another number of them, has too little
+    /// memory, or failed.
     pub fn new<B: Into<Points<C>>>(
         cluster: &'c Cluster,
         length: usize,
@@ -51,10 +52,11 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Self::with_slices(cluster, slices, Options::default(), load)
     }
 
-    /// As [`Self::new`], with slices and options of the caller's.
+    /// Creates an MSM like [`Self::new`], with the caller's `slices` and `options`.
     ///
     /// # Errors
-    /// As [`Self::new`], or the slices are not the same on all ranks, or of another number of ranks.
+    /// Returns the errors of [`Self::new`], or an error if the slices differ between ranks or are for another number of
+    /// ranks.
     pub fn with_slices<B: Into<Points<C>>>(
         cluster: &'c Cluster,
         slices: Slices,
@@ -73,11 +75,11 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok(Self { cluster, msm: cluster.agree(msm)?, slices })
     }
 
-    /// As [`Self::new`], for points of a file that every rank has mapped: each decodes its own. The files are compared by
-    /// digests of all their bytes, which reads them once.
+    /// Creates an MSM like [`Self::new`], from `points` of a file that every rank has mapped: each rank decodes its
+    /// own. The files are compared by digests of all their bytes, which reads them once.
     ///
     /// # Errors
-    /// As [`Self::new`], or a rank's file is another than rank 0's.
+    /// Returns the errors of [`Self::new`], or an error if a rank's file differs from rank 0's.
     pub fn of_file(cluster: &'c Cluster, points: &FilePoints) -> Result<Self>
     where
         C: group::UncompressedEncoding,
@@ -90,29 +92,30 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Self::new(cluster, points.count, |range| Points::encoded(points.clone())?.part(range))
     }
 
-    /// Which bases each rank has.
+    /// Returns which bases each rank has.
     pub fn slices(&self) -> &Slices {
         &self.slices
     }
 
-    /// The bases of this rank.
+    /// Returns the range of this rank's bases.
     pub fn own(&self) -> Range<usize> {
         self.slices.range(self.cluster.rank())
     }
 
-    /// The sum of all ranks, each of which has the scalars of its own bases; all of them get the result.
+    /// Returns the sum of all ranks' products to all of them. Each rank gives the scalars of its own bases.
     ///
     /// # Errors
-    /// On all ranks, if one of them has another number of scalars than bases, aborted, or failed ([`Msm::run`]).
+    /// Returns an error on all ranks if one has another number of scalars than bases, aborted, or failed
+    /// ([`Msm::run`]).
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
         Ok((first::<C>(sums)?, report))
     }
 
-    /// As [`Self::run`] for several vectors of scalars.
+    /// Returns the sums for several `vectors` of scalars, each like [`Self::run`].
     ///
     /// # Errors
-    /// As [`Self::run`], or ranks have other numbers of vectors.
+    /// Returns the errors of [`Self::run`], or an error if ranks have different numbers of vectors.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         let part = self.part(vectors, abort);
         if self.cluster.size() == 1 {
@@ -124,10 +127,10 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok((sums, self.report(report, start)))
     }
 
-    /// As [`Self::run`], but only one rank gets the result.
+    /// Returns the sum like [`Self::run`], but only to rank `root`.
     ///
     /// # Errors
-    /// As [`Self::run`], or there is no such rank.
+    /// Returns the errors of [`Self::run`], or an error if there is no such rank.
     pub fn run_to<'s>(
         &self,
         root: usize,
@@ -141,10 +144,12 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok((sums.map(first::<C>).transpose()?, self.report(report, start)))
     }
 
-    /// As [`Self::run`], with all scalars on one rank, in host memory; other ranks give none and get those of their bases.
+    /// Returns the sum like [`Self::run`], with all scalars in host memory of rank `root`. Other ranks give none, and
+    /// receive those of their bases.
     ///
     /// # Errors
-    /// As [`Self::run`], or there is no such rank, it has no scalars, or they are on its devices.
+    /// Returns the errors of [`Self::run`], or an error if there is no such rank, it has no scalars, or they are on its
+    /// devices.
     pub fn run_from(&self, root: usize, scalars: Option<Scalars<'_>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let cluster = self.cluster;
         if let (1, Some(scalars)) = (cluster.size(), scalars) {
@@ -159,7 +164,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         self.run(with_header(own, &header), abort)
     }
 
-    /// The rank's own sums.
+    /// Returns the rank's own sums.
     fn part(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         self.cluster.working(|| self.msm.run_batch(vectors, abort))
     }
@@ -170,7 +175,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         call.done(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
     }
 
-    /// The root's scalars, and what the others have to know of them.
+    /// Returns the root's scalars, and a header for the other ranks: form and bit length.
     fn on_root<'s>(&self, scalars: Option<Scalars<'s>>) -> Result<(&'s [[u8; 32]], [u8; 5])> {
         let host = scalars.and_then(|scalars| scalars.in_host_memory());
         let (all, form, bits) =
@@ -181,7 +186,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     }
 }
 
-/// Scalars of which the root said what they are.
+/// Returns `scalars` with the form and bit length of the root's `header`.
 fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
     let is_montgomery = header.first() == Some(&1);
     let scalars = if is_montgomery { Scalars::montgomery(scalars) } else { Scalars::canonical(scalars) };
@@ -189,7 +194,7 @@ fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
     if bits == u32::MAX { scalars } else { scalars.with_bit_length(bits) }
 }
 
-/// Sends each rank its part of what the root has.
+/// Sends each rank its part of `all`, which `root` has.
 fn scatter(cluster: &Cluster, root: usize, slices: &Slices, all: &[[u8; 32]], own: &mut [u8]) {
     let is_root = cluster.rank() == root;
     let others = slices.all().enumerate().filter(|(rank, range)| is_root && *rank != root && !range.is_empty());
@@ -198,7 +203,7 @@ fn scatter(cluster: &Cluster, root: usize, slices: &Slices, all: &[[u8; 32]], ow
     cluster.waiting(|| cluster.exchange(sends, receives));
 }
 
-/// The sums of all ranks' sums, in order of the ranks: on all of them, or on one.
+/// Returns the sums of all ranks' `sums`, added in order of the ranks: on all of them, or only on `root`.
 pub(super) fn add_all<C: MsmCurve>(
     cluster: &Cluster,
     sums: &[C::Curve],
@@ -217,7 +222,7 @@ pub(super) fn add_all<C: MsmCurve>(
     Ok((!parts.is_empty()).then_some(total))
 }
 
-/// Speeds of all ranks, by points a second.
+/// Returns the speeds of all ranks in points per second, or 1.0 for each if they are about equal.
 pub(super) fn speeds<C: MsmCurve>(cluster: &Cluster) -> Result<Vec<f64>> {
     let speeds = cluster.speeds(C::NAME, || cluster.working(|| measure::<C>(cluster)))?;
     let fastest = speeds.iter().copied().fold(0.0, f64::max);
@@ -225,14 +230,14 @@ pub(super) fn speeds<C: MsmCurve>(cluster: &Cluster) -> Result<Vec<f64>> {
     Ok(if alike { vec![1.0; speeds.len()] } else { speeds })
 }
 
-/// Points a second of a multiplication that takes long enough.
+/// Measures points per second, by an MSM that takes long enough.
 fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
     let mut count = FIRST;
     let mut points = multiples::<C>(count);
     loop {
         let msm = Msm::shared(cluster.accelerator(), points.clone(), Options::default())?;
         let scalars: Vec<[u8; 32]> = (0..count as u64).map(scalar).collect();
-        // Kernels are loaded, and tables made, by the first.
+        // The first run loads kernels and makes tables.
         let mut time = Duration::MAX;
         for _ in 0..2 {
             let start = Instant::now();
@@ -242,14 +247,14 @@ fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
         if time >= LONG_ENOUGH || count >= MOST {
             return Ok(count as f64 / time.as_secs_f64().max(1e-9));
         }
-        // As many more as it seems to take, by far the most of them the same points again.
+        // As many more as `LONG_ENOUGH` seems to take; by far the most are repeated points.
         let more = (LONG_ENOUGH.as_secs_f64() / time.as_secs_f64().max(1e-9)).clamp(2.0, 16.0);
         count = ((count as f64 * more) as usize).min(MOST);
         points = points.iter().copied().cycle().take(count).collect();
     }
 }
 
-/// The first multiples of the generator.
+/// Returns the first `count` multiples of the generator.
 fn multiples<C: MsmCurve>(count: usize) -> Vec<C> {
     let g = C::Curve::generator();
     let sums: Vec<_> = std::iter::successors(Some(g), |sum| Some(*sum + g)).take(count).collect();
@@ -258,7 +263,7 @@ fn multiples<C: MsmCurve>(count: usize) -> Vec<C> {
     points
 }
 
-/// Numbers whose digits look random: those of a multiplicative generator.
+/// Returns a scalar whose digits look random: those of a multiplicative generator.
 fn scalar(number: u64) -> [u8; 32] {
     let mut bytes = [0; 32];
     let words = bytes.chunks_exact_mut(8).enumerate();

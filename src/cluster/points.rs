@@ -1,4 +1,4 @@
-//! Points in messages: affine, as devices have them.
+//! Encodes points in messages: affine, as devices have them.
 
 use group::Curve;
 use num_bigint::BigUint;
@@ -8,12 +8,12 @@ use crate::curve::MsmCurve;
 use crate::kernels::Family;
 use crate::program::Program;
 
-/// Sums as bytes, [`MsmCurve::AFFINE_BYTES`] each.
+/// Returns `sums` as bytes, [`MsmCurve::AFFINE_BYTES`] each.
 pub(super) fn to_bytes<C: MsmCurve>(sums: &[C::Curve]) -> Vec<u8> {
     sums.iter().flat_map(|sum| C::to_device(&[sum.to_affine()]).into_owned()).collect()
 }
 
-/// The sums of such bytes.
+/// Returns the sums that [`to_bytes`] encoded.
 pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
     let one = one::<C>()?;
     let jacobian = |affine: &[u8]| {
@@ -25,7 +25,7 @@ pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
     Ok(bytes.chunks_exact(C::AFFINE_BYTES).map(jacobian).collect())
 }
 
-/// One in Montgomery form, as a coordinate of the curve's.
+/// Returns one in Montgomery form, as a coordinate of the curve.
 fn one<C: MsmCurve>() -> Result<Vec<u8>> {
     let modulus = BigUint::from_slice(Program::of(Family::Msm, C::NAME)?.modulus());
     let bits = 32 * modulus.bits().div_ceil(32);

@@ -1,27 +1,27 @@
-//! Which part of a vector each rank has: numbers only.
+//! Says which part of a vector each rank has, by numbers only.
 
 use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// Consecutive parts of 0..length, one a rank; some may be empty.
+/// Holds consecutive parts of 0..length, one per rank; some may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slices {
-    /// Where each rank's part ends.
+    /// End of each rank's part.
     ends: Vec<usize>,
 }
 
 impl Slices {
-    /// Parts whose lengths differ by one at most, the longer ones first.
+    /// Returns parts of 0..length for `ranks` ranks. Their lengths differ by one at most, the longer ones first.
     pub fn even(length: usize, ranks: usize) -> Self {
         let end = |rank: usize| (rank + 1) * (length / ranks) + (length % ranks).min(rank + 1);
         Self { ends: (0..ranks).map(end).collect() }
     }
 
-    /// Parts as long as the ranks are fast: speeds in any unit.
+    /// Returns parts of 0..length in proportion to `speeds`, which are in any unit.
     ///
     /// # Errors
-    /// There are none, one is negative or not finite, or all are zero.
+    /// Returns [`Error::Invalid`] if there are no speeds, one is negative or not finite, or all are zero.
     pub fn by_speed(length: usize, speeds: &[f64]) -> Result<Self> {
         let total: f64 = speeds.iter().sum();
         if !(total > 0.0 && total.is_finite() && speeds.iter().all(|speed| *speed >= 0.0)) {
@@ -42,24 +42,24 @@ impl Slices {
         Ok(Self { ends })
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.ends.len()
     }
 
-    /// Number of elements of all ranks.
+    /// Returns the number of elements of all ranks.
     pub fn length(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// A rank's part, empty for a rank that is none.
+    /// Returns the part of `rank`, empty if there is no such rank.
     pub fn range(&self, rank: usize) -> Range<usize> {
         let end = self.ends.get(rank).copied().unwrap_or_else(|| self.length());
         let start = rank.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(end));
         start..end
     }
 
-    /// The parts of all ranks in their order.
+    /// Returns the parts of all ranks in their order.
     pub fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.ranks()).map(|rank| self.range(rank))
     }

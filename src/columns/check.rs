@@ -1,4 +1,4 @@
-//! Arguments against what an operation takes: which rows, and that all of them are there.
+//! Checks the arguments of an operation: their kinds, the number of rows, and that all rows are there.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{Error, Result};
 
 const PLACE: &str = "columns";
 
-/// An argument of an operation.
+/// Describes an argument of an operation.
 pub enum Argument<'a, C: ?Sized> {
     /// A column, or single elements.
     Column(&'a C),
@@ -33,29 +33,30 @@ impl<C: ?Sized> Clone for Argument<'_, C> {
 
 impl<C: ?Sized> Copy for Argument<'_, C> {}
 
-/// A column somewhere.
+/// Accesses a column, wherever it is.
 pub(super) trait Place {
-    /// Its elements.
+    /// Returns the number of its elements.
     fn length(&self) -> usize;
-    /// Whether the other one is the same memory.
+    /// Returns whether `other` is the same memory.
     fn is(&self, other: &Self) -> bool;
 }
 
-/// A call whose arguments were found to be fine.
+/// Holds a call whose arguments passed all checks.
 pub(super) struct Checked<'a, C: ?Sized> {
     pub rows: u32,
-    /// In order, rotations below `rows`; without the number of rows.
+    /// Arguments in order, with rotations below `rows`, and without the number of rows.
     pub arguments: Vec<Checkable<'a, C>>,
 }
 
-/// An argument of such a call.
+/// Holds an argument of a checked call.
 pub(super) enum Checkable<'a, C: ?Sized> {
     Column(&'a C),
     Number(u32),
 }
 
 impl<'a, C: Place + ?Sized> Checked<'a, C> {
-    /// `items` work-items are asked for; 0 stands for as many as there are rows.
+    /// Checks the arguments of `operation`. `items` is the requested number of work-items; 0 means as many as the rows
+    /// need.
     pub fn new(operation: Operation, arguments: &[Argument<'a, C>], items: usize) -> Result<Self> {
         let parameters = operation.parameters();
         if parameters.len() != arguments.len() {
@@ -78,7 +79,7 @@ impl<'a, C: Place + ?Sized> Checked<'a, C> {
     }
 }
 
-/// A rotation as a number below the rows.
+/// Reduces a rotation to a number below the rows.
 fn turn(rotation: i64, rows: u32) -> u32 {
     rotation.checked_rem_euclid(i64::from(rows)).unwrap_or(0) as u32
 }
@@ -126,7 +127,8 @@ impl<'a, C: Place + ?Sized> Call<'a, C> {
         self.pairs.iter().enumerate().filter_map(column)
     }
 
-    /// The rows that are written: as many as are named, or work-items were asked for, or the column has.
+    /// Returns the number of rows to write: the row argument, or else the rows of the work-items, or else of the target
+    /// column.
     fn rows(&self, items: usize) -> Result<u32> {
         let of_items = items.saturating_mul(self.operation.rows_of_item());
         let is_target = |kind| matches!(kind, Parameter::Written | Parameter::Updated);
@@ -158,7 +160,7 @@ impl<'a, C: Place + ?Sized> Call<'a, C> {
         Ok(())
     }
 
-    /// What is read at other rows is not written, nor is one column written twice.
+    /// Checks that a column read at other rows is not written, and that no column is written twice.
     fn check_rotated(&self, rows: u32) -> Result<()> {
         let mut rotations = self.numbers(Parameter::Rotation);
         let all: Vec<_> = self.columns().collect();

@@ -1,4 +1,4 @@
-//! The same operations by their definitions, on the host's cores.
+//! Computes the operations by their definitions, on the host's cores.
 
 use rayon::prelude::*;
 
@@ -17,11 +17,11 @@ impl<F> Place for [F] {
     }
 }
 
-/// The rows of the columns that an operation writes, each with the number of its argument; the columns themselves stay as they
-/// are. Arguments and `items` as of [`super::enqueue`].
+/// Returns the rows of the columns that `operation` writes, each with the number of its argument; the columns
+/// themselves stay unchanged. [`super::enqueue`] explains `arguments` and `items`.
 ///
 /// # Errors
-/// As there, but for those of devices.
+/// Returns the errors of [`super::enqueue`], except those of devices.
 pub fn on_cpu<F: NttField>(
     operation: Operation,
     arguments: &[Argument<'_, [F]>],
@@ -41,14 +41,14 @@ pub fn on_cpu<F: NttField>(
     Ok(written.map(|(number, _)| number).zip(results(operation, &call)).collect())
 }
 
-/// Columns and numbers, each in their order.
+/// Holds columns and numbers, each in order.
 struct Call<'a, F> {
     rows: usize,
     columns: Vec<&'a [F]>,
     numbers: Vec<usize>,
 }
 
-/// What is written, column by column.
+/// Returns the written rows, column by column.
 fn results<F: NttField>(operation: Operation, call: &Call<'_, F>) -> Vec<Vec<F>> {
     match operation {
         Operation::PermutationFactors => permutation_factors(call),
@@ -70,13 +70,13 @@ impl<F: NttField> Call<'_, F> {
         self.columns[column][row]
     }
 
-    /// An element of a column at another row, by one of the rotations.
+    /// Returns the element of a column at the row that a rotation gives.
     fn turned(&self, column: usize, rotation: usize, row: usize) -> F {
         self.columns[column][(row + self.numbers[rotation]) % self.rows]
     }
 }
 
-/// A row of what depends on nothing that was there.
+/// Computes a row of an operation that does not read its target.
 fn made<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
     let a = || call.turned(1, 0, row);
     let b = || call.turned(2, 1, row);
@@ -95,11 +95,11 @@ fn made<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F 
     }
 }
 
-/// A row of what was there with more terms.
+/// Computes a row of an operation that updates its target.
 fn updated<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
     let at = |column: usize| call.at(column, row);
     let turned = |column: usize| call.turned(column, 0, row);
-    // Each term after a product by y.
+    // Adds each term after a product by y.
     let add = |y: usize, terms: &[F]| terms.iter().fold(at(0), |h, term| h * call.at(y, 0) + term);
     match operation {
         Operation::Periodic => match row % call.numbers[0] {
@@ -143,7 +143,7 @@ fn lookup_slots<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
     vec![permuted, beside]
 }
 
-/// Multiplies each value by all factors but its own; their product.
+/// Multiplies each value by all factors but its own; returns the product of all factors.
 fn multiply_by_others<F: NttField>(values: &mut [F], factors: &[F]) -> F {
     let multiply = |product: F, (value, factor): (&mut F, &F)| {
         *value *= product;
@@ -153,17 +153,17 @@ fn multiply_by_others<F: NttField>(values: &mut [F], factors: &[F]) -> F {
     values.iter_mut().zip(factors).rev().fold(F::ONE, multiply)
 }
 
-/// 2^256, what Montgomery form has elements multiplied by.
+/// Returns 2^256, the factor of Montgomery form.
 fn radix<F: NttField>() -> F {
     F::from(2).pow_vartime([8 * size_of::<F>() as u64])
 }
 
-/// The element whose memory is a number below the modulus, as the element that this number is.
+/// Returns the element that equals the number in the memory of `number`, which is below the modulus.
 fn to_montgomery<F: NttField>(number: F) -> F {
     number * radix::<F>()
 }
 
-/// The element whose memory is the number that an element is.
+/// Returns the element whose memory is the number that `element` equals.
 fn from_montgomery<F: NttField>(element: F) -> F {
     element * radix::<F>().invert().unwrap_or(F::ZERO)
 }
@@ -173,7 +173,7 @@ fn sort_step<F: NttField>(call: &Call<'_, F>) -> Vec<F> {
     let [round, step] = [call.numbers[0], call.numbers[1]];
     let distance = 1 << (round - step);
     values.par_chunks_mut(2 * distance).enumerate().for_each(|(block, values)| {
-        // Blocks of 2^(round + 1) rows take turns.
+        // Blocks of 2^(round + 1) rows alternate in direction.
         let is_falling = (block * distance) >> round & 1 == 1;
         let (low, high) = values.split_at_mut(distance);
         for (a, b) in low.iter_mut().zip(high) {
@@ -185,7 +185,7 @@ fn sort_step<F: NttField>(call: &Call<'_, F>) -> Vec<F> {
     values
 }
 
-/// Whether one is above the other, as numbers in memory.
+/// Returns whether `a` is above `b`, as numbers in memory.
 fn is_above<F: NttField>(a: &F, b: &F) -> bool {
     as_bytes(std::slice::from_ref(a)).iter().rev().gt(as_bytes(std::slice::from_ref(b)).iter().rev())
 }

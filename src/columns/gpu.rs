@@ -1,4 +1,4 @@
-//! Operations queued on a stream.
+//! Queues operations on a stream.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::field::{DeviceVector, NttField};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
 
-/// Work-items of a group, `COLUMNS_GROUP` of `cl/columns.cl`.
+/// Work-items of a group, 128: it equals `COLUMNS_GROUP` of `cl/columns.cl`.
 const GROUP: u32 = 128;
 
 impl<F: NttField> Place for DeviceVector<F> {
@@ -23,13 +23,16 @@ impl<F: NttField> Place for DeviceVector<F> {
     }
 }
 
-/// Queues an operation on columns of the stream's device, over `items` work-items; with 0, over as many as there are rows.
-/// Nothing is waited for.
+/// Queues an operation on columns of the stream's device, over `items` work-items, or as many as the rows need if
+/// `items` is 0. It does not wait.
 ///
 /// # Errors
-/// An argument is missing, of another kind, shorter than the rows, out of its range or of another device; what is read at
-/// other rows is written; there are fewer work-items than rows; kernels for the field are not there, or the device failed.
-/// Unless it did, columns are as they were.
+/// - An argument is missing, of another kind, shorter than the rows, out of its range or of another device.
+/// - A column that is read at other rows is also written.
+/// - There are fewer work-items than rows.
+/// - There are no kernels for the field, or the device failed.
+///
+/// Columns stay unchanged unless the device failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     operation: Operation,
@@ -53,12 +56,12 @@ pub fn enqueue<F: NttField>(
     }
     let items = work_items(operation, &call);
     let program = Program::of(Family::Columns, F::NAME)?;
-    // SAFETY: the arguments are those of the kernel, whose parameters are the operation's behind the number of rows; columns
-    // were found to have all rows, single elements to be there, and rotations to be below the rows.
+    // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
+    // to have all rows, single elements to be there, and rotations to be below the rows.
     unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }
 }
 
-/// Work-items that do all rows.
+/// Returns the number of work-items that do all rows.
 fn work_items<C: ?Sized>(operation: Operation, call: &Checked<'_, C>) -> u64 {
     let rows_of_item = match (operation, call.arguments.last()) {
         (Operation::LookupSlots, Some(Checkable::Number(slot))) => u64::from(*slot),

@@ -1,5 +1,6 @@
-//! Sums, products and terms of quotients, row by row, on columns that stay on a device: for provers that do one operation at a
-//! time, such as halo2-gpu-specific. Those that know a whole expression have [`crate::expression`].
+//! Computes sums, products and terms of quotients, row by row, on columns that stay on a device. It serves provers that
+//! do one operation at a time, such as halo2-gpu-specific. Provers that know a whole expression use
+//! [`crate::expression`].
 //!
 //! ```
 //! use halo2curves::bn256::Fr;
@@ -13,9 +14,11 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 //!
-//! Columns are elements in Montgomery form. An operation takes its arguments in the order of [`Operation::parameters`]. A result
-//! may be a column that is read too, but not one that is read at another row. An operation takes O(rows) products, some reads
-//! and one write of 32 bytes a row for each column, and a sort's step a comparison for two rows.
+//! Columns hold elements in Montgomery form. An operation takes its arguments in the order of
+//! [`Operation::parameters`]. A result may be a column that is also read, but not one that is read at another row.
+//!
+//! An operation takes O(rows) products and, for each column, some reads and one write of 32 bytes a row. A sort's step
+//! takes a comparison for two rows.
 
 mod check;
 mod cpu;

@@ -1,21 +1,21 @@
-//! The operations, and what each takes.
+//! Defines the operations and their parameters.
 
-/// What an argument of an operation is.
+/// Describes an argument of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameter {
     /// A column that is read at the row that is written.
     Read,
-    /// A column that is read at another row, or at both: the first one by the first of the rotations, and so on.
+    /// A column that is read at another row, or at both rows: the first such column by the first rotation, and so on.
     Rotated,
-    /// A column that is read from its start on, as many elements as the next number says.
+    /// A column that is read from its start on, for as many elements as the next number says.
     Prefix,
-    /// Single elements, at least so many.
+    /// Single elements, at least this number.
     Elements(usize),
     /// A column that is written.
     Written,
     /// A column that is read and written.
     Updated,
-    /// How many rows away a column is read, of either sign.
+    /// Distance in rows at which a column is read, of either sign.
     Rotation,
     /// The number of rows.
     Rows,
@@ -27,24 +27,24 @@ use Parameter::{Elements, Number, Prefix, Read, Rotated, Rotation, Rows, Updated
 
 macro_rules! operations {
     ($($(#[doc = $doc:literal])* $name:ident = $kernel:literal [$($parameter:expr),*];)*) => {
-        /// What is done to columns. Its arguments are named in their order.
+        /// Selects an operation on columns. Each variant lists the arguments in order.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Operation {
             $($(#[doc = $doc])* $name,)*
         }
 
         impl Operation {
-            /// All of them.
+            /// All operations.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// What it takes, in order.
+            /// Returns the operation's parameters, in order.
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
                     $(Self::$name => &[$($parameter),*],)*
                 }
             }
 
-            /// The kernel that does it.
+            /// Returns the operation's kernel.
             pub(super) const fn kernel(self) -> &'static str {
                 match self {
                     $(Self::$name => $kernel,)*
@@ -57,9 +57,10 @@ macro_rules! operations {
 operations! {
     /// to = c. Arguments: to, c.
     Constant = "columns_constant" [Written, Elements(1)];
-    /// The first `length` elements, then zeros. Arguments: from, to, length.
+    /// to = the first `length` elements of from, then zeros. Arguments: from, to, length.
     Extend = "columns_extend" [Prefix, Written, Number];
-    /// Row i by powers\[i mod period − 1\], but for multiples of the period. Arguments: values, powers, period.
+    /// Multiplies row i by powers\[i mod period − 1\], except at multiples of the period. Arguments: values, powers,
+    /// period.
     Periodic = "columns_periodic" [Updated, Elements(1), Number];
     /// to = a + b. Arguments: to, a, b, their rotations, rows.
     Sum = "columns_sum" [Written, Rotated, Rotated, Rotation, Rotation, Rows];
@@ -87,30 +88,34 @@ operations! {
     PermutationFactors = "columns_permutation_factors" [Updated, Updated, Read, Read, Updated, Elements(4)];
     /// h = h·y + (left − right)·l_active. Arguments: h, left, right, l_active, (y).
     PermutationSides = "columns_permutation_sides" [Updated, Read, Read, Read, Elements(1)];
-    /// Terms z·l₀, last·l_last, (((z' − z)·table + m)·product − table·sum)·l_active of h, each after a product by y; z' is z at
-    /// the other row. Arguments: h, table, product, sum, m, z, last, l₀, l_last, l_active, (y), the rotation, rows.
+    /// Adds the terms z·l₀, last·l_last and (((z' − z)·table + m)·product − table·sum)·l_active to h, each after a
+    /// product by y; z' is z at the other row. Arguments: h, table, product, sum, m, z, last, l₀, l_last, l_active,
+    /// (y), the rotation, rows.
     Logup = "columns_logup"
         [Updated, Read, Read, Read, Read, Rotated, Read, Read, Read, Read, Elements(1), Rotation, Rows];
-    /// h = h·y + ((z' − z)·product − sum)·l_active. Arguments: h, product, sum, z, l_active, (y), the rotation of z', rows.
+    /// h = h·y + ((z' − z)·product − sum)·l_active. Arguments: h, product, sum, z, l_active, (y), the rotation of z',
+    /// rows.
     LogupMore = "columns_logup_more" [Updated, Read, Read, Rotated, Read, Elements(1), Rotation, Rows];
-    /// Terms (1 − z)·l₀, (z² − z)·l_last, (table·z' − input·z)·l_active of h, each after a product by y. Arguments: h, input,
-    /// table, z, l₀, l_last, l_active, (y), the rotation of z', rows.
+    /// Adds the terms (1 − z)·l₀, (z² − z)·l_last and (table·z' − input·z)·l_active to h, each after a product by y.
+    /// Arguments: h, input, table, z, l₀, l_last, l_active, (y), the rotation of z', rows.
     Shuffle = "columns_shuffle" [Updated, Read, Read, Rotated, Read, Read, Read, Elements(1), Rotation, Rows];
-    /// In slots of rows: to `permuted` each row's (input + β)·(table + γ) by the other rows' (permuted + β)·(beside + γ), to
-    /// `beside` at the slot's first row the product of these, elsewhere each. Arguments: permuted, beside, input, table, (β, γ),
-    /// rows, rows of a slot.
+    /// Writes, for each slot of rows, with the factors f = (permuted + β)·(beside + γ):
+    /// - permuted = (input + β)·(table + γ), times f of the slot's other rows
+    /// - beside = f, but at the slot's first row the product of f over all its rows
+    ///
+    /// Arguments: permuted, beside, input, table, (β, γ), rows, rows of a slot.
     LookupSlots = "columns_lookup_slots" [Updated, Updated, Read, Read, Elements(2), Rows, Number];
-    /// Numbers below the modulus to elements. Arguments: values.
+    /// Converts numbers below the modulus to elements. Arguments: values.
     ToMontgomery = "columns_to_montgomery" [Updated];
-    /// Elements to numbers. Arguments: values.
+    /// Converts elements to numbers. Arguments: values.
     FromMontgomery = "columns_from_montgomery" [Updated];
-    /// A step of a bitonic sort of numbers: all steps 0 to `round` of all rounds below log₂ of the rows sort them. A
+    /// Does a step of a bitonic sort of numbers: steps 0 to `round` of all rounds below log₂ of the rows sort them. A
     /// work-item does two rows. Arguments: values, round, step.
     SortStep = "columns_sort_step" [Updated, Number, Number];
 }
 
 impl Operation {
-    /// Rows that a work-item writes.
+    /// Returns the number of rows that a work-item writes.
     pub(super) const fn rows_of_item(self) -> usize {
         if matches!(self, Self::SortStep) { 2 } else { 1 }
     }

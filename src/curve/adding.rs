@@ -1,4 +1,4 @@
-//! What a sum on the CPU is made of, copied only where it must be; copies of scalars are cleared.
+//! Prepares the pairs of a sum on the CPU, copied only if necessary; copies of scalars are cleared.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::scalar::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
 
-/// The pairs of a sum that add something, for code that takes no infinity among its points.
+/// Holds the pairs of a sum that add something, for code that accepts no infinity among its points.
 pub(super) struct Adding<'a, C: PrimeCurveAffine> {
     pub points: Cow<'a, [C]>,
     pub scalars: Cow<'a, [C::Scalar]>,
@@ -19,7 +19,7 @@ impl<'a, C: PrimeCurveAffine> Adding<'a, C>
 where
     C::Scalar: PrimeField,
 {
-    /// As many scalars as points.
+    /// Selects pairs from as many scalars as points.
     pub fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
         let scalar = |i: usize| scalar_from_bytes(&scalars[i]);
         match which(points, |i| scalars[i] != [0; 32]) {
@@ -31,7 +31,7 @@ where
         }
     }
 
-    /// The same of scalars as elements.
+    /// Selects pairs from as many scalars, given as elements, as points.
     #[cfg(feature = "halo2")]
     pub fn of_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
         match which(points, |i| !scalars[i].is_zero_vartime()) {
@@ -40,7 +40,7 @@ where
         }
     }
 
-    /// Some of them. Their number is known, so that they are written where they stay.
+    /// Copies the pairs with the indices `which`. Their number is known, so they are written directly where they stay.
     fn of(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
         Self {
             points: which.par_iter().map(|i| points[*i]).collect(),
@@ -49,7 +49,7 @@ where
     }
 }
 
-/// Numbers of the pairs that add something, if others do not.
+/// Returns the indices of the pairs that add something, or `None` if all do.
 fn which<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) -> bool + Sync) -> Option<Vec<usize>> {
     let adds = |i: &usize| !bool::from(points[*i].is_identity()) && adds(*i);
     let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
@@ -60,13 +60,14 @@ impl<C: PrimeCurveAffine> Drop for Adding<'_, C> {
     fn drop(&mut self) {
         if let Cow::Owned(scalars) = &mut self.scalars {
             scalars.fill(C::Scalar::ZERO);
-            // Nobody reads them any more, but they are to be stored.
+            // Keeps the compiler from dropping these stores, which nothing reads.
             std::hint::black_box(scalars);
         }
     }
 }
 
-/// Scalars in as many bits as the order has, for code that reads no others: longer ones modulo the order.
+/// Holds scalars in as many bits as the order has, for code that reads no others; longer ones are reduced modulo the
+/// order.
 pub(super) struct InBitsOfOrder<'a>(Cow<'a, [[u8; 32]]>);
 
 impl<'a> InBitsOfOrder<'a> {

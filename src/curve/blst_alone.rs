@@ -1,4 +1,5 @@
-//! blst's sums on the caller's thread alone. blst has a pool of threads of its own, and panics where the system refuses one.
+//! Runs blst's sums on the caller's thread alone. blst has its own pool of threads, and panics if the system refuses
+//! one.
 
 use std::ptr::null;
 use std::sync::OnceLock;
@@ -7,12 +8,12 @@ use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 
 use crate::threads;
 
-/// Whether blst has its threads, or can have them. They are as many as there are processors, and start with its first sum.
+/// Returns whether blst has its threads, or can have them. It starts one per processor with its first sum.
 pub fn has_threads() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
-        // One more, since threads that have ended may count for a moment yet.
+        // One more, since threads that have ended may still count for a moment.
         let has = threads::can_start(count + 1);
         if !has {
             log::warn!("the system does not start {count} threads for blst: sums on the CPU are made by one");
@@ -24,20 +25,20 @@ pub fn has_threads() -> bool {
 /// Defines the sum over a curve by blst's functions for it.
 macro_rules! alone {
     ($name:ident, $affine:ty, $sum:ty, $multiply:ident, $scratch_bytes:ident) => {
-        /// Σ scalarᵢ · pointᵢ, scalars being as many numbers of 32 bytes of which `bits` count.
+        /// Returns Σ scalarᵢ · pointᵢ, for scalars of 32 bytes, of which the low `bits` bits count.
         pub fn $name(points: &[$affine], scalars: &[[u8; 32]], bits: usize) -> $sum {
             let count = points.len().min(scalars.len());
             let mut sum = <$sum>::default();
             if count == 0 {
                 return sum;
             }
-            // SAFETY: it has no conditions.
+            // SAFETY: the function has no conditions.
             let bytes = unsafe { blst::$scratch_bytes(count) };
             let mut scratch = vec![0u64; bytes.div_ceil(size_of::<u64>())];
             let points = [points.as_ptr(), null()];
             let scalars = [scalars.as_ptr().cast::<u8>(), null()];
-            // SAFETY: behind the first pointers there are `count` points and scalars of 32 bytes, one after another, which a null
-            // says; scratch memory is as long as asked for.
+            // SAFETY: the first pointers lead to `count` points and to `count` scalars of 32 bytes; the null pointers
+            // declare both contiguous. Scratch memory has the requested length.
             unsafe {
                 blst::$multiply(&raw mut sum, points.as_ptr(), count, scalars.as_ptr(), bits, scratch.as_mut_ptr());
             }

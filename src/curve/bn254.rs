@@ -1,5 +1,6 @@
-//! BN254 by the types of halo2curves, whose layout is not promised: memory is used as it is where the compiler has laid
-//! it out as the device needs it, which it does; else points are written coordinate by coordinate.
+//! Implements BN254 by the types of halo2curves, whose layout is not promised. Their memory is used directly if the
+//! compiler has laid it out as the device needs it, which it does. Otherwise points are written coordinate by
+//! coordinate.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use super::scalar::MIN_PIECE;
 use super::{MsmCurve, msm_best};
 use crate::kernels::name;
 
-/// Coordinates in Montgomery form, little-endian, as raw bytes have them; infinity is all zero in both.
+/// Writes the points' raw bytes: coordinates in Montgomery form, little-endian. Infinity is all zero, as on the device.
 fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<u8> {
     let mut bytes = vec![0; points.len() * point_bytes];
     bytes.par_chunks_exact_mut(point_bytes).zip(points).with_min_len(MIN_PIECE).for_each(|(mut bytes, point)| {
@@ -25,18 +26,18 @@ fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<
     bytes
 }
 
-/// The points' memory if it is what [`write_points`] would write.
+/// Returns the points' memory if it equals the output of [`write_points`].
 fn as_written<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_bytes: usize) -> Option<&[u8]> {
-    // SAFETY: only where a point is as large as its coordinates together, so that it has no padding; all of them are
+    // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; all of them are
     // integers.
     let memory = |points: &[C]| unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) };
     let generator = C::generator();
-    // Coordinates of the generator all differ, and so tell their order.
+    // The generator's coordinates all differ, and so reveal their order.
     let same = size_of::<C>() == point_bytes && memory(&[generator])[..] == generator.to_raw_bytes();
     same.then(|| memory(points))
 }
 
-/// X, Y and Z from bytes as long as three coordinates.
+/// Reads X, Y and Z from bytes as long as three coordinates.
 fn read_coordinates<F: SerdeObject>(bytes: &[u8]) -> [F; 3] {
     let length = bytes.len() / 3;
     [0, 1, 2].map(|i| F::from_raw_bytes_unchecked(&bytes[i * length..(i + 1) * length]))

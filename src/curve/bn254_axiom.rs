@@ -1,5 +1,6 @@
-//! BN254 G1 by the types of halo2curves-axiom, which halo2-axiom proves with. They are halo2curves' types under other names:
-//! the same limbs in the same form. As there, memory is used as it is where the compiler has laid it out so.
+//! Implements BN254 G1 by the types of halo2curves-axiom, which halo2-axiom proves with. They are halo2curves' types
+//! under other names: the same limbs in the same form. Memory is used directly if the compiler has laid it out as the
+//! device needs it, as with halo2curves.
 
 use std::borrow::Cow;
 
@@ -18,10 +19,10 @@ use super::scalar::MIN_PIECE;
 use crate::field::{Element, in_place};
 use crate::kernels::name;
 
-/// Bytes of a coordinate.
+/// Bytes that a coordinate takes.
 const COORDINATE: usize = 32;
 
-/// x and y in Montgomery form, little-endian, as raw bytes have them; infinity is all zero in both.
+/// Writes x and y in Montgomery form, little-endian, as in raw bytes. Infinity is all zero, as on the device.
 fn written(points: &[G1Affine]) -> Vec<u8> {
     let mut bytes = vec![0; points.len() * G1Affine::AFFINE_BYTES];
     let places = bytes.par_chunks_exact_mut(G1Affine::AFFINE_BYTES).zip(points).with_min_len(MIN_PIECE);
@@ -32,13 +33,14 @@ fn written(points: &[G1Affine]) -> Vec<u8> {
     bytes
 }
 
-/// The points' memory if it is what [`written`] would write.
+/// Returns the points' memory if it equals the output of [`written`].
 fn as_written(points: &[G1Affine]) -> Option<&[u8]> {
-    // SAFETY: only where a point is as large as its coordinates together, so that it has no padding; both are integers.
+    // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; both are
+    // integers.
     let memory = |points: &[G1Affine]| unsafe {
         std::slice::from_raw_parts(points.as_ptr().cast::<u8>(), size_of_val(points)).to_vec()
     };
-    // The coordinates of the generator differ, and so tell their order.
+    // The generator's coordinates differ, and so reveal their order.
     let generator = [G1Affine::generator()];
     let same = size_of::<G1Affine>() == G1Affine::AFFINE_BYTES && memory(&generator) == written(&generator);
     // SAFETY: as above.
@@ -61,7 +63,7 @@ impl MsmCurve for G1Affine {
         if z == Fq::zero() {
             return G1::identity();
         }
-        // Homogeneous coordinates, as halo2curves has them: X·Z/Z³ = X/Z² and Y/Z³.
+        // Converts to homogeneous coordinates, as in halo2curves: X·Z/Z³ = X/Z² and Y/Z³.
         G1 { x: x * z, y, z: z * z * z }
     }
 
@@ -70,7 +72,8 @@ impl MsmCurve for G1Affine {
         msm_best(&adding.scalars, &adding.points)
     }
 
-    /// halo2-axiom proves with these types: on a host without a device nothing is converted that it does not convert.
+    /// Uses the elements without a conversion: halo2-axiom, which proves with these types, converts none on a host
+    /// without a device.
     fn msm_cpu_elements(points: &[Self], field: &str, elements: &[[u8; 32]]) -> Option<Self::Curve> {
         // SAFETY: the caller promises the memory of elements of the field, which is that of the scalars.
         let elements = (field == Fr::NAME).then(|| unsafe { in_place(elements) }).flatten()?;
@@ -103,7 +106,7 @@ mod tests {
         assert_eq!(as_written(&points).map(<[u8]>::to_vec), Some(written(&points)));
     }
 
-    /// Both crates' types have one form, so that kernels made for the one serve the other.
+    /// Checks that both crates' types have one form, so that kernels made for one serve the other.
     #[test]
     fn same_as_halo2curves() {
         assert_eq!(G1Affine::to_device(&[G1Affine::generator()])[..], other::G1Affine::generator().to_raw_bytes());
@@ -119,7 +122,7 @@ mod tests {
         );
     }
 
-    /// By elements as by numbers, but only of the right field, where they may lie.
+    /// Checks that elements give the same sum as numbers, but only elements of the right field, in aligned memory.
     #[test]
     fn elements_are_scalars() {
         let points: Vec<_> = (1..9).map(|i| G1Affine::from(G1Affine::generator() * Fr::from(i))).collect();

@@ -3,9 +3,9 @@
 //! On the device an affine point is x, y in Montgomery form, all zero for infinity (no point of these
 //! curves has x = y = 0). A result comes back in Jacobian coordinates (X/Z², Y/Z³), Z = 0 for infinity.
 //!
-//! Points have to be infinity or of the subgroup of prime order, with coordinates below the field's modulus: scalars are taken
-//! modulo that order, and halved by an endomorphism that is a multiplication there alone. Sums over other points mean nothing,
-//! and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
+//! Points must be infinity or in the subgroup of prime order, with coordinates below the field's modulus. Scalars are
+//! taken modulo that order, and the GLV endomorphism is a multiplication only there. Sums over other points are
+//! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
 mod adding;
 mod blst_alone;
@@ -26,42 +26,43 @@ pub(crate) use scalar::{scalar_from_bytes, scalar_to_bytes};
 
 use crate::kernels::name;
 
-/// A curve known to the kernels.
+/// Describes a curve known to the kernels.
 pub trait MsmCurve: PrimeCurveAffine {
-    /// The curve's name in kernels.
+    /// Names the curve in kernels.
     const NAME: &'static str;
     /// Bytes of an affine point on the device.
     const AFFINE_BYTES: usize;
-    /// Bits of a scalar.
+    /// Bits that a scalar has.
     const SCALAR_BITS: u32;
-    /// Whether devices decode points in the curve's uncompressed form, which is as long as they are on the device:
+    /// Whether devices decode points in the curve's uncompressed form, which is as long as their device form:
     /// [`crate::msm::decode()`].
     const DECODES: bool = false;
 
-    /// The points' memory as the device has it, copied only where the Rust type is laid out otherwise.
+    /// Returns the points' memory in device form, copied only if the Rust type has another layout.
     fn to_device(points: &[Self]) -> Cow<'_, [u8]>;
 
-    /// A point from Jacobian coordinates as the device has them (3/2 of [`Self::AFFINE_BYTES`]).
+    /// Reads a point from Jacobian coordinates in device form (3/2 of [`Self::AFFINE_BYTES`]).
     fn from_device(jacobian: &[u8]) -> Self::Curve;
 
-    /// Σ scalarᵢ · pointᵢ on the CPU with the fastest code there is; scalars are numbers of 32 bytes, little-endian, any
-    /// below 2^256, and as many as points.
+    /// Returns Σ scalarᵢ · pointᵢ, computed on the CPU with the fastest available code. Scalars are numbers of 32
+    /// bytes, little-endian, any below 2^256, and as many as points.
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
 
-    /// The same of the memory of elements of a field, by its name ([`crate::field::Element`]); none where that is no shorter way.
+    /// Returns Σ scalarᵢ · pointᵢ for elements, given by their memory and the name of their field
+    /// ([`crate::field::Element`]); `None` if that saves nothing.
     fn msm_cpu_elements(_points: &[Self], _field: &str, _elements: &[[u8; 32]]) -> Option<Self::Curve> {
         None
     }
 
-    /// Whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
+    /// Returns whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
     fn lies_on_curve(&self) -> bool;
 
-    /// Whether a point on the curve is infinity or of prime order.
+    /// Returns whether a point on the curve is infinity or of prime order.
     fn lies_in_subgroup(&self) -> bool;
 }
 
-/// The sum by halo2curves' Pippenger, which takes no infinity among its points; pairs that add nothing
-/// are left out.
+/// Returns the sum by halo2curves' Pippenger, which accepts no infinity among its points; pairs that add nothing are
+/// left out.
 fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
     let adding = Adding::new(points, scalars);
     halo2curves::msm::msm_best(&adding.scalars, &adding.points)
@@ -102,7 +103,7 @@ macro_rules! blst_curve {
                 let bits = Self::SCALAR_BITS as usize;
                 let threads = blst_alone::has_threads();
                 let sum = if threads { raw.mult(scalars.as_flattened(), bits) } else { $alone(raw, &scalars, bits) };
-                // SAFETY: a transparent wrapper of the same struct.
+                // SAFETY: the type is a transparent wrapper of the same struct.
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }
             }
 

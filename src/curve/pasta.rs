@@ -1,4 +1,4 @@
-//! Pallas and Vesta by the types of `pasta_curves`, whose feature `repr-c` fixes their layout.
+//! Implements Pallas and Vesta by the types of `pasta_curves`, whose feature `repr-c` fixes their layout.
 
 use std::borrow::Cow;
 

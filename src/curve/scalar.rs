@@ -1,15 +1,15 @@
-//! Scalars as numbers and as field elements.
+//! Converts scalars between numbers and field elements.
 
 use ff::PrimeField;
 
-/// Scalars or points of a parallel piece: enough work to outweigh handing it over.
+/// Minimum scalars or points of a parallel piece, 1024: enough work to outweigh the handover.
 pub(super) const MIN_PIECE: usize = 1 << 10;
 
-/// The field element of a little-endian number.
+/// Returns the field element of a little-endian number.
 pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
     let mut repr = F::Repr::default();
     repr.as_mut().copy_from_slice(bytes);
-    // One product where the number is below the order.
+    // Takes one product if the number is below the order.
     Option::from(F::from_repr(repr)).unwrap_or_else(|| reduced(bytes))
 }
 
@@ -21,7 +21,7 @@ fn reduced<F: PrimeField>(bytes: &[u8; 32]) -> F {
     })
 }
 
-/// A scalar as a little-endian number below the order.
+/// Returns a scalar as a little-endian number below the order.
 pub(crate) fn scalar_to_bytes<F: PrimeField>(scalar: F) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(scalar.to_repr().as_ref());

@@ -1,21 +1,21 @@
-//! What a program takes.
+//! Checks the arguments of a program.
 
 use super::program::{PLACE, Program};
 use crate::field::NttField;
 use crate::{Error, Result};
 
 impl<F: NttField> Program<F> {
-    /// That there are challenges for all that are read.
+    /// Checks that there are challenges for all that are read.
     pub(super) fn check_challenges(&self, challenges: &[F]) -> Result<()> {
         at_least("number of challenges", self.challenges(), challenges.len())
     }
 
-    /// That there are columns for all that are read.
+    /// Checks that there are columns for all that are read.
     pub(super) fn check_columns(&self, columns: usize) -> Result<()> {
         at_least("number of columns", self.columns(), columns)
     }
 
-    /// That there are as many outputs as it writes.
+    /// Checks that there are as many outputs as it writes.
     pub(super) fn check_outputs(&self, outputs: usize) -> Result<()> {
         equal("number of outputs", self.outputs(), outputs)
     }

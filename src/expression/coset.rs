@@ -1,13 +1,14 @@
-//! The points of rows.
+//! Computes the points of rows.
 
 use super::program::PLACE;
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Rows of 32-bit numbers, with room for a rotation.
+/// Maximum `log_n`, 31: rows have 32-bit numbers, with room to add a rotation.
 const MOST_LOG: u32 = 31;
 
-/// `2^log_n` rows, the point of row i being shift·ω^i: ω of that order is the one of [`NttDomain`](crate::ntt::NttDomain).
+/// Describes `2^log_n` rows. Row i has the point shift·ω^i, with the ω of that order of
+/// [`NttDomain`](crate::ntt::NttDomain).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coset<F> {
     /// Binary logarithm of the number of rows.
@@ -17,17 +18,17 @@ pub struct Coset<F> {
 }
 
 impl<F: NttField> Coset<F> {
-    /// Number of rows, of a coset that was checked.
+    /// Returns the number of rows of a coset that was checked.
     pub(super) fn rows(&self) -> usize {
         1 << self.log_n
     }
 
-    /// A root of unity of this order.
+    /// Returns the root of unity of this order.
     pub(super) fn omega(&self) -> F {
         (self.log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
     }
 
-    /// The points of so many rows from one on.
+    /// Returns the points of `count` rows from row `first` on.
     pub(super) fn points(&self, first: usize, count: usize) -> impl Iterator<Item = F> {
         let omega = self.omega();
         let start = self.shift * omega.pow_vartime([first as u64]);

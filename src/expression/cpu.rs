@@ -1,4 +1,5 @@
-//! Programs on the host's cores: a block of rows at a time, so that an instruction is looked at once for all of them.
+//! Runs programs on the host's cores, a block of rows at a time, so that an instruction is decoded once for all of
+//! them.
 
 use rayon::prelude::*;
 
@@ -9,10 +10,11 @@ use crate::field::{NttField, SecretVec};
 use crate::waiting::spread;
 use crate::{Error, Result};
 
-/// Rows of a block: what 8 slots of them take fits a core's first cache.
+/// Rows of a block: 8 slots of them fit a core's L1 cache.
 const BLOCK: usize = 128;
 
-/// What rows are computed from; columns by their numbers, those that are read of as many elements as there are rows.
+/// Holds the inputs of rows. Columns are indexed by their numbers; those that are read have as many elements as there
+/// are rows.
 #[derive(Clone, Copy)]
 pub(super) struct Inputs<'a, F> {
     pub columns: &'a [&'a [F]],
@@ -20,7 +22,7 @@ pub(super) struct Inputs<'a, F> {
     pub coset: Coset<F>,
 }
 
-/// Outputs are written when all are there.
+/// Evaluates `program`, and writes `outputs` when all are there.
 pub(super) fn evaluate<F: NttField>(
     program: &Program<F>,
     inputs: Inputs<'_, F>,
@@ -38,14 +40,14 @@ pub(super) fn evaluate<F: NttField>(
     Ok(())
 }
 
-/// A group's rows.
+/// Evaluates a group's rows.
 struct Rows<'a, F> {
     group: &'a Group,
     values: &'a [F],
     inputs: Inputs<'a, F>,
 }
 
-/// A block's memory: what instructions work on, slots and scratch memory.
+/// Holds a block's memory: operands, slots and scratch memory.
 struct Room<F: NttField> {
     a: SecretVec<F>,
     b: SecretVec<F>,
@@ -63,7 +65,7 @@ impl<F: NttField> Room<F> {
     }
 }
 
-/// Part of each output.
+/// Holds a block's part of each output.
 type Outputs<'a, F> = Vec<&'a mut [F]>;
 
 impl<F: NttField> Rows<'_, F> {
@@ -124,7 +126,7 @@ impl<F: NttField> Rows<'_, F> {
         std::mem::swap(&mut room.a, &mut room.b);
     }
 
-    /// An operand of the rows from `first` on.
+    /// Copies `operand`, of the rows from `first` on, to `room.a`.
     fn read(&self, room: &mut Room<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
         let Room { a, x, slots, scratch, .. } = room;
         match operand {
@@ -140,7 +142,7 @@ impl<F: NttField> Rows<'_, F> {
         }
     }
 
-    /// Around the end, as often as a block has rows.
+    /// Copies rows of a column, and wraps around its end as often as a block needs.
     fn read_column(&self, to: &mut [F], first: usize, number: u32) {
         let query = self.group.queries()[number as usize];
         let column = self.inputs.columns[query.column];
@@ -154,7 +156,7 @@ impl<F: NttField> Rows<'_, F> {
     }
 }
 
-/// The first block, combined with the second.
+/// Combines the first block with the second, in place.
 fn with_second<F: NttField>(room: &mut Room<F>, operation: impl Fn(F, F) -> F) {
     room.a.iter_mut().zip(room.b.iter()).for_each(|(a, b)| *a = operation(*a, *b));
 }

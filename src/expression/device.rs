@@ -1,4 +1,4 @@
-//! Programs on what lies on a device, queued on a stream.
+//! Queues programs on a stream, for columns on its device.
 
 use std::sync::Arc;
 
@@ -13,18 +13,19 @@ use crate::{Error, Result};
 
 /// Work-items of a group, `EXPRESSION_GROUP` of `cl/expression.cl`.
 const GROUP: usize = 64;
-/// Most work-items of a launch, each of which has scratch memory of its own: some ten times what a large GPU runs at once.
+/// Maximum work-items of a launch, some ten times as many as a large GPU runs at once. Each has scratch memory of its
+/// own.
 const MAX_ITEMS: usize = 1 << 20;
-/// Different vectors that columns may lie in: a kernel has an argument for each.
+/// Maximum vectors that columns may lie in: the kernel has an argument for each.
 const VECTORS: usize = 4;
-/// `NO_POINTS` of the kernel.
+/// Matches `NO_POINTS` of the kernel.
 const NO_POINTS: u32 = u32::MAX;
 /// Numbers in instructions are below these.
 const OPERANDS: u32 = 1 << 28;
 const TARGETS: u32 = 1 << 24;
 
-/// A column on a device: as many elements of a vector as there are rows, from `first` on. Elements are reduced and in
-/// Montgomery form.
+/// Refers to a column on a device: as many elements of a vector as there are rows, from `first` on. Elements are
+/// reduced and in Montgomery form.
 #[derive(Debug)]
 pub struct DeviceColumn<'a, F> {
     /// The vector, which may hold many columns.
@@ -62,7 +63,7 @@ impl<F: NttField> DeviceColumn<'_, F> {
     }
 }
 
-/// What a group is evaluated on.
+/// Holds the arguments of a group's evaluation.
 #[derive(Clone, Copy)]
 struct Call<'a, F> {
     columns: &'a [DeviceColumn<'a, F>],
@@ -72,25 +73,29 @@ struct Call<'a, F> {
 }
 
 impl<F: NttField> Program<F> {
-    /// Bytes of scratch memory that an evaluation of `2^log_n` rows takes for values that find no slot, while it runs; 0 for
-    /// most programs. Beside that it takes a few KiB, and for X two tables of about `2^(log_n/2)` elements, which the
-    /// device keeps.
+    /// Returns the bytes of scratch memory that an evaluation of `2^log_n` rows takes, while it runs, for values that
+    /// find no slot; 0 for most programs. In addition it takes a few KiB and, for X, two tables of about `2^(log_n/2)`
+    /// elements, which the device keeps.
     pub fn scratch_bytes(&self, log_n: u32) -> u64 {
         self.groups().iter().map(|group| scratch_bytes::<F>(group, log_n)).max().unwrap_or(0)
     }
 
-    /// Queues all groups: columns by their numbers. Nothing is waited for but, at its first use, a table for X.
+    /// Queues all groups, with `columns` by their numbers. It waits for nothing except, at its first use, a table for
+    /// X.
     ///
     /// A program from [`Self::sum`] adds to its output, one from [`Self::vectors`] overwrites its outputs.
     ///
-    /// The caller lays out columns: each is 2^log_n consecutive elements of some vector. All columns of a group lie in at most
-    /// four different vectors, all outputs in one, of the stream's device. An output overlaps no other, and no column
-    /// that is read. Kernels run after
-    /// what other streams have queued on the vectors.
+    /// The caller lays out columns on the stream's device:
+    /// - A column is 2^log_n consecutive elements of some vector.
+    /// - All columns of a group lie in at most four different vectors, all outputs in one.
+    /// - An output overlaps no other, and no column that is read.
+    ///
+    /// Kernels run after the work that other streams have queued on the vectors.
     ///
     /// # Errors
-    /// A column or challenge is missing, number, place or device of columns or outputs are others, or the device has too
-    /// little memory or failed. Where the device failed, outputs are undefined; else they are as they were.
+    /// Returns an error if a column or challenge is missing, columns or outputs have another number, place or device,
+    /// or the device has too little memory or failed. If the device failed, outputs are undefined; else they are as
+    /// they were.
     pub fn enqueue(
         &self,
         stream: &mut Stream,
@@ -114,11 +119,12 @@ impl<F: NttField> Program<F> {
             .try_for_each(|(group, columns)| queue(stream, group, Call { columns, values: &values, coset, outputs }))
     }
 
-    /// Queues one group: columns in the order of [`Group::columns`], so that only these need to be on the device; outputs are
-    /// those of the program. Groups write different outputs, or add to the same one, in any order.
+    /// Queues one group, with `columns` in the order of [`Group::columns`], so that only these need to be on the
+    /// device. `outputs` are those of the program. Groups write different outputs, or add to the same one, in any
+    /// order.
     ///
     /// # Errors
-    /// As [`Self::enqueue`], or there is no such group.
+    /// Returns the errors of [`Self::enqueue`], and one if there is no such group.
     pub fn enqueue_group(
         &self,
         stream: &mut Stream,
@@ -176,7 +182,7 @@ fn equal_vectors<F: NttField>(
     Err(Error::invalid(PLACE, format!("vector of output {number}"), "that of output 0", "another"))
 }
 
-/// The different vectors that columns lie in.
+/// Returns the different vectors that `columns` lie in, at most [`VECTORS`].
 fn vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a Buffer>> {
     let mut found: Vec<&Buffer> = Vec::new();
     for column in columns {
@@ -217,13 +223,14 @@ fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: Call<'_, F>) -> 
     args.extend([mem(to.vector.buffer()), mem(&scratch)]);
     let items = call.coset.rows().min(MAX_ITEMS) as u64;
     let kernels = program::Program::of(Family::Expression, F::NAME)?;
-    // SAFETY: the arguments are those of `expression_rows`; columns and outputs were found to lie in their vectors, the table
-    // names what the program has, points are for all rows, and each work-item has scratch memory.
+    // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
+    // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
     unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }
 }
 
-/// Powers ω^i for the low bits of a row's number, and shift·ω^(i·2^low) for the high ones: one product a row for X. A column of
-/// X would take as many to make for each coset, room for a column, and be read from memory.
+/// Returns a table for X: powers ω^i for the low bits of a row's number, and shift·ω^(i·2^low) for the high ones. X
+/// then takes one product a row. A column of X would take as many for each coset, memory for a column, and reads from
+/// memory.
 fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffer>> {
     let mut key = format!("expression points {} {} ", F::NAME, coset.log_n).into_bytes();
     key.extend_from_slice(as_bytes(&[coset.shift]));
@@ -246,10 +253,10 @@ fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffe
     Ok(table)
 }
 
-/// A group's instructions, queries, outputs and values as the kernel reads them.
+/// Holds a group's instructions, queries, outputs and values as the kernel reads them.
 struct Table {
     bytes: Vec<u8>,
-    /// Quads before queries, outputs and values.
+    /// Numbers of quads before queries, outputs and values.
     starts: [u32; 3],
 }
 
@@ -278,7 +285,7 @@ fn place_of(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
     [vector, rotation, first as u32, (first as u64 >> 32) as u32]
 }
 
-/// An instruction in the kernel's form.
+/// Returns an instruction in the kernel's form.
 fn words(instruction: &Instruction) -> Result<[u32; 4]> {
     let product = u32::from(instruction.b.is_some());
     let combination = instruction.c.map_or(0, |(combination, _)| match combination {

@@ -1,11 +1,11 @@
-//! What a program does in a row, for people.
+//! Explains to people how a program works on a row.
 
 use std::fmt;
 
 use super::program::{Group, Instruction, Operand, Program};
 use crate::field::NttField;
 
-/// What a program does in a row.
+/// Describes how a program works on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// The field.
@@ -22,12 +22,12 @@ pub struct Explanation {
     pub groups: Vec<GroupExplanation>,
 }
 
-/// What a group does in a row.
+/// Describes how a group works on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupExplanation {
     /// Instructions.
     pub instructions: usize,
-    /// Products, with the one that makes X.
+    /// Products, including the one that makes X.
     pub products: usize,
     /// Slots.
     pub slots: u32,
@@ -35,7 +35,7 @@ pub struct GroupExplanation {
     pub scratch: u32,
     /// Columns.
     pub columns: usize,
-    /// Columns and rotations.
+    /// Pairs of a column and a rotation.
     pub queries: usize,
     /// Reads of columns by instructions: each column and rotation as often as it is read.
     pub reads: usize,
@@ -55,7 +55,7 @@ impl GroupExplanation {
         }
     }
 
-    /// Sums, but for slots, which groups use one after the other, and scratch memory, of which the same holds.
+    /// Adds both, but takes the maximum of slots and scratch memory, which groups use one after the other.
     fn and(self, other: Self) -> Self {
         Self {
             instructions: self.instructions + other.instructions,
@@ -70,14 +70,14 @@ impl GroupExplanation {
 }
 
 impl Explanation {
-    /// All groups together: slots and scratch memory are those of the group that needs most.
+    /// Returns all groups together: slots and scratch memory are those of the group that needs most.
     pub fn total(&self) -> GroupExplanation {
         self.groups.iter().copied().fold(GroupExplanation::default(), GroupExplanation::and)
     }
 }
 
 impl<F: NttField> Program<F> {
-    /// Instructions, products, slots, columns and bytes of a row.
+    /// Returns the instructions, products, slots, columns and bytes of a row.
     pub fn explain(&self) -> Explanation {
         Explanation {
             field: F::NAME,
@@ -91,7 +91,7 @@ impl<F: NttField> Program<F> {
 }
 
 impl fmt::Display for Explanation {
-    /// A line a group. Bytes: those of columns read once, and those of all reads.
+    /// Writes a line for each group. Bytes are those of columns read once, and those of all reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { field, outputs, values, challenges, .. } = self;
         writeln!(f, "expression {field}, {outputs} outputs, {values} values of at least {challenges} challenges")?;

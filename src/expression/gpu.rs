@@ -1,4 +1,5 @@
-//! Programs on host slices by a device: a group's columns are uploaded to one vector, one group after the other.
+//! Runs programs on host slices by a device. Each group's columns are uploaded to one vector, one group after the
+//! other.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::backend::{Abort, Device, Stream, Traffic, check_abort};
 use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
 use crate::sizes::product;
 
-/// Outputs are written only when all are there.
+/// Evaluates `program` on `device`, and writes `outputs` only when all are there.
 pub(super) fn evaluate<F: NttField>(
     device: &Arc<Device>,
     program: &Program<F>,
@@ -42,7 +43,7 @@ pub(super) fn evaluate<F: NttField>(
     Ok(stream.traffic())
 }
 
-/// Columns of so many elements that follow one another in a vector.
+/// Returns `count` columns of `rows` elements that follow one another in `vector`.
 fn places<F>(vector: &DeviceVector<F>, rows: usize, count: usize) -> Vec<DeviceColumn<'_, F>> {
     (0..count).map(|number| DeviceColumn { vector, first: number * rows }).collect()
 }

@@ -1,8 +1,9 @@
-//! Polynomial expressions over columns with rotations, as the constraints of PLONKish proofs are.
+//! Evaluates polynomial expressions over columns with rotations, such as the constraints of PLONKish proofs.
 //!
-//! An [`Expression`] is a tree. [`Program`] is what a set of them is lowered to: groups of instructions for an interpreter that
-//! runs them row by row, on a device for columns that are there ([`Program::enqueue`]) or for host slices on any backend
-//! ([`Program::run`]). Equal parts are computed once, and what is the same in every row before the rows are.
+//! An [`Expression`] is a tree. A set of them is lowered to a [`Program`]: groups of instructions for an interpreter,
+//! which runs them row by row. It runs on a device for columns that are there ([`Program::enqueue`]), or on any backend
+//! for host slices ([`Program::run`]). Equal parts are computed once, and values that are the same in every row before
+//! the rows.
 //!
 //! ```
 //! use ff::Field;
@@ -53,31 +54,34 @@ use check::equal;
 use cpu::Inputs;
 
 impl<F: NttField> Program<F> {
-    /// Lowers Σ challenge·expression, which evaluation adds to the only output. Terms are added in any order.
+    /// Lowers Σ challenge·expression over `terms`, which evaluation adds to the only output. Terms are added in any
+    /// order.
     ///
-    /// A group reads at most `columns_at_once` different columns (0: all terms are one group), but for a term that reads
-    /// more by itself: so many have to be on a device at once. Takes time in proportion to the size of the trees, and to
-    /// terms times groups.
+    /// A group reads at most `columns_at_once` different columns, which have to be on a device at once. If it is 0, all
+    /// terms are one group. A term that reads more columns by itself is an exception. Lowering takes time in proportion
+    /// to the size of the trees, and to terms times groups.
     pub fn sum(terms: &[Term<F>], columns_at_once: usize) -> Self {
         lower::sum(terms, columns_at_once)
     }
 
-    /// Lowers expressions, each of which is an output of its own. Groups as in [`Self::sum`].
+    /// Lowers `expressions`, each of which is an output of its own. Groups are bounded as in [`Self::sum`].
     pub fn vectors(expressions: &[Expression<F>], columns_at_once: usize) -> Self {
         lower::vectors(expressions, columns_at_once)
     }
 
-    /// One more than the highest number of a column that is read.
+    /// Returns one more than the highest number of a column that is read.
     pub fn columns(&self) -> usize {
         self.groups().iter().filter_map(|group| group.columns().last()).max().map_or(0, |column| column + 1)
     }
 
-    /// Evaluates host slices: columns by their numbers, of as many elements as the coset has rows, as have all outputs.
-    /// Columns that are not read may be empty. The accelerator's first device does it, if there is one.
+    /// Evaluates host slices, with `columns` by their numbers. Columns and outputs have as many elements as the coset
+    /// has rows; columns that are not read may be empty. The accelerator's first device does the work, if there is one.
     ///
     /// # Errors
-    /// Columns or challenges are missing, there are not as many outputs as the program has, lengths are others, `log_n` is above
-    /// the field's two-adicity or 31, the hook aborted, or a forced backend failed; outputs are then as they were.
+    /// Returns an error, and leaves outputs as they were, if:
+    /// - columns or challenges are missing, or there are not as many outputs as the program has,
+    /// - a length is not the number of rows, or `log_n` is above the field's two-adicity or 31,
+    /// - the hook aborted, or a forced backend failed.
     pub fn run(
         &self,
         accelerator: &Accelerator,
@@ -101,7 +105,7 @@ impl<F: NttField> Program<F> {
         self.check_slices(inputs, outputs)?;
         let elements = inputs.coset.rows() * self.outputs();
         let call = Call { operation: format!("expression {}", F::NAME), elements };
-        // Both closures want the outputs; only one runs at a time.
+        // Both closures need the outputs; only one runs at a time.
         let outputs = RefCell::new(outputs);
         let ((), report) = accelerator.run(
             call,

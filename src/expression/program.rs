@@ -1,4 +1,4 @@
-//! Lowered expressions: instructions for an interpreter, plain data.
+//! Represents lowered expressions: instructions for an interpreter, as plain data.
 //!
 //! An instruction is `target = a`, or `target = a·b`, and either may be combined with a third operand c: `a·b + c`,
 //! `a·b − c`, `c − a·b`. All rows run the same instructions; row i reads row (i + rotation) mod n of columns.
@@ -7,19 +7,19 @@ use ff::Field;
 
 use super::tree::Query;
 
-/// What errors name.
+/// Names this module in errors.
 pub(super) const PLACE: &str = "expression";
 
-/// Values between instructions that a row has at hand, `EXPRESSION_SLOTS` of `cl/expression.cl`; the rest goes to scratch
-/// memory.
+/// Slots of a row, the registers for values between instructions: `EXPRESSION_SLOTS` of `cl/expression.cl`. Other
+/// values go to scratch memory.
 pub const SLOTS: u32 = 8;
 
-/// What an instruction reads.
+/// Names an operand that an instruction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// A value kept at hand.
+    /// A value in a slot.
     Slot(u32),
-    /// A value kept in scratch memory.
+    /// A value in scratch memory.
     Scratch(u32),
     /// One of [`Program::values`]: the same in every row.
     Value(u32),
@@ -27,22 +27,22 @@ pub enum Operand {
     Query(u32),
     /// The point of the row.
     X,
-    /// What an output of the program has in this row: what it had before, if the group did not write it.
+    /// Value of an output of the program in this row; its previous value if the group has not written it.
     Output(u32),
 }
 
-/// What an instruction writes.
+/// Names the target that an instruction writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A value kept at hand.
+    /// A value in a slot.
     Slot(u32),
-    /// A value kept in scratch memory.
+    /// A value in scratch memory.
     Scratch(u32),
     /// An output of the program, in this row.
     Output(u32),
 }
 
-/// How a third operand c goes with a·b.
+/// Says how a third operand c is combined with a·b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Combination {
     /// a·b + c.
@@ -53,32 +53,32 @@ pub enum Combination {
     SubtractFrom,
 }
 
-/// One instruction.
+/// Describes one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instruction {
-    /// Where the result goes.
+    /// Target of the result.
     pub target: Target,
     /// The first operand.
     pub a: Operand,
-    /// What it is multiplied by.
+    /// Second factor, if there is one.
     pub b: Option<Operand>,
-    /// What that is combined with.
+    /// Third operand, if there is one, and how it is combined with the product.
     pub c: Option<(Combination, Operand)>,
 }
 
 impl Instruction {
-    /// What it reads.
+    /// Returns the operands that it reads.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         [Some(self.a), self.b, self.c.map(|(_, operand)| operand)].into_iter().flatten()
     }
 }
 
-/// An element that is the same in every row; numbers are those of values before it.
+/// Describes an element that is the same in every row. Numbers are those of values before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<F> {
-    /// Known beforehand.
+    /// Constant.
     Constant(F),
-    /// Known at evaluation, by the challenge's number.
+    /// Challenge by its number, known at evaluation.
     Challenge(usize),
     /// A sum.
     Sum(u32, u32),
@@ -88,7 +88,7 @@ pub enum Value<F> {
     Product(u32, u32),
 }
 
-/// Terms that are evaluated together, by one launch on a device: it reads no columns but its own.
+/// Holds terms that are evaluated together, by one launch on a device, which reads the group's columns only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     pub(super) instructions: Vec<Instruction>,
@@ -100,48 +100,48 @@ pub struct Group {
 }
 
 impl Group {
-    /// What it does in a row, in order.
+    /// Returns the instructions of a row, in order.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
 
-    /// The columns that it reads and how far off, each once.
+    /// Returns the columns that it reads and their rotations, each pair once.
     pub fn queries(&self) -> &[Query] {
         &self.queries
     }
 
-    /// The columns that it reads, each once, in ascending order: evaluation takes them in this order.
+    /// Returns the columns that it reads, each once, in ascending order. Evaluation takes them in this order.
     pub fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// The outputs that it writes, in ascending order.
+    /// Returns the outputs that it writes, in ascending order.
     pub fn outputs(&self) -> &[u32] {
         &self.outputs
     }
 
-    /// Slots of a row that it uses, at most [`SLOTS`].
+    /// Returns the number of slots that it uses, at most [`SLOTS`].
     pub fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// Elements of scratch memory that a row needs.
+    /// Returns the number of elements of scratch memory that a row needs.
     pub fn scratch(&self) -> u32 {
         self.scratch
     }
 
-    /// Whether it reads X.
+    /// Returns whether it reads X.
     pub fn uses_x(&self) -> bool {
         self.instructions.iter().any(|instruction| instruction.operands().any(|operand| operand == Operand::X))
     }
 
-    /// Products of a row.
+    /// Returns the number of products of a row.
     pub fn products(&self) -> usize {
         self.instructions.iter().filter(|instruction| instruction.b.is_some()).count()
     }
 }
 
-/// Expressions lowered to instructions: [`Program::sum`] and [`Program::vectors`] make one.
+/// Holds expressions lowered to instructions. [`Program::sum`] and [`Program::vectors`] make one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program<F> {
     pub(super) values: Vec<Value<F>>,
@@ -151,27 +151,28 @@ pub struct Program<F> {
 }
 
 impl<F: Field> Program<F> {
-    /// Elements that are the same in every row: constants, challenges, and what is made of these alone.
+    /// Returns the elements that are the same in every row: constants, challenges, and values made of these alone.
     pub fn values(&self) -> &[Value<F>] {
         &self.values
     }
 
-    /// The groups, in any order of which they may be evaluated.
+    /// Returns the groups, which may be evaluated in any order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
 
-    /// Vectors that it writes.
+    /// Returns the number of vectors that it writes.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Challenges that evaluation takes at least.
+    /// Returns the minimum number of challenges that evaluation takes.
     pub fn challenges(&self) -> usize {
         self.challenges
     }
 
-    /// The elements that are the same in every row, for these challenges, at least [`Self::challenges`].
+    /// Returns the elements that are the same in every row. There have to be at least [`Self::challenges`]
+    /// `challenges`.
     pub(super) fn values_for(&self, challenges: &[F]) -> Vec<F> {
         self.values.iter().fold(Vec::with_capacity(self.values.len()), |mut values: Vec<F>, value| {
             let of = |number: &u32| values[*number as usize];

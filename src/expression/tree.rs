@@ -1,21 +1,21 @@
-//! Expressions as trees: plain data that whoever has constraints makes.
+//! Represents expressions as trees: plain data, made by the owner of the constraints.
 
 use std::mem;
 use std::ops::{Add, Mul, Neg, Sub};
 
 use ff::Field;
 
-/// A column's value in a row near by.
+/// Asks for a column's value in a row at a distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Query {
-    /// Number of the column; what numbers mean is the caller's matter.
+    /// Number of the column. The caller defines the meaning of numbers.
     pub column: usize,
-    /// How many rows further on, negative for rows before, around the end: row i reads row (i + rotation) mod n.
+    /// Distance in rows, negative for rows before: row i reads row (i + rotation) mod n.
     pub rotation: i32,
 }
 
 impl Query {
-    /// The row that is read for a row of so many, at least one.
+    /// Returns the row of `rows`, at least one, that row `row` reads.
     pub(super) fn row(self, row: usize, rows: usize) -> usize {
         let turn = self.rotation.unsigned_abs() as usize % rows;
         let forward = if self.rotation < 0 { rows - turn } else { turn };
@@ -23,10 +23,10 @@ impl Query {
     }
 }
 
-/// A polynomial in columns, challenges and X.
+/// Represents a polynomial in columns, challenges and X.
 ///
-/// Trees may be deep: they are evaluated, lowered and dropped with a stack of their own. Cloning, comparing and printing
-/// take the thread's, level by level.
+/// Trees may be deep: evaluation, lowering and drop use a stack of their own. Clone, comparison and debug output use
+/// the thread's, level by level.
 ///
 /// ```
 /// use ff::Field;
@@ -61,16 +61,16 @@ pub enum Expression<F> {
     Scaled(Box<Expression<F>>, F),
 }
 
-/// A part of a sum: an expression times a challenge, such as a power of y.
+/// Represents a part of a sum: an expression times a challenge, such as a power of y.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term<F> {
     /// Number of the challenge.
     pub challenge: usize,
-    /// What it is multiplied by.
+    /// Expression that is multiplied by the challenge.
     pub expression: Expression<F>,
 }
 
-/// An expression's outermost operation, with something else in place of the expressions in it.
+/// Represents an expression's outermost operation, with other values in place of the expressions in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part<F, T> {
     Constant(F),
@@ -84,12 +84,12 @@ pub(super) enum Part<F, T> {
 }
 
 impl<F: Field> Expression<F> {
-    /// A column's value so many rows further on.
+    /// Returns the expression for the value of `column`, `rotation` rows further on.
     pub fn column(column: usize, rotation: i32) -> Self {
         Self::Column(Query { column, rotation })
     }
 
-    /// The degree where columns and X count 1, constants and challenges 0: a bound, since terms may cancel.
+    /// Returns the degree if columns and X count 1, constants and challenges 0: a bound, since terms may cancel.
     pub fn degree(&self) -> usize {
         self.fold(|part| match part {
             Part::Constant(_) | Part::Challenge(_) => 0,
@@ -100,7 +100,7 @@ impl<F: Field> Expression<F> {
         })
     }
 
-    /// Numbers of the columns that it reads, each once, in ascending order.
+    /// Returns the numbers of the columns that it reads, each once, in ascending order.
     pub fn columns(&self) -> Vec<usize> {
         let column = |part: &Self| match part {
             Self::Column(query) => Some(query.column),
@@ -112,10 +112,10 @@ impl<F: Field> Expression<F> {
         columns
     }
 
-    /// The value where columns, challenges and X have these: the definition that everything else is tested against.
+    /// Returns the value for these columns, challenges and X. Everything else is tested against this definition.
     ///
     /// # Panics
-    /// A challenge's number is not below `challenges.len()`, or `column` panics.
+    /// Panics if a challenge's number is not below `challenges.len()`, or `column` panics.
     pub fn evaluate(&self, column: &impl Fn(Query) -> F, challenges: &[F], x: F) -> F {
         self.fold(|part: Part<F, F>| match part {
             Part::Constant(value) => value,
@@ -129,7 +129,7 @@ impl<F: Field> Expression<F> {
         })
     }
 
-    /// The result of `up` for the whole tree, from those for its parts, left before right.
+    /// Returns the result of `up` for the whole tree, from those for its parts, left before right.
     pub(super) fn fold<T: Copy>(&self, mut up: impl FnMut(Part<F, T>) -> T) -> T {
         let mut results = Vec::new();
         for expression in self.inside_out() {
@@ -141,7 +141,7 @@ impl<F: Field> Expression<F> {
         results[0]
     }
 
-    /// All expressions in the tree, parts before what they are part of, left before right.
+    /// Returns all expressions in the tree in post-order: parts before their whole, left before right.
     fn inside_out(&self) -> impl Iterator<Item = &Self> {
         let (mut outside_in, mut ahead) = (Vec::new(), vec![self]);
         while let Some(expression) = ahead.pop() {
@@ -160,7 +160,7 @@ impl<F: Field> Expression<F> {
         parts.into_iter().flatten()
     }
 
-    /// The outermost operation, with results for the parts in their order.
+    /// Returns the outermost operation, with `results` for the parts in their order.
     fn part<T: Copy>(&self, results: &[T]) -> Part<F, T> {
         match self {
             Self::Constant(value) => Part::Constant(*value),
@@ -176,7 +176,7 @@ impl<F: Field> Expression<F> {
 }
 
 impl<F> Expression<F> {
-    /// Puts X in place of the parts, which go to a list.
+    /// Moves the parts to `list`, and puts X in their place.
     fn take_parts(&mut self, list: &mut Vec<Self>) {
         let mut take = |part: &mut Box<Self>| list.push(mem::replace(&mut **part, Self::X));
         match self {
@@ -191,7 +191,7 @@ impl<F> Expression<F> {
 }
 
 impl<F> Drop for Expression<F> {
-    /// Part by part, since dropping boxes in boxes takes the thread's stack.
+    /// Drops part by part, since boxes in boxes would recurse on the thread's stack.
     fn drop(&mut self) {
         let mut list = Vec::new();
         self.take_parts(&mut list);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(value, Fr::from((5 * 6 - 3) * 2) - Fr::from(7 * 4));
         assert_eq!(tree.degree(), 2);
         assert_eq!(tree.columns(), [0, 1]);
-        // Left before right.
+        // Parts are evaluated left before right.
         let difference = column(3) - column(2);
         assert_eq!(difference.evaluate(&|query| Fr::from(query.column as u64), &[], Fr::ONE), Fr::ONE);
     }

@@ -1,7 +1,8 @@
-//! What all binary fields of 128 bits have in common: addition is exclusive or, and every element is a square.
+//! Implements the common parts of all binary fields of 128 bits: addition is exclusive or, and every element is a
+//! square.
 
-/// Gives a type `$type(u128)` the traits of a field, from its functions `times`, for products, and `inverse`, of what is not
-/// zero.
+/// Implements the traits of a field for a type `$type(u128)`, from its functions `times` (products) and `inverse` (of
+/// nonzero elements).
 macro_rules! binary_field {
     ($type:ident) => {
         const _: () = {
@@ -79,7 +80,7 @@ macro_rules! binary_field {
                     *self * *self
                 }
 
-                /// Zero: the characteristic is two.
+                /// Returns zero: the characteristic is two.
                 fn double(&self) -> Self {
                     Self::ZERO
                 }
@@ -90,7 +91,7 @@ macro_rules! binary_field {
                     CtOption::new(one.inverse(), is_some)
                 }
 
-                /// Every quotient has a root, its 127th square.
+                /// Returns a root of the quotient, its 127th square; every quotient has one.
                 fn sqrt_ratio(numerator: &Self, denominator: &Self) -> (Choice, Self) {
                     let inverse = denominator.invert().unwrap_or(Self::ZERO);
                     let root = (0..127).fold(*numerator * inverse, |power, _| power.square());
@@ -101,7 +102,7 @@ macro_rules! binary_field {
     };
 }
 
-/// An operator and its assigning form, by value and by reference.
+/// Implements an operator and its assigning form, by value and by reference.
 macro_rules! binary_operator {
     ($type:ident, $trait:ident, $function:ident, $assign_trait:ident, $assign:ident, $how:expr) => {
         impl $trait for $type {

@@ -1,8 +1,8 @@
 //! Bit-sliced elements of 128 bits: a word holds the same bit of 32 elements.
 //!
-//! Memory is in tiles of 1024 elements, `[tile][bit][lane]`: lane l of a tile has the tile's elements 32·l to 32·l + 31, bit k of
-//! its words the element 32·l + k. So 32 neighbours read a bit's words side by side. A last tile that is not full is filled
-//! with zeros.
+//! Memory is in tiles of 1024 elements, `[tile][bit][lane]`. Lane l of a tile holds the tile's elements 32·l to 32·l +
+//! 31; bit k of its words belongs to element 32·l + k. So 32 neighbouring work-items read adjacent words of a bit. A
+//! last tile that is not full is filled with zeros.
 //!
 //! ```
 //! use proofwarp::field::bitslice;
@@ -14,15 +14,15 @@
 //! assert_eq!(bitslice::from_tiles(&words, 100).as_deref(), Some(&elements[..]));
 //! ```
 
-/// Elements that share a word.
+/// Elements that share a word, 32.
 pub const SLICED: usize = 32;
-/// Words of a bit in a tile.
+/// Words that hold one bit of a tile's elements, 32.
 pub const LANES: usize = 32;
-/// Elements of a tile.
+/// Elements that a tile holds.
 pub const TILE: usize = SLICED * LANES;
-/// Bits of an element.
+/// Bits that an element has.
 const BITS: usize = 128;
-/// Words of a tile.
+/// Words that a tile takes.
 pub const TILE_WORDS: usize = BITS * LANES;
 
 /// Transposes 32 words of 32 bits: swaps ever smaller blocks beside the diagonal (as in H. Warren, "Hacker's Delight").
@@ -39,7 +39,7 @@ fn transpose(words: &mut [u32; 32]) {
     }
 }
 
-/// 32 elements, by bits.
+/// Slices 32 elements into their bits.
 pub fn slice(elements: &[u128; SLICED]) -> [u32; BITS] {
     let mut words = [0; BITS];
     for (part, block) in words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
@@ -49,7 +49,7 @@ pub fn slice(elements: &[u128; SLICED]) -> [u32; BITS] {
     words
 }
 
-/// 32 elements from their bits.
+/// Restores 32 elements from their bits.
 pub fn unslice(words: &[u32; BITS]) -> [u128; SLICED] {
     let mut elements = [0; SLICED];
     for (part, block) in words.as_chunks::<32>().0.iter().enumerate() {
@@ -60,7 +60,7 @@ pub fn unslice(words: &[u32; BITS]) -> [u128; SLICED] {
     elements
 }
 
-/// Elements in tiles.
+/// Packs elements into tiles.
 pub fn to_tiles(elements: &[u128]) -> Vec<u32> {
     let mut words = vec![0; elements.len().div_ceil(TILE) * TILE_WORDS];
     for (number, part) in elements.chunks(SLICED).enumerate() {
@@ -72,7 +72,7 @@ pub fn to_tiles(elements: &[u128]) -> Vec<u32> {
     words
 }
 
-/// The first `count` elements of tiles; none where there are fewer.
+/// Returns the first `count` elements of tiles; `None` if `words` is not as long as their tiles.
 pub fn from_tiles(words: &[u32], count: usize) -> Option<Vec<u128>> {
     if count.div_ceil(TILE).checked_mul(TILE_WORDS) != Some(words.len()) {
         return None;

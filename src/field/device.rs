@@ -9,7 +9,7 @@ use crate::backend::{Buffer, Device, Stream};
 use crate::sizes::byte_len;
 use crate::{Error, Result};
 
-/// Elements in Montgomery form in a device's memory, cleared when dropped.
+/// Holds elements in Montgomery form in a device's memory, which is cleared when dropped.
 #[derive(Debug)]
 pub struct DeviceVector<F> {
     device: Arc<Device>,
@@ -41,19 +41,24 @@ impl<F: Element> DeviceVector<F> {
         Ok(vector)
     }
 
-    /// Allocates memory for `len` elements with undefined contents, which the caller's kernels write before anything reads.
+    /// Allocates memory for `len` elements with undefined contents, which the caller's kernels write before anything
+    /// reads.
     ///
     /// # Errors
-    /// As [`Self::allocate`].
+    /// - [`Error::Invalid`]: `len` elements exceed the address space.
+    /// - [`Error::OutOfMemory`]: the device has too little memory.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn unwritten(stream: &Stream, len: usize) -> Result<Self> {
         let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
         Ok(Self::of(stream, stream.allocate(bytes)?.secret(), len))
     }
 
-    /// Like [`Self::unwritten`], in memory for intermediate values of a proof: [`Stream::scratch`].
+    /// Allocates memory for `len` intermediate values of a proof, with undefined contents: [`Stream::scratch`].
     ///
     /// # Errors
-    /// As [`Self::allocate`].
+    /// - [`Error::Invalid`]: `len` elements exceed the address space.
+    /// - [`Error::OutOfMemory`]: the device has too little memory.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn scratch(stream: &Stream, len: usize) -> Result<Self> {
         let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
         Ok(Self::of(stream, stream.scratch(bytes)?, len))
@@ -63,10 +68,10 @@ impl<F: Element> DeviceVector<F> {
         Self { device: stream.device().clone(), buffer: Arc::new(buffer), len, elements: PhantomData }
     }
 
-    /// Copies the elements to the host, after what is queued on the stream.
+    /// Copies the vector to `elements` on the host, after the commands queued on the stream.
     ///
     /// # Errors
-    /// There are not as many, or the device failed.
+    /// `elements` has another length, or the device failed.
     pub fn download(&self, stream: &mut Stream, elements: &mut [F]) -> Result<()> {
         if elements.len() != self.len {
             return Err(Error::invalid("DeviceVector::download", "length of the slice", self.len, elements.len()));
@@ -75,22 +80,22 @@ impl<F: Element> DeviceVector<F> {
         stream.download(unsafe { as_bytes_mut(elements) }, &self.buffer)
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device that has them.
+    /// Returns the device that holds them.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// Their memory, as scalars of an MSM for instance.
+    /// Returns their memory, for example as scalars of an MSM.
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
@@ -108,7 +113,8 @@ impl<F: Element> DeviceVector<F> {
     /// Orders the stream's next kernels, which write the elements, behind other streams' commands on them.
     ///
     /// # Errors
-    /// As [`Self::read_on`].
+    /// - [`Error::Invalid`]: the vector is on another device.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn write_on(&self, stream: &Stream) -> Result<()> {
         self.check_device(stream)?;
         stream.will_write(&self.buffer)

@@ -13,9 +13,10 @@ use crate::Result;
 use crate::backend::{HostBuffer, Stream, clear_all_past_cache};
 use crate::sizes::byte_len;
 
-/// Elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
+/// Holds elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
 ///
-/// Looking at the elements waits for queued copies from or into them, which take a shared or a mutable reference.
+/// Access to the elements waits for queued copies. Copies from the elements take a shared reference, copies into them a
+/// mutable one.
 #[derive(Debug)]
 pub struct HostVector<F> {
     buffer: HostBuffer,
@@ -24,10 +25,10 @@ pub struct HostVector<F> {
 }
 
 impl<F: Element> HostVector<F> {
-    /// `len` zeros, in memory of the stream's pool.
+    /// Allocates `len` zeros, in memory of the stream's pool.
     ///
     /// # Errors
-    /// The driver has no page-locked memory left.
+    /// The driver has no pinned memory left.
     pub fn new(stream: &Stream, len: usize) -> Result<Self> {
         let mut buffer = stream.host_buffer(byte_len::<F>("HostVector::new", len)?)?;
         buffer.contents().fill(0);
@@ -48,7 +49,7 @@ impl<F: Element> Deref for HostVector<F> {
 
     fn deref(&self) -> &[F] {
         let bytes = self.buffer.bytes_of();
-        // SAFETY: pages hold `len` elements, aligned; zeros and what kernels write are valid elements (`Element`).
+        // SAFETY: pages hold `len` elements, aligned; zeros and the kernels' results are valid elements (`Element`).
         // `bytes_of` has waited for copies into them, and another one takes a mutable reference.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), self.len) }
     }
@@ -62,23 +63,24 @@ impl<F: Element> DerefMut for HostVector<F> {
     }
 }
 
-/// Elements in ordinary memory that may be secret. Cleared when dropped.
+/// Holds elements in ordinary memory that may be secret. Cleared when dropped.
 pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
 
-/// Bytes that are cleared where they are, in a core's cache: what is allocated next may be the same memory.
+/// Maximum bytes that are cleared in a core's cache, 256 KiB: the next allocation may get the same memory.
 const IN_CACHE: usize = 1 << 18;
 
-/// Elements that a core writes at a time: a piece stays in its cache.
+/// Elements that a core writes at a time, 4096: a piece stays in its cache.
 const PIECE: usize = 1 << 12;
 
 impl<F: Element> SecretVec<F> {
-    /// Zeros that all cores write, which new memory of gigabytes needs as much as what it holds.
+    /// Returns zeros that all cores write: gigabytes of new memory need all cores even for zeros.
     #[cfg(feature = "mpi")]
     pub fn zeros(length: usize) -> Self {
         Self::written(length, |_, _| ())
     }
 
-    /// What `write` makes of zeros, a piece at a time on all cores; it is told which element a piece begins with.
+    /// Returns the elements that `write` makes of zeros, a piece at a time on all cores; `write` gets the index of a
+    /// piece's first element.
     pub fn written(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
         let mut values = Vec::with_capacity(length);
         in_large_pages(values.spare_capacity_mut());
@@ -90,12 +92,12 @@ impl<F: Element> SecretVec<F> {
                 std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast(), piece.len())
             });
         });
-        // SAFETY: so many elements were written just now.
+        // SAFETY: `length` elements were written just now.
         unsafe { values.set_len(length) };
         Self(values)
     }
 
-    /// Zeros in place of secrets.
+    /// Replaces secrets by zeros.
     pub fn clear(&mut self) {
         if size_of_val(&self.0[..]) <= IN_CACHE {
             self.0.fill(F::ZERO);
@@ -103,7 +105,7 @@ impl<F: Element> SecretVec<F> {
             // SAFETY: zeros are elements.
             clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
         }
-        // Nobody reads them any more, but they are to be stored.
+        // Keeps the compiler from dropping these stores, which nothing reads.
         std::hint::black_box(&self.0);
     }
 }
@@ -128,7 +130,7 @@ impl<F: Element> Drop for SecretVec<F> {
     }
 }
 
-/// Bytes of secrets in ordinary memory. Cleared when dropped.
+/// Holds bytes of secrets in ordinary memory. Cleared when dropped.
 #[cfg(feature = "mpi")]
 pub(crate) struct SecretBytes(pub Vec<u8>);
 
@@ -136,7 +138,7 @@ pub(crate) struct SecretBytes(pub Vec<u8>);
 impl Drop for SecretBytes {
     fn drop(&mut self) {
         clear_all_past_cache(vec![&mut self.0[..]]);
-        // Nobody reads them any more, but they are to be stored.
+        // Keeps the compiler from dropping these stores, which nothing reads.
         std::hint::black_box(&self.0);
     }
 }

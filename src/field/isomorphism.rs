@@ -1,7 +1,7 @@
-//! T7 and GHASH's field are the same field in different bases. The map from one to the other is linear over GF(2), and takes
-//! products to products.
+//! T7 and GHASH's field are the same field in different bases. The map from one to the other is linear over GF(2), and
+//! takes products to products.
 //!
-//! X_k goes to a root of Y² + Y·X_(k−1) + 1, of which there are two; the smaller number is taken, from X_0 on.
+//! X_k maps to a root of Y² + Y·X_(k−1) + 1. There are two roots; the smaller number is taken, from X_0 on.
 //!
 //! ```
 //! use proofwarp::field::ghash::Ghash;
@@ -20,7 +20,7 @@ use super::ghash::Ghash;
 use super::linear::{LinearMap, Span};
 use super::tower::{LEVELS, Tower};
 
-/// Both ways.
+/// Holds the maps of both directions.
 struct Maps {
     to_ghash: LinearMap,
     to_tower: LinearMap,
@@ -28,17 +28,17 @@ struct Maps {
 
 static MAPS: LazyLock<Maps> = LazyLock::new(|| {
     let to_ghash = LinearMap::new(images());
-    // A homomorphism of fields takes nothing but zero to zero.
+    // A homomorphism of fields maps only zero to zero.
     let to_tower = to_ghash.inverse().unwrap_or_else(|| LinearMap::new([0; 128]));
     Maps { to_ghash, to_tower }
 });
 
-/// The map from T7 to GHASH's field.
+/// Returns the map from T7 to GHASH's field.
 pub fn to_ghash() -> &'static LinearMap {
     &MAPS.to_ghash
 }
 
-/// The map from GHASH's field to T7.
+/// Returns the map from GHASH's field to T7.
 pub fn to_tower() -> &'static LinearMap {
     &MAPS.to_tower
 }
@@ -55,7 +55,7 @@ impl From<Ghash> for Tower {
     }
 }
 
-/// The images of bits: bit i of T7 is the product of those X_k for which bit k of i is set.
+/// Returns the images of bits: bit i of T7 is the product of those X_k for which bit k of i is set.
 fn images() -> [u128; 128] {
     let mut images = vec![Ghash::ONE];
     for root in roots() {
@@ -65,7 +65,7 @@ fn images() -> [u128; 128] {
     std::array::from_fn(|bit| images[bit].0)
 }
 
-/// The images of X_0, X_1, … With Y = X_(k−1)·Z, Z² + Z is 1/X_(k−1)²: linear over GF(2).
+/// Returns the images of X_0, X_1, … With Y = X_(k−1)·Z, Z² + Z is 1/X_(k−1)²: linear over GF(2).
 fn roots() -> Vec<Ghash> {
     let span = Span::of(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
     let next = |last: Ghash| {

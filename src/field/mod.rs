@@ -3,10 +3,11 @@
 //! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
 //! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
 //!
-//! Goldilocks' elements are the numbers themselves, R = 1, and need not be below p: any 64 bits are one.
+//! Goldilocks' elements are the numbers themselves, R = 1, and need not be below p: any 64 bits are an element.
 //!
-//! Whatever takes other elements expects limbs below p, as all code that computes with a type makes them. Readers of raw bytes
-//! that check nothing may make others, of which results mean nothing and differ from backend to backend: [`check`] refuses them.
+//! All functions on other elements expect limbs below p, as all code that computes with a type makes them. Unchecked
+//! readers of raw bytes may make others; their results are meaningless and differ from backend to backend. [`check`]
+//! refuses them.
 
 mod binary;
 pub mod bitslice;
@@ -34,24 +35,24 @@ use crate::kernels::{Family, name};
 use crate::program::Program;
 use crate::{Error, Result, process};
 
-/// A field whose elements devices take as they lie in the host's memory.
+/// Represents a field whose elements devices read in the layout of host memory.
 ///
 /// # Safety
-/// A value's memory has no padding, all zeros are a valid value, and it is what the kernels of the field that [`Self::NAME`]
-/// names read and write.
+/// A value's memory has no padding, all zeros are a valid value, and the kernels of the field that [`Self::NAME`] names
+/// read and write this memory.
 pub unsafe trait Element: Field {
-    /// The field's name in kernels.
+    /// Names the field in kernels.
     const NAME: &'static str;
 }
 
-/// A field with a large power of two dividing p − 1, known to the kernels.
+/// Represents a field known to the kernels, with a large power of two dividing p − 1.
 ///
 /// # Safety
 /// A value's memory is exactly its Montgomery form in little-endian limbs of the field that
 /// [`Element::NAME`] names, without padding, and every bit pattern below p is a valid value.
 pub unsafe trait NttField: PrimeField + Element {}
 
-/// Declares a type whose only field is its limbs, `[u64; 4]`.
+/// Implements the traits for a type whose only field is its limbs, `[u64; 4]`.
 macro_rules! ntt_field {
     ($type:ty, $name:expr) => {
         const _: () = assert!(size_of::<$type>() == 32 && align_of::<$type>() <= 8);
@@ -72,7 +73,7 @@ ntt_field!(halo2curves_axiom::bn256::Fr, name::BN254_FR);
 ntt_field!(pasta_curves::Fp, name::PASTA_FP);
 ntt_field!(pasta_curves::Fq, name::PASTA_FQ);
 
-// SAFETY: it is a number of 128 bits, all of which are elements.
+// SAFETY: the type is a number of 128 bits, all of which are elements.
 unsafe impl Element for ghash::Ghash {
     const NAME: &'static str = name::GHASH;
 }
@@ -82,28 +83,30 @@ unsafe impl Element for tower::Tower {
     const NAME: &'static str = name::TOWER;
 }
 
-/// The memory of field elements, read only.
+/// Returns the memory of field elements, read-only.
 pub fn as_bytes<F: Element>(values: &[F]) -> &[u8] {
     // SAFETY: `Element` promises memory without padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// Elements of a field of 32 bytes where their memory is, if they may lie there: what [`as_bytes`] gave, read back.
+/// Returns elements of a field of 32 bytes in the memory of `bytes`, if size and alignment allow: the inverse of
+/// [`as_bytes`].
 ///
 /// # Safety
-/// They are elements of the field; in prime fields, reduced ones in Montgomery form.
+/// The bytes are elements of the field; in prime fields, reduced ones in Montgomery form.
 #[cfg(feature = "halo2")]
 pub(crate) unsafe fn in_place<F: Element>(bytes: &[[u8; 32]]) -> Option<&[F]> {
     let start = bytes.as_ptr().cast::<F>();
     let fits = size_of::<F>() == 32 && start.is_aligned();
-    // SAFETY: there are as many as fit into the bytes, in a place that is aligned; the caller promises valid contents.
+    // SAFETY: the bytes hold `bytes.len()` elements, and are aligned; the caller promises valid contents.
     fits.then(|| unsafe { std::slice::from_raw_parts(start, bytes.len()) })
 }
 
-/// Refuses elements that are not below the modulus, such as an unchecked reader of raw bytes may make.
+/// Refuses elements that are not below the modulus, which an unchecked reader of raw bytes may make.
 ///
 /// # Errors
-/// [`Error::Invalid`] names the first. [`Error::Forked`] as in [`process::check`].
+/// - [`Error::Invalid`] names the first such element.
+/// - [`Error::Forked`]: [`process::check`] explains it.
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
     process::check()?;
     let modulus = Program::of(Family::Ntt, F::NAME)?.modulus();
@@ -114,16 +117,16 @@ pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
     }
 }
 
-/// Whether a little-endian number is below another of as many limbs.
+/// Returns whether a little-endian number is below another with as many limbs.
 pub(crate) fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
     let limbs = bytes.rchunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     limbs.cmp(modulus.iter().rev().copied()) == Ordering::Less
 }
 
-/// The memory of field elements, for a device's results.
+/// Returns the memory of field elements, for a device's results.
 ///
 /// # Safety
-/// What is written are elements; in prime fields, reduced ones in Montgomery form.
+/// Only elements are written; in prime fields, reduced ones in Montgomery form.
 pub unsafe fn as_bytes_mut<F: Element>(values: &mut [F]) -> &mut [u8] {
     // SAFETY: `Element` promises memory without padding; the caller promises valid contents.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }

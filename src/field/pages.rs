@@ -1,12 +1,12 @@
-//! Large pages for new memory, which the system then gives in fewer steps.
+//! Requests huge pages for new memory, which the system then gives in fewer steps.
 
 use std::mem::MaybeUninit;
 
-/// Bytes of a large page.
+/// Bytes that a huge page takes, 2 MiB.
 #[cfg(target_os = "linux")]
 const LARGE: usize = 2 << 20;
 
-/// Asks for large pages, as far as the memory has whole ones. What the system makes of it is its own business.
+/// Requests huge pages, as far as the memory has whole ones. The system may ignore this.
 pub(super) fn in_large_pages<T>(memory: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     {
@@ -14,7 +14,7 @@ pub(super) fn in_large_pages<T>(memory: &mut [MaybeUninit<T>]) {
         let (first, last) = (start.next_multiple_of(LARGE), end / LARGE * LARGE);
         if first < last {
             let pages = memory.as_mut_ptr().wrapping_byte_add(first - start);
-            // SAFETY: the pages are all of memory that is borrowed here, and the advice changes nothing that is in it.
+            // SAFETY: all of the pages are memory that is borrowed here, and the advice does not change their contents.
             unsafe { libc::madvise(pages.cast(), last - first, libc::MADV_HUGEPAGE) };
         }
     }

@@ -1,12 +1,12 @@
-//! Goldilocks and BabyBear with the extensions that challenges come from, by Plonky3's types (feature `plonky3`).
+//! Wraps Goldilocks and BabyBear with the extensions that challenges come from, by Plonky3's types (feature `plonky3`).
 //!
-//! The types here wrap Plonky3's, whose memory they have, and give them the traits of the crate `ff`, which all of this crate is
-//! written in. This is the one place where one becomes the other: slices by [`Goldilocks::of`] and [`Goldilocks::to_plonky3`] and
-//! the like, which copy nothing.
+//! The types here have the memory of Plonky3's, and implement the traits of the crate `ff`, which all of this crate
+//! uses. Only this module converts between the two: slices by [`Goldilocks::of`] and [`Goldilocks::to_plonky3`] and the
+//! like, which copy nothing.
 //!
 //! | type | elements | in memory |
 //! |---|---|---|
-//! | [`Goldilocks`] | p = 2^64 − 2^32 + 1 | any number of 64 bits: those from p on are as good as what they are modulo p |
+//! | [`Goldilocks`] | p = 2^64 − 2^32 + 1 | any number of 64 bits: one from p on stands for its residue modulo p |
 //! | [`Goldilocks2`] | a0 + a1·X, X² = 7 | a0, a1 |
 //! | [`BabyBear`] | p = 15·2^27 + 1 | Montgomery form, 2^32·a mod p, below p |
 //! | [`BabyBear4`] | a0 + a1·X + a2·X² + a3·X³, X⁴ = 11 | a0, a1, a2, a3 |
@@ -37,7 +37,7 @@ use super::Element;
 use super::binary::binary_operator;
 use crate::kernels::name;
 
-/// A random coefficient: 2^-64 from uniform at most.
+/// Returns a random coefficient, 2^-64 from uniform at most.
 fn random<B: PrimeField64 + QuotientMap<u128>>(rng: &mut impl RngCore) -> B {
     B::from_int(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))
 }
@@ -46,7 +46,7 @@ fn select<B: PrimeField64>(a: B, b: B, choice: Choice) -> B {
     B::from_u64(u64::conditional_select(&a.as_canonical_u64(), &b.as_canonical_u64(), choice))
 }
 
-/// Base^exponent mod p.
+/// Returns base^exponent mod p.
 const fn power(base: u64, mut exponent: u64, p: u64) -> u64 {
     let (mut power, mut square) = (1u128, base as u128);
     while exponent > 0 {
@@ -59,7 +59,7 @@ const fn power(base: u64, mut exponent: u64, p: u64) -> u64 {
     power as u64
 }
 
-/// Wraps a type whose coefficients are in a base field, and gives it the traits of a field.
+/// Wraps a type whose coefficients are in a base field, and implements the traits of a field.
 macro_rules! wrapped {
     ($(#[$doc:meta])* $type:ident($inner:ty), $base:ty, $size:expr, $name:expr) => {
         $(#[$doc])*
@@ -72,19 +72,19 @@ macro_rules! wrapped {
         // SAFETY: the wrapper is transparent.
         unsafe impl TransparentWrapper<$inner> for $type {}
 
-        // SAFETY: the wrapped type is transparent over its coefficients, each of those over a word, which is what kernels take;
-        // zeros are zero. The tests below compare bytes.
+        // SAFETY: the wrapped type is transparent over its coefficients, and each of those over a word, which the
+        // kernels read; zeros are zero. The tests below compare bytes.
         unsafe impl Element for $type {
             const NAME: &'static str = $name;
         }
 
         impl $type {
-            /// Plonky3's elements, where they are.
+            /// Wraps Plonky3's elements without a copy.
             pub fn of(elements: &[$inner]) -> &[Self] {
                 Self::wrap_slice(elements)
             }
 
-            /// As Plonky3's elements, where they are.
+            /// Returns Plonky3's elements without a copy.
             pub fn to_plonky3(elements: &[Self]) -> &[$inner] {
                 Self::peel_slice(elements)
             }
@@ -191,7 +191,8 @@ macro_rules! wrapped {
                 CtOption::new(Self(self.0.try_inverse().unwrap_or_default()), !self.is_zero())
             }
 
-            /// By Plonky3's roots, in a time that depends on the elements; what is no square is multiplied by the generator.
+            /// Uses Plonky3's roots, in a time that depends on the elements; a nonsquare is multiplied by the
+            /// generator.
             fn sqrt_ratio(numerator: &Self, denominator: &Self) -> (Choice, Self) {
                 let quotient = *numerator * denominator.invert().unwrap_or(Self::ZERO);
                 let root = quotient.0.try_sqrt();
@@ -205,27 +206,27 @@ macro_rules! wrapped {
 }
 
 wrapped! {
-    /// An element of the field of 2^64 − 2^32 + 1 elements.
+    /// Wraps an element of the field of 2^64 − 2^32 + 1 elements.
     Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, name::GOLDILOCKS
 }
 
 wrapped! {
-    /// An element of Goldilocks' quadratic extension by a root of X² − 7.
+    /// Wraps an element of Goldilocks' quadratic extension by a root of X² − 7.
     Goldilocks2(BinomialExtensionField<p3_goldilocks::Goldilocks, 2>), p3_goldilocks::Goldilocks, 16, name::GOLDILOCKS2
 }
 
 wrapped! {
-    /// An element of the field of 15·2^27 + 1 elements.
+    /// Wraps an element of the field of 15·2^27 + 1 elements.
     BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, name::BABY_BEAR
 }
 
 wrapped! {
-    /// An element of BabyBear's quartic extension by a root of X⁴ − 11.
+    /// Wraps an element of BabyBear's quartic extension by a root of X⁴ − 11.
     BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, name::BABY_BEAR4
 }
 
-/// Gives a type the traits of a prime field: the type, the word of its encoding, the modulus as text, bits, two-adicity, and the
-/// generator of all units.
+/// Implements the traits of a prime field. Arguments: the type, the word of its encoding, the modulus as text, bits,
+/// two-adicity, and the generator of all units.
 macro_rules! prime {
     ($type:ident($inner:ty), $word:ty, $modulus:literal, $bits:literal, $adicity:literal, $generator:literal) => {
         impl PrimeField for $type {
@@ -244,7 +245,7 @@ macro_rules! prime {
             };
             const DELTA: Self = Self::power_of_generator(1 << $adicity);
 
-            /// Little-endian.
+            /// Reads a little-endian number.
             fn from_repr(repr: Self::Repr) -> CtOption<Self> {
                 let number = <$word>::from_le_bytes(repr);
                 let is_element = u64::from(number) < <$inner>::ORDER_U64;
@@ -261,7 +262,7 @@ macro_rules! prime {
         }
 
         impl $type {
-            /// The element of a number of 128 bits.
+            /// Returns the element of a number of 128 bits.
             pub(crate) fn of_wide(number: u128) -> Self {
                 Self(<$inner>::from_int(number))
             }
@@ -285,7 +286,7 @@ mod tests {
     use crate::field::as_bytes;
     use crate::kernels::word_fields;
 
-    /// Constants of kernels are those of the types, and limbs are what these say.
+    /// Checks that the kernels' constants are those of the types, and that elements have these limbs in memory.
     #[test]
     fn memory_is_what_kernels_take() {
         let [goldilocks, baby_bear] = [0, 1].map(|i| word_fields().swap_remove(i));

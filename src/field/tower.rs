@@ -1,8 +1,8 @@
-//! The tower of binary fields of Fan and Paar ("On efficient inversion in tower fields of characteristic two", 1997), up to
-//! 128 bits: T0 is GF(2), and T(k+1) is `T(k)[X_k]/(X_k² + X_k·X_(k−1) + 1)`, with 1 for X_(−1).
+//! The tower of binary fields of Fan and Paar ("On efficient inversion in tower fields of characteristic two", 1997),
+//! up to 128 bits: T0 is GF(2), and T(k+1) is `T(k)[X_k]/(X_k² + X_k·X_(k−1) + 1)`, with 1 for X_(−1).
 //!
-//! An element of T(k) has 2^k bits. The low half is the constant term, the high half what X_(k−1) is multiplied by; so an
-//! element of a smaller field is the same number in a larger one.
+//! An element of T(k) has 2^k bits. The low half is the constant term, the high half the coefficient of X_(k−1). An
+//! element of a smaller field is therefore the same number in a larger one.
 //!
 //! ```
 //! use ff::Field;
@@ -15,30 +15,30 @@
 
 use super::binary::{binary_field, binary_operator};
 
-/// T7 has 2^7 bits.
+/// Level of the largest field, T7, whose elements have 2^7 bits.
 pub const LEVELS: u32 = 7;
-/// The field whose elements have logarithms in tables.
+/// Level of the field whose elements have logarithms in tables.
 const BYTES: u32 = 3;
-/// Elements of that field but for zero.
+/// Number of elements of that field that are not zero.
 const UNITS: usize = 255;
 
-/// An element of T7.
+/// Holds an element of T7.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Tower(pub u128);
 
 binary_field!(Tower);
 
-// SAFETY: it is declared as transparent, and all numbers are elements.
+// SAFETY: the type is declared as transparent, and all numbers are elements.
 unsafe impl bytemuck::TransparentWrapper<u128> for Tower {}
 
 impl Tower {
-    /// X_k, which T(k+1) has and T(k) has not; 1 for k above 6.
+    /// Returns X_k, which is in T(k+1) but not in T(k); 1 for k above 6.
     pub const fn generator(k: u32) -> Self {
         if k < LEVELS { Self(1 << (1u32 << k)) } else { Self(1) }
     }
 
-    /// The smallest k so that it is an element of T(k).
+    /// Returns the smallest k for which it is an element of T(k).
     pub const fn level(self) -> u32 {
         let mut level = LEVELS;
         while level > 0 && self.0 >> (1 << (level - 1)) == 0 {
@@ -56,7 +56,7 @@ impl Tower {
     }
 }
 
-/// The halves of an element of T(level), level > 0: the constant term, and the other.
+/// Returns the halves of an element of T(level), level > 0: the constant term, and the other.
 const fn halves(level: u32, a: u128) -> (u128, u128) {
     let bits = 1 << (level - 1);
     (a & ((1 << bits) - 1), a >> bits)
@@ -66,12 +66,12 @@ const fn join(level: u32, low: u128, high: u128) -> u128 {
     low | high << (1 << (level - 1))
 }
 
-/// A product in T(level), level > 0, from those of the low halves, of the high halves, and of the halves' sums.
+/// Returns a product in T(level), level > 0, from those of the low halves, of the high halves, and of the halves' sums.
 pub(crate) const fn of_products(level: u32, low: u128, high: u128, both: u128) -> u128 {
     join(level, low ^ high, both ^ low ^ high ^ times_generator(level - 1, high))
 }
 
-/// a·X_(level−1) in T(level), and a in T0. Takes time in proportion to the level.
+/// Returns a·X_(level−1) in T(level), and a in T0. The time is proportional to the level.
 const fn times_generator(level: u32, a: u128) -> u128 {
     if level == 0 {
         return a;
@@ -80,7 +80,7 @@ const fn times_generator(level: u32, a: u128) -> u128 {
     join(level, high, low ^ times_generator(level - 1, high))
 }
 
-/// By three products in the field below (Karatsuba); by logarithms in T3, where there are tables.
+/// Multiplies by three products in the field below (Karatsuba), or by logarithms in T3, if there are tables.
 const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -> u128 {
     match (tables, level) {
         (_, 0) => return a & b,
@@ -94,15 +94,15 @@ const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -
     of_products(level, low, high, middle)
 }
 
-/// Logarithms of T3's elements to a base that has all of them but zero as powers.
+/// Holds logarithms of T3's elements to a base whose powers are all elements but zero.
 struct Logarithms {
     logarithm: [u8; 256],
-    /// Twice over, so that sums of two logarithms need no reduction.
+    /// Powers, twice over, so that sums of two logarithms need no reduction.
     power: [u8; 2 * UNITS],
 }
 
 impl Logarithms {
-    /// Those to the smallest base.
+    /// Computes the logarithms to the smallest base.
     const fn new() -> Self {
         let mut base = 2;
         loop {
@@ -114,7 +114,7 @@ impl Logarithms {
         }
     }
 
-    /// Of a base with fewer powers, 1 is not the last one to be found at 0.
+    /// Computes the tables of `base`. If it has fewer powers, the logarithm of 1 is overwritten and not 0.
     const fn to_base(base: u128) -> Self {
         let mut tables = Self { logarithm: [0; 256], power: [0; 2 * UNITS] };
         let (mut power, mut i) = (1, 0);
@@ -138,12 +138,13 @@ impl Logarithms {
 
 static LOGARITHMS: Logarithms = Logarithms::new();
 
-/// a·b in T(level), of elements of it; level up to [`LEVELS`].
+/// Returns a·b for elements of T(level), with `level` up to [`LEVELS`].
 pub fn product(level: u32, a: u128, b: u128) -> u128 {
     product_by(Some(&LOGARITHMS), level, a, b)
 }
 
-/// 1/a in T(level), and zero for zero: the conjugate, a with X + X_(k−1) for X, by the norm, which lies in the field below.
+/// Returns 1/a in T(level), and zero for zero: the conjugate, a with X + X_(k−1) for X, divided by the norm, which is
+/// in the field below.
 pub fn inverse(level: u32, a: u128) -> u128 {
     if level == 0 {
         return a;

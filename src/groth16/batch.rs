@@ -1,4 +1,4 @@
-//! Batches of proofs that may be interrupted: what is done is kept.
+//! Proves batches that may be interrupted; finished work is kept.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,10 +12,10 @@ use crate::report::Call;
 use crate::waiting::in_place_scope;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Proofs of a batch of witnesses, as far as they are made.
+/// Holds a resumable batch of proofs.
 ///
-/// [`Self::run`] makes those that are missing; one that was aborted, or failed, keeps what it has finished, and the
-/// next goes on from there.
+/// [`Self::run`] makes the missing ones. An aborted or failed run keeps what it finished, and the next run continues
+/// from there.
 pub struct Batch<'a, E: Engine> {
     key: &'a ProvingKeyOnDevice<E>,
     circuit: &'a Circuit<E::Fr>,
@@ -27,11 +27,11 @@ pub struct Batch<'a, E: Engine> {
 }
 
 impl<'a, E: Engine> Batch<'a, E> {
-    /// A batch of which no proof is made yet, with r and s for each witness, which must be fresh: see [`super::prove()`].
+    /// Creates a batch without proofs, with `r` and `s` for each witness, which must be fresh: see [`super::prove()`].
     ///
     /// # Errors
-    /// Lengths of the key, the circuit, the witnesses and the randomness do not match, or there are neither
-    /// evaluations nor matrices.
+    /// Returns [`Error::Invalid`] if lengths of the key, the circuit, the witnesses and the randomness do not match, or
+    /// there are neither evaluations nor matrices.
     pub fn new(
         key: &'a ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
@@ -47,10 +47,11 @@ impl<'a, E: Engine> Batch<'a, E> {
         Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })
     }
 
-    /// Makes the proofs that are missing, on an accelerator's devices, which may be others than the key's.
+    /// Makes the missing proofs on the devices of `accelerator`, which may differ from the key's.
     ///
     /// # Errors
-    /// The hook aborted, or a forced backend failed.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - A forced backend failed: its error.
     pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
         let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
         let run = |abort: Abort<'_>| {
@@ -58,7 +59,7 @@ impl<'a, E: Engine> Batch<'a, E> {
             accelerator.run(call, on_devices, || self.on_cpu(abort)).map(|((), report)| report)
         };
         in_place_scope(|scope| {
-            // Beside the devices.
+            // Runs beside the devices.
             scope.spawn(|_| {
                 self.blinding();
             });
@@ -66,15 +67,15 @@ impl<'a, E: Engine> Batch<'a, E> {
         })
     }
 
-    /// How many proofs are missing.
+    /// Returns how many proofs are missing.
     pub fn missing(&self) -> usize {
         self.sums.missing().len()
     }
 
-    /// The proofs.
+    /// Returns the proofs.
     ///
     /// # Errors
-    /// Some are missing.
+    /// Returns [`Error::Invalid`] if some are missing.
     pub fn proofs(self) -> Result<Vec<Proof<E>>> {
         let missing = self.missing();
         if missing > 0 {
@@ -96,7 +97,7 @@ impl<'a, E: Engine> Batch<'a, E> {
         let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
         let part = self.sums.of(&missing);
         let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
-        // Whatever became of the rest, these sums are done.
+        // These results are done, even if the rest failed.
         for (number, sums) in missing.into_iter().zip(part.all()) {
             self.sums.put(number, sums);
         }

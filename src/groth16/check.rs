@@ -1,14 +1,14 @@
-//! Checks of lengths.
+//! Checks lengths.
 
 use crate::{Error, Result};
 
-/// Where errors of this module's checks say that they come from.
+/// Names this module in errors of its checks.
 pub(super) const PLACE: &str = "groth16";
 
-/// Whether a length is as expected.
+/// Checks that a length is as expected.
 ///
 /// # Errors
-/// It is another.
+/// Returns [`Error::Invalid`] if it is not.
 pub(super) fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
 }

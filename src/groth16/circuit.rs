@@ -1,4 +1,4 @@
-//! What proofs of one circuit have in common: its variables' numbers and places in the key, its matrices.
+//! Holds the data that proofs of one circuit share: its variables' numbers and places in the key, its matrices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,25 +14,25 @@ use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, Options};
 use crate::{Accelerator, Error, Result};
 
-/// Variables that have bases in the queries of A and B: those that occur in a constraint's A or B. All inputs have one
-/// in A.
+/// Marks the variables that have bases in the queries of A and B: those that occur in a constraint's A or B. All inputs
+/// have one in A.
 #[derive(Debug, Clone, Copy)]
 pub struct Densities<'a> {
-    /// One for each auxiliary variable.
+    /// A mark for each auxiliary variable.
     pub a_aux: &'a [bool],
-    /// One for each input.
+    /// A mark for each input.
     pub b_inputs: &'a [bool],
-    /// One for each auxiliary variable.
+    /// A mark for each auxiliary variable.
     pub b_aux: &'a [bool],
 }
 
-/// A circuit as a prover sees it. Variables are the inputs, the first of which is one, then the auxiliary ones.
+/// Describes a circuit to a prover. Variables are the inputs, the first of which is one, then the auxiliary ones.
 #[derive(Debug)]
 pub struct Circuit<F> {
     pub(super) inputs: usize,
     pub(super) aux: usize,
     pub(super) constraints: usize,
-    /// The variables that have bases in the query of A, and in those of B.
+    /// Variables that have bases in the query of A, and in the queries of B.
     pub(super) a: Vec<u32>,
     pub(super) b: Vec<u32>,
     matrices: Option<[Arc<Csr<F>>; 3]>,
@@ -40,22 +40,22 @@ pub struct Circuit<F> {
     matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
 }
 
-/// A, B and C on one device.
+/// The matrices A, B and C, uploaded to one device.
 pub(super) type OfDevice<F> = [Arc<CsrOnDevice<F>>; 3];
 
-/// The variables of a circuit that are chosen, on one device.
+/// Holds the numbers of a circuit's chosen variables on one device.
 #[derive(Debug)]
 pub(super) struct OnDevice {
-    /// `None` where all variables are.
+    /// `None` if all variables are chosen.
     pub a: Option<Buffer>,
     pub b: Option<Buffer>,
 }
 
 impl<F: NttField> Circuit<F> {
-    /// A circuit of so many constraints, whose witnesses come with a, b and c evaluated.
+    /// Creates a circuit of `constraints` constraints, whose witnesses come with a, b and c evaluated.
     ///
     /// # Errors
-    /// Lengths of densities differ, or there are more than 2^31 variables or constraints.
+    /// Returns [`Error::Invalid`] if lengths of densities differ, or there are more than 2^31 variables or constraints.
     pub fn new(constraints: usize, densities: Densities<'_>) -> Result<Self> {
         let Densities { a_aux, b_inputs, b_aux } = densities;
         equal("length of the density of b_aux", a_aux.len(), b_aux.len())?;
@@ -76,11 +76,12 @@ impl<F: NttField> Circuit<F> {
         })
     }
 
-    /// A circuit by its matrices A, B and C, of which the first `inputs` columns are inputs, so that witnesses are
+    /// Creates a circuit from its `matrices` A, B and C, whose first `inputs` columns are inputs. Witnesses are
     /// assignments only.
     ///
     /// # Errors
-    /// Rows or columns of the matrices differ in number, or there are more inputs than columns.
+    /// Returns [`Error::Invalid`] if rows or columns of the matrices differ in number, or there are more inputs than
+    /// columns.
     pub fn from_matrices(inputs: usize, matrices: [Arc<Csr<F>>; 3]) -> Result<Self> {
         let [a, b, c] = &matrices;
         let (rows, columns) = (a.rows(), a.columns());
@@ -96,47 +97,48 @@ impl<F: NttField> Circuit<F> {
         Ok(Self { matrices: Some(matrices), ..Self::new(rows, densities)? })
     }
 
-    /// Number of inputs, with the constant one.
+    /// Returns the number of inputs, with the constant one.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Number of auxiliary variables.
+    /// Returns the number of auxiliary variables.
     pub fn aux(&self) -> usize {
         self.aux
     }
 
-    /// Number of constraints.
+    /// Returns the number of constraints.
     pub fn constraints(&self) -> usize {
         self.constraints
     }
 
-    /// Numbers of bases in the query of A, of inputs in those of B, and of auxiliary variables in those of B.
+    /// Returns the number of bases in the query of A, of inputs in the queries of B, and of auxiliary variables in the
+    /// queries of B.
     pub fn query_lengths(&self) -> [usize; 3] {
         let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
         [self.a.len(), b_inputs, self.b.len() - b_inputs]
     }
 
-    /// The variables that have bases in the query of A, in their order there.
+    /// Returns the variables that have bases in the query of A, in their order there.
     pub fn variables_of_a(&self) -> &[u32] {
         &self.a
     }
 
-    /// The variables that have bases in the queries of B, in their order there.
+    /// Returns the variables that have bases in the queries of B, in their order there.
     pub fn variables_of_b(&self) -> &[u32] {
         &self.b
     }
 
-    /// A, B and C, where they are known.
+    /// Returns A, B and C, if they are known.
     pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
         self.matrices.as_ref()
     }
 
-    /// Uploads it to the devices that do not have it: the first proof on each would else. What is there stays when the
+    /// Uploads the circuit to the devices that lack it; else the first proof on each does. Uploaded parts stay if the
     /// rest is aborted.
     ///
     /// # Errors
-    /// A device has too little memory, or failed, or the hook aborted.
+    /// Returns an error if a device has too little memory, or failed, or the hook aborted.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let upload = |device, abort: Abort<'_>| {
             self.on_device(device, abort)?;
@@ -145,7 +147,7 @@ impl<F: NttField> Circuit<F> {
         guarded(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
     }
 
-    /// Bytes that it takes on the devices, all together.
+    /// Returns the bytes that it takes on all devices together.
     pub fn bytes(&self) -> u64 {
         let matrices = self.matrices_on_devices.iter().flat_map(PerDevice::all).map(|matrix| matrix.bytes());
         self.on_devices.all().iter().map(|part| part.bytes()).chain(matrices).sum()
@@ -155,7 +157,7 @@ impl<F: NttField> Circuit<F> {
         self.inputs + self.aux
     }
 
-    /// Whether a key is one of this circuit, by the numbers of its bases.
+    /// Checks by the numbers of its bases that `key` is one of this circuit.
     pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &Parameters<E>) -> Result<()> {
         equal("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
         equal("bases of l", self.aux, key.l.len())?;
@@ -163,7 +165,7 @@ impl<F: NttField> Circuit<F> {
         equal("bases of b", self.b.len(), key.b_g1.len())
     }
 
-    /// The chosen variables on a device, uploaded now if it has them not.
+    /// Returns the chosen variables on `device`, uploaded now if it lacks them.
     pub(super) fn on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Arc<OnDevice>> {
         self.on_devices.get(device, || {
             check_abort(abort)?;
@@ -174,8 +176,8 @@ impl<F: NttField> Circuit<F> {
         })
     }
 
-    /// The matrices on a device, if there are any, uploaded now if it has them not. One that is there stays when the next
-    /// one's upload is aborted.
+    /// Returns the matrices on `device`, if there are any, uploaded now if it lacks them. Uploaded ones stay if the
+    /// next one's upload is aborted.
     pub(super) fn matrices_on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Option<OfDevice<F>>> {
         let Some(matrices) = &self.matrices else { return Ok(None) };
         let get = |number: usize| {
@@ -201,20 +203,20 @@ impl OnDevice {
     }
 }
 
-/// Numbers of the chosen variables, the first of which is `first`.
+/// Returns the numbers of the chosen variables. The first one of `density` has number `first`.
 fn chosen(density: &[bool], first: usize) -> impl ParallelIterator<Item = u32> + '_ {
     let places = density.par_iter().enumerate().filter(|(_, chosen)| **chosen);
     places.map(move |(place, _)| (first + place) as u32)
 }
 
-/// Which columns have a coefficient other than zero.
+/// Returns which columns have a coefficient other than zero.
 fn occurring<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
     let zero: Vec<bool> = matrix.dictionary().iter().map(Field::is_zero_vartime).collect();
     let occurs: Vec<AtomicBool> = (0..matrix.columns()).into_par_iter().map(|_| AtomicBool::default()).collect();
     let nonzeros = matrix.column_indices().par_iter().zip(matrix.coefficient_indices());
     nonzeros.filter(|(_, coefficient)| !zero[**coefficient as usize]).for_each(|(column, _)| {
         let occurs = &occurs[*column as usize];
-        // Most have been set before, some by all cores: reading lets them share it.
+        // Most are set already, some by all cores: a read lets cores share the cache line.
         if !occurs.load(Ordering::Relaxed) {
             occurs.store(true, Ordering::Relaxed);
         }

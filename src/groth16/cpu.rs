@@ -1,4 +1,4 @@
-//! A proof's sums on the host's cores.
+//! Computes a proof's MSMs on the host's cores.
 
 use rayon::prelude::*;
 
@@ -38,12 +38,12 @@ fn sum<C: MsmCurve>(host: &Accelerator, bases: &Points<C>, scalars: &[[u8; 32]],
     msm(host, bases.on_host()?, scalars, abort).map(|(sum, _)| sum)
 }
 
-/// Scalars as little-endian numbers.
+/// Returns scalars as little-endian numbers.
 fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> Copied {
     Copied(scalars.map(scalar_to_bytes).collect())
 }
 
-/// The coefficients of h.
+/// Returns the coefficients of h.
 fn quotient<F: NttField>(
     host: &Accelerator,
     domain: usize,
@@ -65,7 +65,7 @@ fn quotient<F: NttField>(
     Ok(a)
 }
 
-/// a, b and c at the start of vectors of zeros.
+/// Writes a, b and c to the start of vectors of zeros.
 fn evaluate<F: NttField>(
     host: &Accelerator,
     circuit: &Circuit<F>,

@@ -1,9 +1,9 @@
-//! The pairings that proofs are for.
+//! Defines the pairings that proofs support.
 
 use crate::curve::MsmCurve;
 use crate::field::NttField;
 
-/// A pairing engine whose groups and scalar field the kernels know: BLS12-381 (`blstrs::Bls12`), BN254
+/// A pairing engine whose groups and scalar field the kernels support: BLS12-381 (`blstrs::Bls12`), BN254
 /// (`halo2curves::bn256::Bn256`).
 pub trait Engine: pairing::Engine<Fr: NttField, G1Affine: MsmCurve, G2Affine: MsmCurve> {}
 

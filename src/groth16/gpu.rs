@@ -1,4 +1,4 @@
-//! Proofs on devices: a witness goes up once to each device that has a part of its proof, and everything until the sums
+//! Proves on devices. A witness is uploaded once to each device that has a part of its proof. All work until the MSMs
 //! is queued without waiting.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::Result;
 use crate::backend::{Abort, Device, Traffic};
 use crate::side_by_side::side_by_side;
 
-/// Makes the sums of all witnesses, spread over the devices.
+/// Computes the MSMs of all `witnesses`, spread over `devices`.
 pub(super) fn prove<E: Engine>(
     devices: &[Arc<Device>],
     key: &ProvingKeyOnDevice<E>,
@@ -29,7 +29,7 @@ pub(super) fn prove<E: Engine>(
     parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
 }
 
-/// Does jobs; several share what is streamed of the key.
+/// Runs `jobs` on one device. Several jobs share the streamed parts of the key.
 fn prove_on<E: Engine>(
     prover: &Prover<'_, E>,
     jobs: &[Job],

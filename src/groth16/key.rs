@@ -1,4 +1,4 @@
-//! Proving keys, on the host and on the devices.
+//! Holds proving keys on the host and on the devices.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -13,18 +13,18 @@ use crate::curve::MsmCurve;
 use crate::msm::{self, Msm, Options, Points};
 use crate::{Accelerator, Error, Result};
 
-/// Of a device's free memory, one part in so many is left to the sums of proofs.
+/// Leaves 1/WORKSPACE_SHARE of a device's free memory to the MSMs of proofs.
 const WORKSPACE_SHARE: u64 = 8;
-/// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections, and
-/// three that transforms and their tables may take beside.
+/// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections, and up
+/// to three more for transforms and their tables.
 const VECTORS: u64 = 9;
-/// Bytes that a proof takes whatever its length, such as tables of short transforms.
+/// Fixed bytes that a proof of any length takes, such as for tables of short transforms.
 const LEAST: u64 = 16 << 20;
 
-/// Binary digits of the free memory that count.
+/// Leading binary digits of the free memory that count in a [`Situation`].
 const DIGITS: u32 = 4;
 
-/// What a setup gives for a circuit, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
+/// Holds the result of a circuit's setup, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
 /// Arguments", 2016), in bellperson's order.
 #[derive(Debug, Clone)]
 pub struct Parameters<E: Engine> {
@@ -46,15 +46,15 @@ pub struct Parameters<E: Engine> {
     pub a: Points<E::G1Affine>,
     /// vᵢ(τ) of those inputs, then of those auxiliary variables that occur in B.
     pub b_g1: Points<E::G1Affine>,
-    /// The same in G2.
+    /// vᵢ(τ) of the variables of `b_g1`, in G2.
     pub b_g2: Points<E::G2Affine>,
 }
 
-/// A proving key whose bases are uploaded once to each device that proves, for any number of proofs. A device that only
-/// helps with a proof gets the queries that it sums, no others.
+/// Holds a proving key whose bases are uploaded once to each device that proves, for any number of proofs. A device
+/// that only helps with a proof gets no queries but those of its own MSMs.
 ///
-/// Bases that leave too little memory for proofs stay on the host and are streamed by every proof, with a warning in
-/// the log.
+/// Bases that leave too little memory for proofs stay on the host. Every proof then streams them, with a warning in the
+/// log.
 #[derive(Debug)]
 pub struct ProvingKeyOnDevice<E: Engine> {
     accelerator: Accelerator,
@@ -62,16 +62,16 @@ pub struct ProvingKeyOnDevice<E: Engine> {
     tables: Tables<E>,
     /// Memory that is left to proofs on each device.
     reserves: PerDevice<u64>,
-    /// How many proofs each device had under way last, and the situation that this was found for: finding it takes as long as a
-    /// small proof.
+    /// Last number of proofs in flight on each device, and the situation that it was found for. Finding it takes as
+    /// long as a small proof.
     at_once: PerDevice<Mutex<Option<(Situation, usize)>>>,
 }
 
-/// What the number of proofs under way depends on: the sums, how many of their tables are there, the free memory without its
-/// lower digits, and the most proofs.
+/// Lists the inputs that decide the number of proofs in flight: the MSMs, how many of their queries were fetched, the
+/// free memory without its lower digits, and the maximum number of proofs.
 type Situation = (Share, usize, u64, usize);
 
-/// Queries on the devices.
+/// Holds queries on the devices.
 #[derive(Debug)]
 struct Tables<E: Engine> {
     g1: [PerDevice<Table<E::G1Affine>>; 4],
@@ -80,7 +80,7 @@ struct Tables<E: Engine> {
 
 type Table<C> = Msm<'static, C>;
 
-/// The queries of a share on one device: each is uploaded when it is asked for first.
+/// Holds the queries of a share on one device. Each is uploaded at its first use.
 pub(super) struct Held<'k, E: Engine> {
     key: &'k ProvingKeyOnDevice<E>,
     device: &'k Arc<Device>,
@@ -91,7 +91,7 @@ pub(super) struct Held<'k, E: Engine> {
 }
 
 impl<E: Engine> Held<'_, E> {
-    /// The bases of a query in G1, if the device sums it.
+    /// Returns the bases of `query` in G1 if it is in the device's share.
     pub fn g1(&self, query: Query) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
         let (number, bases) = match query {
@@ -105,19 +105,20 @@ impl<E: Engine> Held<'_, E> {
         self.share.has(query).then(|| once(&self.g1[number], get)).transpose()
     }
 
-    /// The bases of B in G2, if the device sums it.
+    /// Returns the bases of B in G2 if they are in the device's share.
     pub fn b_g2(&self) -> Result<Option<&Arc<Table<E::G2Affine>>>> {
         let get = || self.key.query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
         self.share.has(Query::BG2).then(|| once(&self.b_g2, get)).transpose()
     }
 
-    /// Uploads what is not there. What would cost most to stream comes first.
+    /// Uploads missing queries. Those that would cost most to stream come first.
     fn upload(&self) -> Result<()> {
         self.b_g2()?;
         [Query::H, Query::L, Query::A, Query::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
     }
 
-    /// How many proofs are under way at once, at most so many, as found last with about as much free memory, or now.
+    /// Returns how many proofs, at most `most`, are in flight at once: the last result if the situation is the same,
+    /// with about as much free memory, or that of `find`.
     pub fn at_once(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
         let there =
             self.g1.iter().filter(|table| table.get().is_some()).count() + usize::from(self.b_g2.get().is_some());
@@ -131,22 +132,22 @@ impl<E: Engine> Held<'_, E> {
         }
     }
 
-    /// What the sums over the queries that are there take together by the model, each with so many bytes beside so many others;
-    /// nothing where that is too little for one of them.
+    /// Estimates the total time of the MSMs over the queries that were fetched, each with `bytes` of workspace beside
+    /// `at_once` − 1 others. Returns `None` if one does not fit.
     pub fn time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
         let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.time_within(bytes, at_once, self.abort));
         let g2 = self.b_g2.get().into_iter().map(|table| table.time_within(bytes, at_once, self.abort));
         g1.chain(g2).sum()
     }
 
-    /// Whether any of those that are there is streamed.
+    /// Returns whether any query that was fetched is streamed.
     pub fn is_streamed(&self) -> bool {
         let g1 = self.g1.iter().filter_map(OnceLock::get).any(|table| table.is_streamed());
         g1 || self.b_g2.get().is_some_and(|table| table.is_streamed())
     }
 }
 
-/// What a place holds, or gets now.
+/// Returns the value in `place`, initialised by `get` if there is none.
 fn once<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
     match place.get() {
         Some(held) => Ok(held),
@@ -155,35 +156,39 @@ fn once<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
 }
 
 impl<E: Engine> ProvingKeyOnDevice<E> {
-    /// Checks a key's lengths and uploads it to the first device; others get what they need of it with their first proof.
+    /// Checks a key's lengths and uploads it to the first device. Other devices get the parts that they need with their
+    /// first proof.
     ///
-    /// Points are trusted, but for a δ of zero and encoded ones: see [`crate::curve`] for what they have to be, and
+    /// Points are trusted, except for encoded ones and a δ of zero: see [`crate::curve`] for the requirements, and
     /// [`Self::checked`].
     ///
     /// # Errors
-    /// Lengths do not match, δ is zero, an encoded point is not what is expected, or a forced backend failed.
+    /// - [`Error::Invalid`]: lengths do not match, or δ is zero.
+    /// - An encoded point is invalid: the error of its source.
+    /// - A forced backend failed: its error.
     pub fn new(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         let key = Self::on_host(accelerator, parameters)?;
         key.upload(accelerator, None)?;
         Ok(key)
     }
 
-    /// As [`Self::new`], for a key that nobody vouches for: the points of all queries, decoded on the host, have to be
-    /// infinity or of the subgroups of prime order, their coordinates reduced. [`Msm::checked`] says what that costs.
+    /// Creates a key from untrusted parameters: checks all points, then does the work of [`Self::new`]. Points are
+    /// decoded on the host. They have to be infinity or in the subgroups of prime order, with reduced coordinates.
+    /// [`Msm::checked`] states the cost.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the first point that is not, by its query; else as [`Self::new`].
+    /// Returns [`Error::Invalid`], which names the first invalid point by its query, or an error of [`Self::new`].
     pub fn checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         parameters.check_points(accelerator)?;
         Self::new(accelerator, parameters)
     }
 
-    /// As [`Self::new`], without the upload: the first device too gets what it needs with [`Self::upload`], or with its
-    /// first proof.
+    /// Checks a key's lengths, without the upload of [`Self::new`]. The first device, too, gets the parts that it needs
+    /// with [`Self::upload`], or with its first proof.
     ///
     /// # Errors
-    /// Lengths do not match, or δ is zero.
+    /// Returns [`Error::Invalid`] if lengths do not match, or δ is zero.
     pub fn on_host(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
@@ -196,11 +201,13 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// Uploads what the first of an accelerator's devices lacks of it; encoded points are decoded there, or here if there is
-    /// no device. A query that is there stays when the next one's upload is aborted.
+    /// Uploads the queries that the first device of `accelerator` lacks. Encoded points are decoded there, or on the
+    /// host if there is no device. Queries that were uploaded stay if the next one's upload is aborted.
     ///
     /// # Errors
-    /// An encoded point is not what is expected, the hook aborted, or a forced backend failed.
+    /// - An encoded point is invalid: the error of its source.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - A forced backend failed: its error.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
         match guarded(abort, |abort| self.held(device, Share::ALL, abort).upload()) {
@@ -213,39 +220,39 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         }
     }
 
-    /// Whether [`Self::upload`] can be left to the first proof, which uploads each query beside its other work: the first of an
-    /// accelerator's devices has nothing of the key yet, and much room.
+    /// Returns whether [`Self::upload`] can be left to the first proof, which uploads each query beside its other work.
+    /// It can if the first device of `accelerator` has nothing of the key yet, and much free memory.
     ///
     /// # Errors
-    /// The device does not say how much memory it has free.
+    /// Returns an error if the device does not say how much memory is free.
     pub fn goes_up_with_first_proof(&self, accelerator: &Accelerator) -> Result<bool> {
         accelerator.devices().first().map_or(Ok(false), |device| self.has_much_room(device))
     }
 
-    /// The key on the host.
+    /// Returns the key on the host.
     pub fn parameters(&self) -> &Parameters<E> {
         &self.parameters
     }
 
-    /// The devices and the policy that proofs are made by.
+    /// Returns the devices and the policy by which proofs are made.
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
     }
 
-    /// The domain's order m.
+    /// Returns the domain's order m.
     pub fn domain(&self) -> usize {
         self.parameters.h.len() + 1
     }
 
-    /// Bytes that the key takes on the devices, all together.
+    /// Returns the bytes that the key takes on all devices together.
     pub fn bytes(&self) -> u64 {
         let g1 = self.tables.g1.iter().flat_map(PerDevice::all).map(|table| table.table_bytes());
         let g2 = self.tables.b_g2.all().into_iter().map(|table| table.table_bytes());
         g1.chain(g2).sum()
     }
 
-    /// The queries of a share on a device. They are there already, unless the device had none and has much room: then each is
-    /// uploaded beside the first proof's other work, when its sum comes.
+    /// Returns the queries of `share` on `device`. They are uploaded here, unless the device had none and has much free
+    /// memory: then each is uploaded beside the first proof's other work, when its MSM comes.
     pub(super) fn on_device<'k>(
         &'k self,
         device: &'k Arc<Device>,
@@ -263,7 +270,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         Held { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
-    /// Whether a device has no query yet, and so much room that all of them fit whatever sums take first.
+    /// Returns whether `device` has no query yet, and enough free memory for all of them, whatever MSMs take first.
     fn has_much_room(&self, device: &Arc<Device>) -> Result<bool> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);
@@ -284,7 +291,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// What a device's first table had to leave. Later ones leave as much.
+    /// Returns the bytes that the first table on `device` had to leave free. Later ones leave as much.
     fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
         self.reserves.get(device, || {
             let longest = self.domain().max(self.parameters.l.len()) as u64;
@@ -293,7 +300,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// What the sums take.
+    /// Returns the costs of the MSMs.
     pub(super) fn costs(&self) -> Costs {
         let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
         Costs::new(|query| match query {
@@ -307,22 +314,22 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 }
 
 impl<E: Engine> Parameters<E> {
-    /// Bytes that all queries take on a device.
+    /// Returns the bytes that all queries take on a device.
     pub fn bytes(&self) -> u64 {
         let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(|query| bytes_of::<E::G1Affine>(query.len()));
         g1.into_iter().fold(bytes_of::<E::G2Affine>(self.b_g2.len()), u64::saturating_add)
     }
 
-    /// Decodes on the host what is encoded, so that it goes to devices as they have it.
+    /// Decodes encoded points on the host, so that devices get them in their own form.
     ///
     /// # Errors
-    /// A point is not what is expected.
+    /// Returns the error of the points' source if a point is invalid.
     pub fn decode(&self) -> Result<()> {
         [&self.h, &self.l, &self.a, &self.b_g1].into_iter().try_for_each(|query| query.on_host().map(drop))?;
         self.b_g2.on_host().map(drop)
     }
 
-    /// Refuses points that are not of the subgroups.
+    /// Refuses points that are not in the subgroups.
     fn check_points(&self, accelerator: &Accelerator) -> Result<()> {
         let Self { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, .. } = self;
         check_query(accelerator, "α, β and δ in G1", &[*alpha_g1, *beta_g1, *delta_g1])?;
@@ -341,7 +348,7 @@ impl<E: Engine> Parameters<E> {
         if self.b_g1.len() != self.b_g2.len() {
             return Err(Error::invalid(PLACE, "length of b_g2", self.b_g1.len(), self.b_g2.len()));
         }
-        // With δ = 0 whoever made the key could learn the witness.
+        // With δ = 0 the maker of the key could learn the witness.
         if bool::from(self.delta_g1.is_identity() | self.delta_g2.is_identity()) {
             return Err(Error::invalid(PLACE, "δ", "a point other than zero", "zero"));
         }
@@ -349,7 +356,7 @@ impl<E: Engine> Parameters<E> {
     }
 }
 
-/// Refuses points that are not of the subgroup, with the query's name.
+/// Refuses `points` that are not in the subgroup. The error has the query's `name`.
 fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C]) -> Result<()> {
     msm::check(accelerator, points).map_err(|error| match error {
         Error::Invalid { place, what, expected, actual } => {
@@ -359,12 +366,13 @@ fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C])
     })
 }
 
-/// Bytes of points on a device; `u64::MAX` where that is no number.
+/// Returns the bytes of `points` points on a device, or `u64::MAX` if they overflow.
 fn bytes_of<C: MsmCurve>(points: usize) -> u64 {
     (points as u64).saturating_mul(C::AFFINE_BYTES as u64)
 }
 
-/// Bases on the device if they leave `reserve` bytes there, unless somebody aborts their upload.
+/// Uploads `bases` if they leave `reserve` bytes on the device, or else keeps them on the host for streaming. The hook
+/// may abort the upload.
 fn table<C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &Points<C>,

@@ -1,4 +1,4 @@
-//! The two streams of a proof.
+//! Holds the two streams of a proof.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use crate::Result;
 use crate::backend::{Abort, Device, Stream, Traffic};
 use crate::field::{DeviceVector, NttField, as_bytes};
 
-/// What 1024 elements of a transform take for each bit of its length, on an H200.
+/// Time that 1024 elements of a transform take for each bit of its length, on an H200.
 const TRANSFORM: Duration = Duration::from_nanos(10);
 
-/// Two streams: one copies inputs to the device, the other computes.
+/// Holds two streams: one copies inputs to the device, the other computes.
 pub(super) struct Lane<'a> {
     upload: Stream,
     pub compute: Stream,
@@ -22,12 +22,12 @@ impl<'a> Lane<'a> {
         Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
     }
 
-    /// Lets uploads wait for whoever had the memory before that the computing stream has allocated so far.
+    /// Makes uploads wait for the previous users of the memory that the computing stream has allocated so far.
     pub fn allocated(&mut self) -> Result<()> {
         self.upload.wait_for(&self.compute.mark()?)
     }
 
-    /// Queues the upload of slices one after another into a vector of the computing stream, which waits for it.
+    /// Queues the upload of `slices`, one after another, into a `vector` of the computing stream, which waits for it.
     pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
         let mut offset = 0;
         for slice in slices.iter().map(|slice| as_bytes(slice)) {
@@ -37,7 +37,7 @@ impl<'a> Lane<'a> {
         self.compute.wait_for(&self.upload.mark()?)
     }
 
-    /// Queues work on vectors of so many elements that takes about as long as a transform.
+    /// Queues `work` on vectors of `elements` elements, which takes about as long as a transform.
     pub fn transform(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
         let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
         let device = self.compute.device().clone();

@@ -1,15 +1,17 @@
-//! Groth16 proofs from a witness. Everything between the witness's upload and the proof's sums happens on the device.
+//! Makes Groth16 proofs from witnesses. All work between the upload of a witness and the proof's MSMs runs on the
+//! device.
 //!
-//! [`ProvingKeyOnDevice`] holds a key's bases, [`Circuit`] what proofs of one circuit have in common; [`prove()`] makes
+//! [`ProvingKeyOnDevice`] holds a key's bases, [`Circuit`] the data that proofs of one circuit share. [`prove()`] makes
 //! proofs of a batch of witnesses, which are assignments, or assignments with a, b and c evaluated ([`Witness`]).
 //!
-//! The quotient takes six transforms: with a', b' for values on the coset, where Z is one number,
+//! The quotient takes six transforms. With values a', b' on the coset, where Z is one number, it is
 //!
 //! ```text
 //! h = (interpolated(a'·b') − c)/Z
 //! ```
 //!
-//! in coefficients. Interpolation is linear and the degree of c is below the domain's order, so c never goes to the coset.
+//! in coefficients. Interpolation is linear, and the degree of c is below the domain's order, so c is never transformed
+//! to the coset.
 
 mod batch;
 mod check;

@@ -1,4 +1,4 @@
-//! What each device holds of something, put there when it is asked for first.
+//! Holds a value for each device, made at its first use.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -7,10 +7,10 @@ use crate::Result;
 use crate::backend::{Device, lock};
 use crate::waiting::{made_once, there};
 
-/// A device and its part, which may be being made.
+/// A device and its value, which may be in the making.
 type Slot<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
 
-/// One value a device.
+/// Holds one value for each device.
 pub(super) struct PerDevice<T>(Mutex<Vec<Slot<T>>>);
 
 impl<T> Default for PerDevice<T> {
@@ -26,7 +26,7 @@ impl<T> fmt::Debug for PerDevice<T> {
 }
 
 impl<T> PerDevice<T> {
-    /// The value of a device, made now if it has none. Those of several devices are made at the same time.
+    /// Returns the value of `device`, made now if it has none. Values of several devices are made at the same time.
     pub fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T> + Send) -> Result<Arc<T>>
     where
         T: Send + Sync,
@@ -34,13 +34,13 @@ impl<T> PerDevice<T> {
         made_once(&self.slot(device), make)
     }
 
-    /// The values that there are, without those that are being made.
+    /// Returns the values that exist, without those that are being made.
     pub fn all(&self) -> Vec<Arc<T>> {
         let slots: Vec<_> = lock(&self.0).iter().map(|(_, slot)| slot.clone()).collect();
         slots.iter().filter_map(|slot| there(slot)).collect()
     }
 
-    /// Whether a device has a value, or one is being made for it.
+    /// Returns whether `device` has a value, or one is being made for it.
     pub fn has(&self, device: &Arc<Device>) -> bool {
         lock(&self.0).iter().any(|(owner, _)| Arc::ptr_eq(owner, device))
     }

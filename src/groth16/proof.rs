@@ -1,4 +1,4 @@
-//! Proofs, put together from sums on the host.
+//! Assembles proofs from MSM results on the host.
 
 use ff::Field;
 use group::prime::PrimeCurveAffine;
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::spread::{Query, Share};
 use super::{Engine, Parameters};
 
-/// A proof.
+/// Holds a proof.
 #[derive(Debug, Clone)]
 pub struct Proof<E: Engine> {
     /// A in G1.
@@ -27,7 +27,7 @@ impl<E: Engine> PartialEq for Proof<E> {
 
 impl<E: Engine> Eq for Proof<E> {}
 
-/// The sums of an assignment over a key's queries.
+/// Holds the MSM results of an assignment over a key's queries.
 pub(crate) struct Sums<E: Engine> {
     pub h: E::G1,
     pub l: E::G1,
@@ -36,7 +36,7 @@ pub(crate) struct Sums<E: Engine> {
     pub b_g2: E::G2,
 }
 
-/// Those of an assignment's sums that are done.
+/// Holds those MSM results of an assignment that are done.
 #[derive(Clone)]
 pub(super) struct Partial<E: Engine> {
     pub h: Option<E::G1>,
@@ -49,18 +49,18 @@ pub(super) struct Partial<E: Engine> {
 impl<E: Engine> Partial<E> {
     pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
-    /// The sum over a query in G1.
+    /// Holds the result over `query` in G1 only.
     pub fn g1(query: Query, sum: E::G1) -> Self {
         let of = |other| (query == other).then_some(sum);
         Self { h: of(Query::H), l: of(Query::L), a: of(Query::A), b_g1: of(Query::BG1), b_g2: None }
     }
 
-    /// The sum in G2.
+    /// Holds the result in G2 only.
     pub fn g2(sum: E::G2) -> Self {
         Self { b_g2: Some(sum), ..Self::NONE }
     }
 
-    /// Takes what another has.
+    /// Adds the results of `other`.
     pub fn add(&mut self, other: Self) {
         self.h = other.h.or(self.h);
         self.l = other.l.or(self.l);
@@ -69,7 +69,7 @@ impl<E: Engine> Partial<E> {
         self.b_g2 = other.b_g2.or(self.b_g2);
     }
 
-    /// Which are done.
+    /// Returns the queries whose MSMs are done.
     pub fn share(&self) -> Share {
         let Self { h, l, a, b_g1, b_g2 } = self;
         let done = [(Query::H, h), (Query::L, l), (Query::A, a), (Query::BG1, b_g1)];
@@ -77,7 +77,7 @@ impl<E: Engine> Partial<E> {
         g1.chain(b_g2.map(|_| Query::BG2)).fold(Share::default(), Share::with)
     }
 
-    /// All sums, if all are done.
+    /// Returns all results, if all are done.
     pub fn all(&self) -> Option<Sums<E>> {
         Some(Sums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
     }
@@ -89,8 +89,8 @@ impl<E: Engine> From<Sums<E>> for Partial<E> {
     }
 }
 
-/// What a proof's blinding adds to A and B, and the numbers that it goes by. Cleared when dropped: whoever knows them
-/// learns sums of the witness from the proof.
+/// Holds the terms that blinding adds to A and B, and its r and s. With them, sums of the witness can be computed from
+/// the proof, so they are cleared when dropped.
 pub(super) struct Blinding<E: Engine> {
     a: E::G1,
     b: E::G2,
@@ -99,7 +99,7 @@ pub(super) struct Blinding<E: Engine> {
 }
 
 impl<E: Engine> Blinding<E> {
-    /// α + rδ and β + sδ: what can be done before the sums are there.
+    /// Computes α + rδ and β + sδ, which do not depend on the MSM results.
     pub fn new(key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Self {
         Self { a: key.delta_g1 * r + key.alpha_g1.to_curve(), b: key.delta_g2 * s + key.beta_g2.to_curve(), r, s }
     }
@@ -109,25 +109,25 @@ impl<E: Engine> Drop for Blinding<E> {
     fn drop(&mut self) {
         (self.r, self.s) = (E::Fr::ZERO, E::Fr::ZERO);
         (self.a, self.b) = (E::G1::identity(), E::G2::identity());
-        // Nobody reads them any more, but they are to be stored.
+        // Nothing reads them any more, but the stores must not be optimised away.
         std::hint::black_box(&*self);
     }
 }
 
-/// A proof of each witness's sums.
+/// Returns a proof for each witness's results.
 pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], blinding: &[Blinding<E>]) -> Vec<Proof<E>> {
     sums.par_iter().zip(blinding).map(|(sums, blinding)| sums.proof(key, blinding)).collect()
 }
 
-/// The proof of sums that a cluster has made, by r and s.
+/// Returns the proof of `sums` that a cluster has computed, with blinding r and s.
 #[cfg(feature = "mpi")]
 pub(crate) fn proof_of<E: Engine>(key: &Parameters<E>, sums: &Sums<E>, (r, s): (E::Fr, E::Fr)) -> Proof<E> {
     sums.proof(key, &Blinding::new(key, r, s))
 }
 
 impl<E: Engine> Sums<E> {
-    /// A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb); the last B is in G1, and without sδ, which −rsδ
-    /// would take away again.
+    /// Computes A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb). The last B is in G1, and without sδ,
+    /// which −rsδ would cancel.
     fn proof(&self, key: &Parameters<E>, blinding: &Blinding<E>) -> Proof<E> {
         let a = blinding.a + self.a;
         let b_r = || (key.beta_g1.to_curve() + self.b_g1) * blinding.r;

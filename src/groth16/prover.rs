@@ -1,4 +1,4 @@
-//! One device with what it needs of the key and the circuit.
+//! Holds one device with the parts of the key and the circuit that it needs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::field::{DeviceVector, NttField};
 use crate::msm::{DeviceScalars, Form};
 use crate::ntt::NttDomain;
 
-/// One device with what it needs of the key and the circuit.
+/// Holds one device with the parts of the key and the circuit that it needs.
 pub(super) struct Prover<'a, E: Engine> {
     pub device: &'a Arc<Device>,
     pub circuit: &'a Circuit<E::Fr>,
@@ -40,14 +40,14 @@ impl<'a, E: Engine> Prover<'a, E> {
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }
 
-    /// Elements of a buffer as scalars, once a mark has been passed.
+    /// Returns elements of `buffer` as scalars, which are ready after the event `ready`.
     pub fn scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Mark>) -> Result<DeviceScalars> {
         let scalars = DeviceScalars::from_range(self.device, buffer, range, Form::Montgomery)?;
         Ok(scalars.after(ready.clone()))
     }
 }
 
-/// The values of chosen variables, or of all.
+/// Returns the values of the `chosen` variables, or of all.
 pub(super) fn select<F: NttField>(
     stream: &mut Stream,
     chosen: Option<&Buffer>,

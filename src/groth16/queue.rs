@@ -1,4 +1,4 @@
-//! How the sums of proofs under way on a device are queued, which share its memory.
+//! Queues the MSMs of proofs in flight on a device, which share its memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,18 +8,18 @@ use crate::curve::MsmCurve;
 use crate::msm::{DeviceScalars, Msm, Queued};
 use crate::{Error, Result};
 
-/// Equal parts of the free memory, where so many proofs are under way. Each sum takes one, and one is left to transforms.
-/// Memory whose last use a sum has queued counts as free, so that later sums find as much.
+/// Returns the number of equal parts of the free memory if `proofs` proofs are in flight: one for each MSM, and one for
+/// transforms. Memory whose last use an MSM has queued counts as free, so that later MSMs find as much.
 pub(super) fn parts(proofs: usize) -> usize {
     Query::ALL.len() * proofs + 1
 }
 
-/// Queues those sums of a proof that are a device's, as they share the memory.
+/// Queues the MSMs of a proof that are in a device's share, as they share the memory.
 pub(super) struct Queue<'a> {
     share: Share,
-    /// Of each sum, taken in the same order for every proof: so each finds the memory that it had before.
+    /// Stream of each MSM, taken in the same order for every proof, so that each finds the memory that it had before.
     streams: [Mutex<Option<Stream>>; Query::ALL.len()],
-    /// Proofs that share what memory is free, this one among them.
+    /// Number of proofs that share the free memory, this one included.
     proofs: usize,
     abort: Abort<'a>,
 }
@@ -33,7 +33,7 @@ impl<'a> Queue<'a> {
         Ok(Self { share, streams, proofs, abort })
     }
 
-    /// Queues a sum if it is the device's.
+    /// Queues the MSM over `query` if it is in the device's share.
     pub fn add<'m, C: MsmCurve>(
         &self,
         query: Query,

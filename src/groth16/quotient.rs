@@ -1,4 +1,4 @@
-//! The coefficients of h on a device, queued without waiting.
+//! Queues the coefficients of h on a device, without waiting.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::ntt::{Direction, NttDomain};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// Work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`, and most groups, each of whose work-items then takes
-/// several elements.
+/// Work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`, and maximum groups. With more elements, work-items take
+/// several each.
 const GROUP: u32 = 128;
 const MAX_GROUPS: u64 = 1 << 16;
 
-/// 1/Z on the coset: Z = xᵐ − 1 is gᵐ − 1 on all of it.
+/// Returns 1/Z on the coset, where Z = xᵐ − 1 is gᵐ − 1 everywhere.
 pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
     let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
     let inverse: Option<F> = (power - F::ONE).invert().into();
     inverse.ok_or_else(|| Error::invalid(PLACE, "generator of the coset", "one outside the domain", "one in it"))
 }
 
-/// Room for a, b and c, zero behind the constraints.
+/// Holds memory for a, b and c, zero behind the constraints.
 pub(super) struct Vectors<F>([DeviceVector<F>; 3]);
 
 impl<F: NttField> Vectors<F> {
@@ -42,7 +42,7 @@ impl<F: NttField> Vectors<F> {
         Ok(Self([allocate()?, allocate()?, allocate()?]))
     }
 
-    /// Queues the coefficients of h, of which there are as many as the domain has elements.
+    /// Queues the coefficients of h, as many as the domain has elements.
     pub fn quotient(
         self,
         lane: &mut Lane<'_>,
@@ -69,7 +69,7 @@ impl<F: NttField> Vectors<F> {
     }
 }
 
-/// Queues a, b or c by its number: its upload or its product.
+/// Queues a, b or c by its `number`: its upload or its product.
 fn evaluate<F: NttField>(
     lane: &mut Lane<'_>,
     matrices: Option<&OfDevice<F>>,
@@ -85,7 +85,7 @@ fn evaluate<F: NttField>(
     lane.transform(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
 
-/// A constant for kernels.
+/// Uploads a constant for kernels.
 fn factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> {
     let buffer = stream.allocate(size_of::<F>())?;
     stream.upload(&buffer, as_bytes(&[factor]))?;
@@ -103,7 +103,7 @@ fn combine<F: NttField>(
     launch::<F>(stream, kernel, to.len(), &args)
 }
 
-/// Queues the scalars of the chosen variables.
+/// Queues the gather of the scalars of the `chosen` variables.
 pub(super) fn gather<F: NttField>(
     stream: &mut Stream,
     chosen: &Buffer,

@@ -1,4 +1,4 @@
-//! The sums of a batch as they come.
+//! Collects the MSM results of a batch.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use super::proof::Partial;
 use super::spread::Job;
 use crate::backend::lock;
 
-/// The sums of each witness, as far as they are done.
+/// Holds the MSM results of each witness, as far as they are done.
 pub(super) struct Results<E: Engine>(Mutex<Vec<Partial<E>>>);
 
 impl<E: Engine> Results<E> {
@@ -19,13 +19,13 @@ impl<E: Engine> Results<E> {
         lock(&self.0)[number].add(sums);
     }
 
-    /// The sums so far of the witnesses with these numbers.
+    /// Returns the results so far of the witnesses with these `numbers`.
     pub fn of(&self, numbers: &[usize]) -> Self {
         let done = lock(&self.0);
         Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
     }
 
-    /// Jobs without the sums that are done.
+    /// Returns `jobs` without the MSMs that are done.
     pub fn missing_of(&self, jobs: &[Job]) -> Vec<Job> {
         let done = lock(&self.0);
         let left = |job: &Job| Job { share: job.share.without(done[job.number].share()), ..*job };
@@ -37,7 +37,7 @@ impl<E: Engine> Results<E> {
         (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
     }
 
-    /// The sums so far of each witness.
+    /// Returns the results so far of each witness.
     pub fn all(self) -> Vec<Partial<E>> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

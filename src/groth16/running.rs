@@ -1,4 +1,4 @@
-//! The proofs that one device makes, some of them under way at once.
+//! Makes the proofs of one device, some of them in flight at once.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use super::{Engine, Witness};
 use crate::backend::{Abort, Traffic};
 use crate::{Error, Result};
 
-/// Proofs under way at once on a device: what the host does for one hides behind another's kernels.
+/// Maximum proofs in flight on a device: the host's work for one overlaps another's kernels.
 const IN_FLIGHT: usize = 2;
-/// They have to leave so many parts of the free memory, each as large as a proof's vectors.
+/// Requires free memory of MEMORY_PARTS times a proof's vectors for more than one proof in flight.
 const MEMORY_PARTS: u64 = 4;
 
-/// By the model, sums side by side may take up to so many times as long as in turn, a fraction. It does not know what they hide
-/// of each other: the ends of kernels, uploads, the host's part.
+/// Allows MSMs side by side if the model predicts at most SLOWER.0/SLOWER.1 of their time in turn. The model ignores
+/// the overlap of kernel ends, uploads and the host's part, so the fraction may exceed 1.
 const SLOWER: (u32, u32) = (3, 2);
 
 impl<E: Engine> Prover<'_, E> {
-    /// Does jobs in their order, some under way at once.
+    /// Runs `jobs` in their order, some in flight at once.
     pub fn prove_each(
         &self,
         jobs: &[Job],
@@ -36,7 +36,7 @@ impl<E: Engine> Prover<'_, E> {
         running.finish()
     }
 
-    /// How many proofs are under way at once; none where their sums have too little memory side by side.
+    /// Returns how many proofs are in flight at once; 0 if the MSMs of one have too little memory side by side.
     fn at_once(&self, jobs: usize) -> Result<usize> {
         let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variables() as u64;
         let (free, vectors) = (self.device.free_memory()?, 32 * elements);
@@ -45,8 +45,8 @@ impl<E: Engine> Prover<'_, E> {
         self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
     }
 
-    /// Whether by the model the sums of so many proofs take hardly longer side by side than one after the other, where each has
-    /// all the memory.
+    /// Returns whether, by the model, the MSMs of `proofs` proofs take hardly longer side by side in `bytes` than one
+    /// after the other with all of `bytes`.
     fn has_room(&self, bytes: u64, proofs: usize) -> bool {
         let parts = parts(proofs);
         let side_by_side = self.tables.time_within(bytes / parts as u64, parts);
@@ -55,10 +55,10 @@ impl<E: Engine> Prover<'_, E> {
     }
 }
 
-/// The proofs that one device makes.
+/// Runs the proofs of one device.
 struct Running<'a, 'b, E: Engine> {
     prover: &'a Prover<'b, E>,
-    /// Most proofs under way; 0 where even one has to make its sums one after the other.
+    /// Maximum proofs in flight; 0 if even one has to run its MSMs one after the other.
     at_once: usize,
     under_way: VecDeque<UnderWay<'a, E>>,
     traffic: Traffic,
@@ -71,7 +71,7 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
         Self { prover, at_once, under_way: VecDeque::new(), traffic: Traffic::default(), results, abort }
     }
 
-    /// Starts a job once there is a place for it.
+    /// Starts `job` once there is a place for it.
     fn add(&mut self, job: Job, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
         self.finish_to(self.at_once.saturating_sub(1))?;
         if self.at_once > 0 {
@@ -91,13 +91,13 @@ impl<'a, 'b, E: Engine> Running<'a, 'b, E> {
         Ok(())
     }
 
-    /// Waits for all that is under way.
+    /// Waits for all proofs in flight.
     fn finish(mut self) -> Result<Traffic> {
         self.finish_to(0)?;
         Ok(self.traffic)
     }
 
-    /// Waits until at most so many proofs are under way.
+    /// Waits until at most `most` proofs are in flight.
     fn finish_to(&mut self, most: usize) -> Result<()> {
         while self.under_way.len() > most {
             let Some(proof) = self.under_way.pop_front() else { break };

@@ -1,11 +1,11 @@
-//! Which device makes which sums of which proofs: sizes only, no device.
+//! Assigns the MSMs of proofs to devices, by sizes alone.
 
-/// What a G1 base, a G2 base, and the transforms for a base of h take, measured on one H200 at 2^20.
+/// Relative costs of a G1 base, a G2 base, and the transforms for a base of h, measured on one H200 at 2^20.
 const G1: u64 = 10;
 const G2: u64 = 27;
 const TRANSFORMS: u64 = 2;
 
-/// A query of a key, which a sum of a proof goes over.
+/// Names a query of a key. A proof has an MSM over each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Query {
     BG2,
@@ -19,7 +19,7 @@ impl Query {
     pub const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
 }
 
-/// The sums of a proof that one device makes.
+/// Lists the MSMs of a proof that one device computes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share([bool; Query::ALL.len()]);
 
@@ -35,7 +35,7 @@ impl Share {
         self
     }
 
-    /// What it has and the other has not.
+    /// Returns the queries that it has and `other` has not.
     pub fn without(self, other: Self) -> Self {
         let left = Query::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
         left.fold(Self::default(), Self::with)
@@ -45,13 +45,13 @@ impl Share {
         self == Self::default()
     }
 
-    /// What either has.
+    /// Returns the queries that either has.
     pub fn or(self, other: Self) -> Self {
         Query::ALL.into_iter().filter(|query| other.has(*query)).fold(self, Self::with)
     }
 }
 
-/// What a device does for one witness.
+/// Describes a device's work for one witness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
     /// The witness's number.
@@ -59,12 +59,13 @@ pub(super) struct Job {
     pub share: Share,
 }
 
-/// What the sums of a proof take, relative to each other, as far as the numbers of bases tell.
+/// Estimates the costs of a proof's MSMs, relative to each other, from the numbers of bases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Costs([u64; Query::ALL.len()]);
 
 impl Costs {
-    /// By the number of bases of each query; h comes with the transforms, which have to be where it is.
+    /// Estimates costs from the number of `bases` of each query. The cost of h includes the transforms, which have to
+    /// be on the same device.
     pub fn new(bases: impl Fn(Query) -> usize) -> Self {
         Self(Query::ALL.map(|query| {
             let base = match query {
@@ -76,7 +77,8 @@ impl Costs {
         }))
     }
 
-    /// The sums of one proof over some devices, the dearest first, each to the device that has least to do.
+    /// Distributes the MSMs of one proof over `devices` devices, the most expensive first, each to the device with the
+    /// least work.
     fn shares(&self, devices: usize) -> Vec<Share> {
         let mut shares = vec![(0, Share::default()); devices];
         let mut queries = Query::ALL;
@@ -90,7 +92,7 @@ impl Costs {
     }
 }
 
-/// The jobs of each device: as many whole proofs as all can have, then the rest of the batch, each proof of which is
+/// Returns the jobs of each device: equally many whole proofs, then the rest of the batch. Each proof of the rest is
 /// spread over some of the devices.
 pub(super) fn spread(witnesses: usize, devices: usize, costs: &Costs) -> Vec<Vec<Job>> {
     let devices = devices.max(1);
@@ -112,7 +114,7 @@ pub(super) fn spread(witnesses: usize, devices: usize, costs: &Costs) -> Vec<Vec
 mod tests {
     use super::*;
 
-    /// A circuit of 2^20 constraints, three of four variables in B.
+    /// Returns the costs of a circuit of 2^20 constraints, with three of four variables in B.
     fn costs() -> Costs {
         Costs::new(|query| if matches!(query, Query::BG1 | Query::BG2) { 3 << 18 } else { 1 << 20 })
     }

@@ -1,4 +1,5 @@
-//! Batches under keys that a device does not hold whole: each part of a query that is uploaded serves several circuits.
+//! Proves batches under keys that a device does not hold whole: each part of a query that is uploaded serves several
+//! circuits.
 
 use super::prover::Prover;
 use super::results::Results;
@@ -9,10 +10,10 @@ use crate::backend::{Abort, Traffic};
 use crate::msm::even;
 use crate::{Error, Result};
 
-/// The scalars of circuits may take one part in so many of the free memory; the rest is left to transforms and sums.
+/// Limits the scalars of circuits to 1/MEMORY_SHARE of the free memory. The rest is left to transforms and MSMs.
 const MEMORY_SHARE: u64 = 2;
 
-/// Does jobs, as many together as there is memory for. Sums that are done stay done when a later one fails.
+/// Runs `jobs`, as many together as memory allows. Finished MSMs are kept if a later one fails.
 pub(super) fn prove<E: Engine>(
     prover: &Prover<'_, E>,
     jobs: &[Job],
@@ -45,8 +46,8 @@ pub(super) fn prove<E: Engine>(
     Ok(traffic)
 }
 
-/// How many circuits' scalars may be on the device at a time: of each its assignment, and what is selected of that or the
-/// coefficients of h.
+/// Returns how many circuits' scalars may be on the device at a time. Each has its assignment, and a selection of that
+/// or the coefficients of h.
 fn most_together<E: Engine>(prover: &Prover<'_, E>) -> Result<usize> {
     let circuit = prover.circuit;
     let other = circuit.a.len().max(circuit.b.len()).max(1 << prover.domain.log_n());

@@ -1,4 +1,4 @@
-//! Parts of a proof, and who makes them. `tests/mutants.py` found them untested.
+//! Tests the parts of a proof, and their distribution. `tests/mutants.py` found them untested.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{Circuit, Densities, Proof};
 use crate::Accelerator;
 use crate::matrix::Csr;
 
-/// Proofs are equal if all three parts are.
+/// Checks that proofs are equal exactly if all three parts are.
 #[test]
 fn each_part_of_a_proof_counts() {
     let (a, b) = (G1Affine::generator(), G2Affine::generator());
@@ -31,7 +31,7 @@ fn each_part_of_a_proof_counts() {
     }
 }
 
-/// Sums of one part join those of others, in any order.
+/// Checks that results of one part join those of others, in any order.
 #[test]
 fn sums_join() {
     let sums = [Query::H, Query::L, Query::A, Query::BG1];
@@ -54,7 +54,7 @@ fn sums_join() {
     }
 }
 
-/// What one share has and another has not, and what either has.
+/// Checks the difference and the union of shares.
 #[test]
 fn shares_are_sets() {
     let of = |queries: &[Query]| queries.iter().copied().fold(Share::default(), Share::with);
@@ -65,7 +65,7 @@ fn shares_are_sets() {
     assert!(first.without(Share::ALL).is_empty() && !first.is_empty());
 }
 
-/// Variables may all be inputs; those in the queries of B are told apart.
+/// Checks that variables may all be inputs, and that those in the queries of B are told apart.
 #[test]
 fn variables_are_inputs_first() {
     let matrix = Arc::new(Csr::from_rows(2, [vec![(0, Scalar::ONE)], vec![(1, Scalar::ONE)]]).expect("a matrix"));
@@ -78,7 +78,7 @@ fn variables_are_inputs_first() {
     circuit(3).expect_err("there are two");
 }
 
-/// A circuit's part of a device are the numbers of its chosen variables, four bytes each, unless all are chosen.
+/// Checks that a circuit takes four bytes on a device for each chosen variable, unless all are chosen.
 #[test]
 fn a_circuit_counts_its_bytes() {
     let accelerator = Accelerator::automatic().expect("settings are right");

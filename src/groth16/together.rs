@@ -1,8 +1,8 @@
-//! Several proofs made together: each sum is made for all of them before the next sum begins. Where memory is short, single
-//! proofs are made so too.
+//! Makes several proofs together: each MSM runs for all of them before the next one begins. If memory is short, single
+//! proofs are made this way too.
 //!
-//! The sums whose scalars are the assignments come first, query by query. Then one circuit after the other is transformed,
-//! which leaves a vector of each. The sum over h comes last.
+//! The MSMs whose scalars are the assignments come first, query by query. Then one circuit after the other is
+//! transformed, which leaves a vector of each. The MSM over h comes last.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::field::DeviceVector;
 use crate::msm::{DeviceScalars, Msm};
 use crate::{Error, Result};
 
-/// Does a job, one sum after the other, each with all the memory: where sums side by side have too little.
+/// Runs `job` one MSM after the other, each with all the memory. It serves jobs whose MSMs have too little side by
+/// side.
 pub(super) fn prove_one<E: Engine>(
     prover: &Prover<'_, E>,
     job: Job,
@@ -30,7 +31,7 @@ pub(super) fn prove_one<E: Engine>(
 ) -> Result<Traffic> {
     let one = || together(prover, results.missing_of(&[job]), witnesses, results, abort);
     let (traffic, result) = match one() {
-        // What others left in use may have cut the memory into parts that are too small.
+        // Blocks that others left in use may have split the memory into parts that are too small.
         (before, Err(Error::OutOfMemory { .. })) => {
             prover.device.trim();
             let (traffic, result) = one();
@@ -41,7 +42,7 @@ pub(super) fn prove_one<E: Engine>(
     result.map(|()| traffic)
 }
 
-/// Does jobs, all together; also what was moved for those that failed.
+/// Runs `jobs` all together. Also returns the transfers of jobs that failed.
 pub(super) fn together<E: Engine>(
     prover: &Prover<'_, E>,
     jobs: Vec<Job>,
@@ -54,7 +55,7 @@ pub(super) fn together<E: Engine>(
     (group.traffic, result)
 }
 
-/// Proofs that are made together.
+/// Holds proofs that are made together.
 struct Group<'a, 'b, E: Engine> {
     prover: &'a Prover<'b, E>,
     jobs: Vec<Job>,
@@ -64,15 +65,15 @@ struct Group<'a, 'b, E: Engine> {
     traffic: Traffic,
 }
 
-/// A circuit of a group on the device.
+/// Holds a circuit of a group on the device.
 struct Member<F> {
     job: Job,
     assignment: DeviceVector<F>,
 }
 
-/// Those of an assignment's variables that a query has bases of.
+/// Selects the variables of an assignment that a query has bases for.
 struct Selection<'a> {
-    /// `None` where they lie side by side.
+    /// `None` if they lie side by side.
     chosen: Option<&'a Buffer>,
     range: Range<usize>,
 }
@@ -94,7 +95,7 @@ impl<E: Engine> Group<'_, '_, E> {
     /// Uploads the assignments.
     fn upload(&mut self) -> Result<Vec<Member<E::Fr>>> {
         let variables = self.prover.circuit.variables();
-        // Declared before the streams, which run empty before it goes.
+        // Declared before the streams, which finish their work before it is freed.
         let mut members = Vec::new();
         let mut lane = Lane::new(self.prover.device, self.abort)?;
         for job in &self.jobs {
@@ -109,7 +110,7 @@ impl<E: Engine> Group<'_, '_, E> {
         Ok(members)
     }
 
-    /// The sums over a query by selections of the assignments.
+    /// Computes the MSMs over `query` by selections of the assignments.
     fn selected<C: MsmCurve>(
         &mut self,
         members: &[Member<E::Fr>],
@@ -119,7 +120,7 @@ impl<E: Engine> Group<'_, '_, E> {
         partial: impl Fn(C::Curve) -> Partial<E>,
     ) -> Result<()> {
         let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
-        // A stream of its own, so that what selections leave in its pool is free for the next sums.
+        // Uses a stream of its own, so that memory left by selections in its pool is free for the next MSMs.
         let mut stream = self.prover.device.stream()?;
         let selections = members.iter().map(|member| select(&mut stream, of.chosen, &member.assignment));
         let selections = selections.collect::<Result<Vec<_>>>()?;
@@ -130,7 +131,7 @@ impl<E: Engine> Group<'_, '_, E> {
         self.sums(members.iter().map(|member| member.job.number), table, &scalars, partial)
     }
 
-    /// The transforms, then the sums over h.
+    /// Runs the transforms, then the MSMs over h.
     fn h(&mut self, members: Vec<Member<E::Fr>>) -> Result<()> {
         let (Prover { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
         let mut lane = Lane::new(device, self.abort)?;
@@ -149,14 +150,14 @@ impl<E: Engine> Group<'_, '_, E> {
         self.sums(numbers, tables.g1(Query::H)?, &scalars, |sum| Partial::g1(Query::H, sum))
     }
 
-    /// Waits for a lane, after which its memory is free for others.
+    /// Waits for `lane`, after which its memory is free for others.
     fn done(&mut self, mut lane: Lane<'_>) -> Result<()> {
         lane.compute.wait(self.abort)?;
         self.traffic = self.traffic + lane.traffic();
         Ok(())
     }
 
-    /// The sums of some proofs over a query.
+    /// Computes the MSMs of some proofs over a query.
     fn sums<C: MsmCurve>(
         &mut self,
         numbers: impl Iterator<Item = usize>,

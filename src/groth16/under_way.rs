@@ -1,4 +1,4 @@
-//! A device's share of a proof: how it is queued and waited for.
+//! Queues a device's share of a proof, and waits for it.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::msm::{DeviceScalars, Queued};
 use crate::waiting::beside;
 use crate::{Error, Result};
 
-/// A device's share of a proof under way. Dropped from top to bottom: multiplications run to their end before streams,
-/// and streams before the assignment goes.
+/// Holds a device's share of a proof in flight. Fields are dropped from top to bottom: MSMs run to their end before the
+/// streams, and the streams before the assignment is freed.
 pub(super) struct UnderWay<'a, E: Engine> {
     pub number: usize,
     pub b_g2: Option<Queued<'a, E::G2Affine>>,
@@ -30,30 +30,30 @@ pub(super) struct UnderWay<'a, E: Engine> {
 }
 
 impl<E: Engine> UnderWay<'_, E> {
-    /// Waits for the sums.
+    /// Waits for the MSMs.
     pub fn finish(self, abort: Abort<'_>) -> Result<(Partial<E>, Traffic)> {
-        // The assignment goes after what uses it, if a sum fails.
+        // If an MSM fails, the assignment is freed after all that uses it.
         let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
         let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
         let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
-        // What the host adds up of the first takes as long as all the others' together.
+        // The host's additions for the first take as long as those for all the others together.
         let (b_g2, g1) = beside(g2, g1);
         let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::panicked("groth16", &*panic)));
         let ((b_g2, up), [a, b_g1, l, h]) = (split::<E::G2Affine>(b_g2?), g1);
         let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split::<E::G1Affine>);
-        // All is done: this reads the times of kernels.
+        // All work is done: this reads the times of kernels.
         lane.compute.wait(None)?;
         let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
         Ok((Partial { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
     }
 }
 
-/// A sum if there is one, and what it moved.
+/// Splits an MSM's result, if there is one, into the sum and its transfers.
 fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Traffic) {
     sum.map_or((None, Traffic::default()), |(sum, traffic)| (Some(sum), traffic))
 }
 
-/// The scalars of those of a, b and l that a device sums.
+/// Holds the scalars of those of a, b and l that are in a device's share.
 struct Selections {
     a: Option<DeviceScalars>,
     b: Option<DeviceScalars>,
@@ -61,10 +61,10 @@ struct Selections {
 }
 
 impl<E: Engine> Prover<'_, E> {
-    /// Queues the device's share of a proof, with an equal part of the free memory where so many share it.
+    /// Queues the device's share of a proof, with an equal part of the free memory that `proofs` proofs share.
     ///
-    /// The sums that need the assignment alone are queued by threads of their own, since large ones go in chunks that
-    /// wait for each other, while a, b and c go up and are transformed.
+    /// Threads of their own queue the MSMs that need the assignment alone, since large ones run in chunks that wait for
+    /// each other. Meanwhile a, b and c are uploaded and transformed.
     pub fn start<'s>(
         &'s self,
         Job { number, share }: Job,
@@ -74,7 +74,7 @@ impl<E: Engine> Prover<'_, E> {
     ) -> Result<UnderWay<'s, E>> {
         check_abort(abort)?;
         let (tables, circuit) = (&self.tables, self.circuit);
-        // Declared before the streams, which run empty before it goes.
+        // Declared before the streams, which finish their work before it is freed.
         let (assignment, vectors);
         let mut lane = Lane::new(self.device, abort)?;
         assignment = DeviceVector::unwritten(&lane.compute, circuit.variables())?;
@@ -97,7 +97,7 @@ impl<E: Engine> Prover<'_, E> {
         Ok(UnderWay { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
     }
 
-    /// Queues the transforms and the sum over h.
+    /// Queues the transforms and the MSM over h.
     fn h<'s>(
         &'s self,
         queue: &Queue<'_>,
@@ -113,7 +113,7 @@ impl<E: Engine> Prover<'_, E> {
         queue.add(Query::H, self.tables.g1(Query::H)?, Some(&h))
     }
 
-    /// The scalars of a, b and l, as far as a share has sums of them.
+    /// Returns the scalars of those of a, b and l that are in `share`.
     fn selections(&self, stream: &mut Stream, assignment: &DeviceVector<E::Fr>, share: Share) -> Result<Selections> {
         let (circuit, chosen) = (self.circuit, &self.chosen);
         let a = share.has(Query::A).then(|| select(stream, chosen.a.as_ref(), assignment)).transpose()?;

@@ -1,4 +1,4 @@
-//! What a proof is of.
+//! Holds the witness of a proof.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::check::{PLACE, equal};
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// An assignment of a circuit's variables.
+/// Holds an assignment of a circuit's variables.
 #[derive(Clone, Copy)]
 pub struct Witness<'a, F> {
     /// Values of the inputs, the first of which is one.
     pub inputs: &'a [F],
     /// Values of the auxiliary variables.
     pub aux: &'a [F],
-    /// A·z, B·z and C·z for the assignment z, where the caller has them; else the circuit's matrices give them.
+    /// A·z, B·z and C·z for the assignment z, if the caller has them; else the circuit's matrices give them.
     pub evaluations: Option<[&'a [F]; 3]>,
 }
 
@@ -29,10 +29,10 @@ impl<F> fmt::Debug for Witness<'_, F> {
 }
 
 impl<F: NttField> Witness<'_, F> {
-    /// Whether it has the lengths of a circuit.
+    /// Checks that witness `number` has the lengths of `circuit`.
     ///
     /// # Errors
-    /// It has not, or there are neither evaluations nor matrices.
+    /// Returns [`Error::Invalid`] if it does not, or there are neither evaluations nor matrices.
     pub(crate) fn check(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
         let of = |what: &str| format!("{what} of witness {number}");
         equal(of("inputs"), circuit.inputs, self.inputs.len())?;
@@ -48,7 +48,7 @@ impl<F: NttField> Witness<'_, F> {
     }
 }
 
-/// The error of a witness without evaluations, and a circuit without matrices.
+/// Returns the error of a witness without evaluations and a circuit without matrices.
 pub(super) fn no_matrices() -> Error {
     no_evaluations("evaluations")
 }

@@ -1,4 +1,4 @@
-//! What a kernel must know of a curve, derived from the curve's Rust type.
+//! Derives the constants of a curve that kernels need from the curve's Rust type.
 
 use blstrs::{Fp, Fp2, G1Affine, G2Affine};
 use ff::{Field, PrimeField};
@@ -12,19 +12,19 @@ use super::fields::{FieldDescription, canonical_limbs, limbs_from_bytes};
 use super::halves::Halves;
 use super::name;
 
-/// Constants of a curve y² = x³ + b.
+/// Holds the constants of a curve y² = x³ + b.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurveDescription {
     /// b in Montgomery form, as little-endian 32-bit limbs, those of c0 before those of c1.
     pub b: Vec<u32>,
-    /// How to tell points of the subgroup from others; `None` where the curve has no others.
+    /// Test that tells points of the subgroup from others; `None` if the curve has no others.
     pub subgroup: Option<Subgroup>,
-    /// The endomorphism that halves scalars.
+    /// Endomorphism of the GLV decomposition.
     pub halves: Halves,
 }
 
-/// An endomorphism (x, y) → (αxᵖ, βyᵖ) that is a multiplication by `factor` on the subgroup of prime order,
-/// and on no other point: `cl/points_check.cl` says why.
+/// Holds an endomorphism (x, y) → (αxᵖ, βyᵖ) that is a multiplication by `factor` on the subgroup of prime order, and
+/// on no other point; `cl/points_check.cl` explains why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subgroup {
     /// α in Montgomery form, limbs as those of b.
@@ -36,7 +36,8 @@ pub struct Subgroup {
 }
 
 impl CurveDescription {
-    /// The constants of a curve by its name; `field` is its coordinates' field, or what that extends.
+    /// Returns the constants of the curve named `curve`; `field` is its coordinates' field, or the field that this
+    /// extends.
     pub(super) fn of(curve: &str, field: &FieldDescription) -> Option<Self> {
         Some(match curve {
             name::BLS12_381_G1 => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
@@ -72,12 +73,12 @@ impl CurveDescription {
     }
 }
 
-/// b = y² − x³.
+/// Returns b = y² − x³.
 fn curve_b<F: Field>([x, y]: [F; 2]) -> F {
     y.square() - x.square() * x
 }
 
-/// The factor, and α and β as they take the generator to its multiple by the factor.
+/// Returns the factor, and the α and β that take the generator to its multiple by the factor.
 fn endomorphism<A: PrimeCurveAffine, F: Coordinate>(
     coordinates: fn(&A) -> [F; 2],
     modulus: &[u32],
@@ -87,18 +88,18 @@ where
 {
     let factor = factor::<A::Scalar>(modulus, F::EXTENSION);
     let (from, to) = (coordinates(&A::generator()), coordinates(&(A::generator() * factor).to_affine()));
-    // No coordinate of a generator is zero, for then its order would be 2 or 3.
+    // No coordinate of a generator is zero, because its order would then be 2 or 3.
     let ratio = |i: usize| to[i] * from[i].frobenius().invert().unwrap_or(F::ZERO);
     (factor, [ratio(0), ratio(1)])
 }
 
-/// x and y; zeros for infinity.
+/// Returns x and y; zeros for infinity.
 fn coordinates<C: CurveAffine>(point: &C) -> [C::Base; 2] {
     let coordinates: Option<Coordinates<C>> = point.coordinates().into();
     coordinates.map_or([C::Base::ZERO; 2], |point| [*point.x(), *point.y()])
 }
 
-/// |t − 1| for coordinates in an extension, (t − 1)² else, where t is the trace of Frobenius over the prime
+/// Returns |t − 1| for coordinates in an extension, and (t − 1)² otherwise. t is the trace of Frobenius over the prime
 /// field: p ≡ t − 1 modulo the order, and |t − 1| is short.
 fn factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
     let word = S::from(1 << 32);
@@ -107,7 +108,7 @@ fn factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
     if extension { trace_minus_one } else { trace_minus_one.square() }
 }
 
-/// The canonical form without leading zeros.
+/// Returns the canonical form without leading zeros.
 fn short_limbs<S: PrimeField>(value: &S) -> Vec<u32> {
     let mut limbs = canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize);
     while limbs.last() == Some(&0) {
@@ -116,19 +117,19 @@ fn short_limbs<S: PrimeField>(value: &S) -> Vec<u32> {
     limbs
 }
 
-/// The field of a curve's coordinates.
+/// Represents the field of a curve's coordinates.
 pub(super) trait Coordinate: Field {
     /// Whether it is F_p², not F_p.
     const EXTENSION: bool;
 
-    /// aᵖ.
+    /// Returns aᵖ.
     fn frobenius(self) -> Self;
 
-    /// The Montgomery form of all coefficients, `limbs` 32-bit limbs each.
+    /// Returns the Montgomery form of all coefficients, with `limbs` 32-bit limbs each.
     fn montgomery_limbs(&self, limbs: usize) -> Vec<u32>;
 }
 
-/// R = 2^(32·limbs).
+/// Returns R = 2^(32·limbs).
 fn montgomery_radix<F: Field>(limbs: usize) -> F {
     F::ONE.double().pow_vartime([32 * limbs as u64])
 }
@@ -184,7 +185,7 @@ impl Coordinate for bn256::Fq2 {
     }
 
     fn montgomery_limbs(&self, limbs: usize) -> Vec<u32> {
-        // Its raw bytes are the Montgomery form, and the only way to its coefficients.
+        // Its raw bytes are the Montgomery form, and the only access to its coefficients.
         limbs_from_bytes(&self.to_raw_bytes(), 2 * limbs)
     }
 }
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
     use crate::kernels::{fields, name};
 
-    /// What takes the generator to its multiple takes every point on the curve to one on it.
+    /// Checks that the map of the generator to its multiple takes every point on the curve to a point on it.
     fn is_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
     where
         A::Curve: Curve<AffineRepr = A>,
@@ -214,7 +215,7 @@ mod tests {
         is_endomorphism::<bn256::G2Affine, _>(coordinates, name::BN254_FQ);
     }
 
-    /// Frobenius is the p-th power, and raw limbs are those of Montgomery form.
+    /// Checks that Frobenius is the p-th power, and that raw limbs are those of Montgomery form.
     #[test]
     fn coordinates_of_extensions() {
         let field = |name: &str| fields().into_iter().find(|f| f.name == name).expect("field");

@@ -1,9 +1,9 @@
-//! What a kernel must know of a field, derived from the field's Rust type.
+//! Derives the constants of a field that kernels need from the field's Rust type.
 
 use ec_gpu::GpuField;
 use ff::PrimeField;
 
-/// Constants of a field, as little-endian 32-bit limbs: of a prime field, but for `binary`.
+/// Holds the constants of a field, as little-endian 32-bit limbs; the field is prime unless `binary` is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDescription {
     /// Prefix of the field's functions in kernels, such as `bls12_381_fq`.
@@ -12,7 +12,7 @@ pub struct FieldDescription {
     pub modulus: Vec<u32>,
     /// R mod p with R = 2^(32·limbs), the Montgomery form of 1.
     pub one: Vec<u32>,
-    /// R² mod p, which takes a canonical element to Montgomery form.
+    /// R² mod p, which converts a canonical element to Montgomery form.
     pub r2: Vec<u32>,
     /// Whether the field has characteristic two; R is 1 then.
     pub binary: bool,
@@ -37,7 +37,8 @@ impl FieldDescription {
         Self { name, modulus, one, r2, binary: false }
     }
 
-    /// Of a prime of one or two limbs. With one, R is 2^32; with two there is no form but the numbers themselves, and R is 1.
+    /// Returns the constants of a prime of one or two limbs. With one, R is 2^32. With two, elements are the numbers
+    /// themselves, and R is 1.
     pub fn from_modulus(name: &'static str, modulus: u128) -> Self {
         let limbs = (128 - modulus.leading_zeros()).div_ceil(32) as usize;
         let one = if limbs == 1 { (1 << 32) % modulus } else { 1 };
@@ -46,34 +47,34 @@ impl FieldDescription {
         Self { name, modulus, one, r2, binary: false }
     }
 
-    /// `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
+    /// Returns the constants of `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
     pub fn ghash(name: &'static str) -> Self {
         let one = vec![1, 0, 0, 0];
         Self { name, modulus: vec![0x87, 0, 0, 0], r2: one.clone(), one, binary: true }
     }
 
-    /// Number of 32-bit limbs of an element.
+    /// Returns the number of 32-bit limbs of an element.
     pub fn limbs(&self) -> usize {
         self.modulus.len()
     }
 
-    /// Whether an element is a word or two.
+    /// Returns whether the field is prime and an element has one or two words.
     pub fn is_words(&self) -> bool {
         !self.binary && self.limbs() <= 2
     }
 
-    /// 2p, which has no more limbs than p.
+    /// Returns 2p, which has no more limbs than p.
     pub fn twice_modulus(&self) -> Vec<u32> {
         let below = std::iter::once(&0).chain(&self.modulus);
         self.modulus.iter().zip(below).map(|(limb, below)| limb << 1 | below >> 31).collect()
     }
 
-    /// Whether 5p < 2^(32·limbs), by the highest limb: what the bounds in `cl/field_loose.cl` need.
+    /// Returns whether 5p < 2^(32·limbs), by the highest limb; the bounds in `cl/field_loose.cl` need that.
     pub fn has_loose_elements(&self) -> bool {
         self.modulus.last().is_some_and(|&limb| limb < u32::MAX / 5)
     }
 
-    /// −p⁻¹ mod 2³², by Newton's iteration (each step doubles the number of right bits).
+    /// Returns −p⁻¹ mod 2³², by Newton's iteration (each step doubles the number of correct bits).
     pub fn inv32(&self) -> u32 {
         let p = self.modulus[0];
         let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
@@ -81,33 +82,33 @@ impl FieldDescription {
     }
 }
 
-/// An extension of a field of one or two limbs by a root of X^degree − residue.
+/// Describes an extension of a field of one or two limbs by a root of X^degree − residue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
     /// Prefix of its functions in kernels.
     pub name: &'static str,
-    /// How many coefficients an element has.
+    /// Number of coefficients of an element.
     pub degree: usize,
-    /// The number that the root's power is.
+    /// Number that the root's power equals.
     pub residue: u32,
 }
 
 impl Extension {
-    /// The residue in the form that elements of the field have.
+    /// Returns the residue in the form of the field's elements.
     pub fn residue_limbs(&self, field: &FieldDescription) -> Vec<u32> {
         let number = |limbs: &[u32]| limbs.iter().rev().fold(0, |number, limb| number << 32 | u128::from(*limb));
-        // The first factor is below 2^32, so that nothing leaves 128 bits.
+        // The first factor is below 2^32, so that the product fits in 128 bits.
         let residue = u128::from(self.residue) * number(&field.one) % number(&field.modulus);
         (0..field.limbs()).map(|limb| (residue >> (32 * limb)) as u32).collect()
     }
 }
 
-/// The canonical form, for fields whose `Repr` is little-endian.
+/// Returns the canonical form, for fields whose `Repr` is little-endian.
 pub(super) fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {
     limbs_from_bytes(value.to_repr().as_ref(), limbs)
 }
 
-/// 32-bit limbs of a little-endian number.
+/// Returns the 32-bit limbs of a little-endian number.
 pub(super) fn limbs_from_bytes(bytes: &[u8], limbs: usize) -> Vec<u32> {
     let mut bytes = bytes.to_vec();
     bytes.resize(4 * limbs, 0);

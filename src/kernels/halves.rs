@@ -1,8 +1,9 @@
-//! The endomorphism (x, y) → (βx, y) of a curve y² = x³ + b, a multiplication by λ, β³ = 1 = λ³, and how a scalar is
-//! k₀ + λ·k₁ with halves k₀ and k₁ about half as long (R. Gallant, R. Lambert and S. Vanstone, CRYPTO 2001).
+//! GLV decomposition (R. Gallant, R. Lambert and S. Vanstone, CRYPTO 2001). The endomorphism (x, y) → (βx, y) of a
+//! curve y² = x³ + b is a multiplication by λ, with β³ = 1 = λ³. A scalar is k₀ + λ·k₁ with halves k₀ and k₁ about half
+//! as long.
 //!
-//! Short vectors v₁ and v₂ of the lattice of all (a, b) with a + λ·b ≡ 0 modulo the order r take (s, 0) to
-//! (k₀, k₁) = (s, 0) − c₁·v₁ − c₂·v₂, cᵢ being what (s, 0) has of vᵢ, rounded.
+//! Short vectors v₁ and v₂ of the lattice of all (a, b) with a + λ·b ≡ 0 modulo the order r take (s, 0) to (k₀, k₁) =
+//! (s, 0) − c₁·v₁ − c₂·v₂, where cᵢ is the rounded coordinate of (s, 0) along vᵢ.
 
 use ff::{Field, PrimeField};
 use halo2curves::group::Curve;
@@ -11,38 +12,38 @@ use num_bigint::{BigInt, BigUint, Sign};
 
 use super::fields::canonical_limbs;
 
-/// Words of a half while it is computed: its sign, and room for what is multiplied.
+/// Words that a half takes while it is computed: its sign, and room for products.
 pub const HALF_WORDS: usize = 5;
-/// A multiple |cᵢ| is its scalar times a quotient of so many words …
+/// Words of the quotient whose product with a scalar, shifted by [`QUOTIENT_SHIFT`] and rounded, gives |cᵢ|.
 pub const QUOTIENT_WORDS: usize = 6;
-/// … divided by 2 to the power of 32 times this, rounded: the quotient's own rounding changes it by 2⁻³³ at most.
+/// Words by which that product is shifted: the quotient's own rounding changes |cᵢ| by at most 2⁻³³.
 pub const QUOTIENT_SHIFT: usize = 9;
 
-/// The endomorphism, and what halves scalars, as little-endian 32-bit limbs.
+/// Holds the endomorphism and the constants of the decomposition, as little-endian 32-bit limbs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Halves {
     /// β in Montgomery form, limbs as those of the curve's b.
     pub beta: Vec<u32>,
-    /// Of each short vector: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`).
+    /// For each short vector: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`).
     pub quotients: [Vec<u32>; 2],
-    /// Of each short vector: what |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`HALF_WORDS`).
+    /// For each short vector: the numbers that |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`HALF_WORDS`).
     pub steps: [[Vec<u32>; 2]; 2],
-    /// |k₀| and |k₁| are below 2 to this power for every scalar of 256 bits.
+    /// Power of 2 that bounds |k₀| and |k₁| for every scalar of 256 bits.
     pub bits: u32,
 }
 
 impl Halves {
-    /// For the curve whose generator's x is given as `x`, in the form that `limbs` makes of it.
+    /// Computes the constants of a curve. `x` returns the x coordinate of a point, and `limbs` its limbs.
     pub(super) fn of<A: PrimeCurveAffine, F: Field>(x: impl Fn(&A) -> F, limbs: impl Fn(&F) -> Vec<u32>) -> Self
     where
         A::Curve: Curve<AffineRepr = A>,
     {
         let (order, lambda) = (order::<A::Scalar>(), cube_root::<A::Scalar>());
         let image = (A::generator() * lambda).to_affine();
-        // No x of a generator is zero, for then its order would be 3.
+        // No x of a generator is zero, because its order would then be 3.
         let beta = x(&image) * x(&A::generator()).invert().unwrap_or(F::ZERO);
         let [first, second] = short_vectors(&order, &natural(&lambda));
-        // (s, 0) has s·b₂/D of v₁ and −s·b₁/D of v₂ for the determinant D = ±r.
+        // For the determinant D = ±r, (s, 0) has the coordinates s·b₂/D along v₁ and −s·b₁/D along v₂.
         let determinant = &first[0] * &second[1] - &second[0] * &first[1];
         let shares =
             [second[1].clone(), -&first[1]].map(|share| if determinant.sign() == Sign::Minus { -share } else { share });
@@ -52,14 +53,14 @@ impl Halves {
         Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
     }
 
-    /// Signs, whether negative, and magnitudes of k₀ and k₁, as `cl/msm_scalars.cl` has them.
+    /// Returns the signs (whether negative) and magnitudes of k₀ and k₁, as `cl/msm_scalars.cl` computes them.
     pub fn halve(&self, scalar: &[u8; 32]) -> [(bool, [u8; 4 * HALF_WORDS]); 2] {
         let mut words = [0; 8];
         let bytes = scalar.as_chunks::<4>().0;
         words.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u32::from_le_bytes(*bytes));
         let mut halves = [[words[0], words[1], words[2], words[3], words[4]], [0; HALF_WORDS]];
         for (quotient, steps) in self.quotients.iter().zip(&self.steps) {
-            // A half in the word below rounds to the nearest.
+            // One half, in the word below, rounds to the nearest.
             let mut product = [0; 8 + QUOTIENT_WORDS];
             product[QUOTIENT_SHIFT - 1] = 1 << 31;
             add_product(&mut product, &words, quotient);
@@ -69,24 +70,24 @@ impl Halves {
     }
 }
 
-/// |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded: a share is r times that.
+/// Returns |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded; `share` is r times the unscaled value.
 fn quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
     let twice: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / order;
     words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
 }
 
-/// What |cᵢ| = 1 adds to both halves: −vᵢ, or vᵢ where cᵢ is negative.
+/// Returns the numbers that |cᵢ| = 1 adds to both halves: −vᵢ, or vᵢ if cᵢ is negative.
 fn step(vector: &[BigInt; 2], share: &BigInt) -> [Vec<u32>; 2] {
     let added = |number: &BigInt| if share.sign() == Sign::Minus { number.clone() } else { -number };
     vector.each_ref().map(|number| words(&modulo_words(&added(number)), HALF_WORDS))
 }
 
-/// Bits of a half, which is a combination of two numbers with factors of 1/2 and 2⁻³² at most, if these add up to `sum`.
+/// Returns the bits of a half: it combines two numbers, which add up to `sum`, with factors of at most 1/2 + 2⁻³².
 fn bits_of_half(sum: BigUint) -> u32 {
     (&sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32
 }
 
-/// Of a half that is negative where its highest bit is set.
+/// Splits a half, which is negative if its highest bit is set.
 fn sign_and_magnitude(half: [u32; HALF_WORDS]) -> (bool, [u8; 4 * HALF_WORDS]) {
     let is_negative = half[HALF_WORDS - 1] >> 31 == 1;
     let mut magnitude = half.map(|word| if is_negative { !word } else { word });
@@ -97,7 +98,7 @@ fn sign_and_magnitude(half: [u32; HALF_WORDS]) -> (bool, [u8; 4 * HALF_WORDS]) {
     (is_negative, bytes)
 }
 
-/// sum += a·b, modulo what the sum has room for.
+/// Adds a·b to `sum`, modulo the range of `sum`.
 fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
     for (i, a) in a.iter().enumerate().take(sum.len()) {
         let mut carry = 0;
@@ -109,25 +110,26 @@ fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
     }
 }
 
-/// r.
+/// Returns the order r.
 fn order<S: PrimeField>() -> BigUint {
     natural(&-S::ONE) + 1u32
 }
 
-/// The canonical form, for fields whose `Repr` is little-endian.
+/// Returns the canonical form, for fields whose `Repr` is little-endian.
 fn natural<S: PrimeField>(value: &S) -> BigUint {
     BigUint::from_slice(&canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize))
 }
 
-/// A third root of unity that is not 1; r − 1 is a multiple of 3.
+/// Returns a third root of unity that is not 1; r − 1 is a multiple of 3.
 fn cube_root<S: PrimeField>() -> S {
     let exponent = ((order::<S>() - 1u32) / 3u32).to_u64_digits();
     S::MULTIPLICATIVE_GENERATOR.pow_vartime(exponent)
 }
 
-/// Two short vectors (a, b) with a + λ·b ≡ 0 modulo r, by Euclid's algorithm: they are a basis of all of these.
+/// Returns two short vectors (a, b) with a + λ·b ≡ 0 modulo r, by Euclid's algorithm: they form a basis of all of
+/// these.
 fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
-    // Remainders a with a ≡ t·λ modulo r.
+    // Holds pairs of remainders a and factors t with a ≡ t·λ modulo r.
     let mut remainders =
         vec![[BigInt::from(order.clone()), BigInt::from(0)], [BigInt::from(lambda.clone()), BigInt::from(1)]];
     while let [.., before, last] = &remainders[..] {
@@ -146,7 +148,7 @@ fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
     [&remainders[first], second].map(|[a, t]| [a.clone(), -t])
 }
 
-/// A number modulo 2^(32·`HALF_WORDS`).
+/// Reduces a number modulo 2^(32·`HALF_WORDS`).
 fn modulo_words(value: &BigInt) -> BigUint {
     let modulus = BigInt::from(1) << (32 * HALF_WORDS);
     (((value % &modulus) + &modulus) % &modulus).magnitude().clone()
@@ -168,7 +170,7 @@ mod tests {
     use super::super::modules;
     use super::*;
 
-    /// The halves of each curve by its name, and the order of its group, with what the halves are of.
+    /// Returns the GLV constants of a curve by its name, the order of its group, and λ.
     fn of(name: &str) -> (Halves, BigUint, BigUint) {
         let module = modules().into_iter().find(|module| module.name == format!("msm_{name}")).expect("module");
         let halves = module.curve.expect("curve").halves;
@@ -191,7 +193,7 @@ mod tests {
 
     const CURVES: [&str; 6] = ["bls12_381_g1", "bls12_381_g2", "bn254_g1", "bn254_g2", "pallas", "vesta"];
 
-    /// k₀ and k₁.
+    /// Returns k₀ and k₁.
     fn halve(halves: &Halves, scalar: &BigUint) -> [BigInt; 2] {
         let mut bytes = scalar.to_bytes_le();
         bytes.resize(32, 0);

@@ -1,8 +1,8 @@
-//! Which kernel modules exist and how their source is put together from `cl/` and `cuda/`.
+//! Lists the kernel modules, and assembles their source from `cl/` and `cuda/`.
 //!
-//! Shared with `build.rs`, which compiles the same text with nvcc that the OpenCL backend compiles at
-//! run time. A module is one kernel family for one field or curve; its kernels' names are plain
-//! (`ntt_pass`), since every module is a program of its own.
+//! `build.rs` shares this file, and compiles the same text with nvcc that the OpenCL backend compiles at run time. A
+//! module is one kernel family for one field or curve; its kernels' names are plain (`ntt_pass`), since every module is
+//! a program of its own.
 
 mod curves;
 mod fields;
@@ -28,7 +28,7 @@ use sources::{
     WORDS_PTX,
 };
 
-/// The two languages that the portable source is compiled as.
+/// Selects the language that the portable source is compiled as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenCL C 1.2, at run time.
@@ -37,7 +37,7 @@ pub enum Dialect {
     Cuda,
 }
 
-/// What a module computes.
+/// Selects the computation of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// Element-wise field operations.
@@ -48,32 +48,32 @@ pub enum Family {
     NttSmall,
     /// Sparse matrices times vectors.
     Csr,
-    /// What is done to columns row by row.
+    /// Operations on columns, row by row.
     Columns,
     /// Dense matrices.
     Gemm,
-    /// Dense products of bytes, on tensor cores: CUDA only, and of no field.
+    /// Dense products of bytes, on tensor cores: CUDA only, and without a field.
     GemmInt8,
     /// Experiments of a bench, for CUDA only.
     Experiments,
     /// Polynomial expressions over columns.
     Expression,
-    /// What Groth16 needs between transforms and multiplications.
+    /// Steps of Groth16 between transforms and multiplications.
     Groth16,
     /// The steps of a PLONKish proof between transforms and multiplications.
     Plonk,
     /// Rounds of sumcheck.
     Sumcheck,
-    /// The same over bit-sliced columns of the tower, of which it has the arithmetic.
+    /// Rounds of sumcheck over bit-sliced columns of the tower, with its arithmetic.
     SumcheckSliced,
     /// Multi-scalar multiplication.
     Msm,
-    /// Element-wise point operations: what tests call.
+    /// Element-wise point operations, for tests.
     Points,
 }
 
 impl Family {
-    /// What names of its modules begin with.
+    /// Returns the prefix of its modules' names.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vector => "vector",
@@ -95,33 +95,33 @@ impl Family {
     }
 }
 
-/// Of a module with carry-less multiply-add, which CUDA has from PTX ISA 9.3 on, for devices from 8.0 on.
+/// Marks a module with carry-less multiply-add, which CUDA has from PTX ISA 9.3 on, for devices from 8.0 on.
 const HAS_CLMAD: &str = "HAS_CLMAD";
-/// Of a module with products of whole warpgroups, which devices of compute capability 9.0 have, and no others.
+/// Marks a module with products of whole warpgroups, which only devices of compute capability 9.0 have.
 const HAS_WGMMA: &str = "HAS_WGMMA";
 
-/// One program: a kernel family for one field or curve.
+/// Describes one program: a kernel family for one field or curve.
 #[derive(Debug, Clone)]
 pub struct Module {
     /// Unique name, such as `msm_bls12_381_g1`.
     pub name: String,
-    /// What it computes.
+    /// Its kernel family.
     pub family: Family,
-    /// The field that it computes in: of a curve, the field of its coordinates, or what that extends.
+    /// Field that it computes in: of a curve, the field of its coordinates, or the field that this extends.
     pub field: FieldDescription,
-    /// Whether coordinates lie in the quadratic extension `field[u]/(u² + 1)`.
+    /// Whether coordinates are in the quadratic extension `field[u]/(u² + 1)`.
     pub quadratic: bool,
-    /// The extension of the field that it computes in; `None` where that is the field itself.
+    /// Extension of the field that it computes in; `None` if it computes in the field itself.
     pub extension: Option<Extension>,
-    /// Number of 32-bit limbs of a scalar; 0 where there is none.
+    /// Field of the scalars; `None` if there are none.
     pub scalar: Option<FieldDescription>,
-    /// The curve's constants; `None` where there is no curve.
+    /// Constants of the curve; `None` if there is no curve.
     pub curve: Option<CurveDescription>,
-    /// What not every compiler or device has, as the source defines it: nothing, `HAS_CLMAD` or `HAS_WGMMA`.
+    /// Macro for a feature that not every compiler or device has: empty, `HAS_CLMAD` or `HAS_WGMMA`.
     pub define: &'static str,
 }
 
-/// The prime fields of one or two words.
+/// Returns the prime fields of one or two words.
 pub fn word_fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_modulus(name::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
@@ -129,7 +129,7 @@ pub fn word_fields() -> Vec<FieldDescription> {
     ]
 }
 
-/// Extensions of the [`word_fields`] from which challenges of sumcheck come, in their order.
+/// Returns the extensions of the [`word_fields`] from which challenges of sumcheck come, in their order.
 pub fn extensions() -> [Extension; 2] {
     [
         Extension { name: name::GOLDILOCKS2, degree: 2, residue: 7 },
@@ -137,7 +137,7 @@ pub fn extensions() -> [Extension; 2] {
     ]
 }
 
-/// Every prime field that points or transforms are over.
+/// Returns every prime field that points or transforms are over.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_gpu_field::<Scalar>(name::BLS12_381_FR),
@@ -149,7 +149,7 @@ pub fn fields() -> Vec<FieldDescription> {
     ]
 }
 
-/// Curves by name, coordinate field, extension and scalar field.
+/// Lists curves by name, coordinate field, extension and scalar field.
 const CURVES: [(&str, &str, bool, &str); 6] = [
     (name::BLS12_381_G1, name::BLS12_381_FQ, false, name::BLS12_381_FR),
     (name::BLS12_381_G2, name::BLS12_381_FQ, true, name::BLS12_381_FR),
@@ -159,17 +159,17 @@ const CURVES: [(&str, &str, bool, &str); 6] = [
     (name::VESTA, name::PASTA_FQ, false, name::PASTA_FP),
 ];
 
-/// The field of the curves whose encoding of points kernels know.
+/// Names the field of the curves whose encoding of points kernels know.
 const ENCODED_FIELD: &str = name::BLS12_381_FQ;
 
-/// Fields with a large power of two dividing p − 1, on which transforms are defined.
+/// Lists fields with a large power of two dividing p − 1, on which transforms are defined.
 const NTT_FIELDS: [&str; 4] = [name::BLS12_381_FR, name::BN254_FR, name::PASTA_FP, name::PASTA_FQ];
-/// Fields of provers that work on columns one operation at a time.
+/// Lists fields of provers that work on columns one operation at a time.
 const COLUMN_FIELDS: [&str; 1] = [name::BN254_FR];
-/// Scalar fields of curves with a pairing.
+/// Lists scalar fields of curves with a pairing.
 const PAIRING_FIELDS: [&str; 2] = [name::BLS12_381_FR, name::BN254_FR];
 
-/// Every module, in a fixed order.
+/// Returns every module, in a fixed order.
 pub fn modules() -> Vec<Module> {
     let fields = fields();
     let by_name = |name: &str| fields.iter().find(|f| f.name == name).cloned();
@@ -226,8 +226,8 @@ pub fn modules() -> Vec<Module> {
     modules
 }
 
-/// Modules that only a newer compiler takes, and only for CUDA: each the same as one of [`modules`], of another name, with
-/// carry-less multiply-add.
+/// Returns modules that only a newer compiler accepts, and only for CUDA: each is one of [`modules`] under another
+/// name, with carry-less multiply-add.
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary && module.family == Family::Sumcheck);
     binary
@@ -235,12 +235,13 @@ pub fn clmad_modules() -> Vec<Module> {
         .collect()
 }
 
-/// Modules for CUDA only, which know no field: products of bytes on tensor cores, and a bench's experiments.
+/// Returns modules for CUDA only, which know no field: products of bytes on tensor cores, and a bench's experiments.
 pub fn cuda_modules() -> Vec<Module> {
     [of_bytes(Family::GemmInt8, name::TENSOR, ""), of_bytes(Family::Experiments, name::SEED, "")].concat()
 }
 
-/// The same for devices of compute capability 9.0 alone, by instructions that no others have.
+/// Returns the module of byte products for devices of compute capability 9.0 alone, by instructions that no others
+/// have.
 pub fn hopper_modules() -> Vec<Module> {
     of_bytes(Family::GemmInt8, name::HOPPER, HAS_WGMMA)
 }
@@ -251,8 +252,8 @@ fn of_bytes(family: Family, name: &str, define: &'static str) -> Vec<Module> {
     any.map(|module| Module { name, family, define, ..module }).into_iter().collect()
 }
 
-/// The kernels that wait by themselves for what is ahead of them in their stream, in order: those that `STARTS_EARLY` of
-/// `cuda/dialect.cuh` declares.
+/// Returns the sorted names of kernels that wait by themselves for earlier work in their stream: those that
+/// `STARTS_EARLY` of `cuda/dialect.cuh` declares.
 pub fn starting_early() -> Vec<String> {
     let sources = modules().into_iter().map(|module| module.source(Dialect::Cuda));
     let declared = |line: &str| Some(line.strip_prefix("STARTS_EARLY(")?.strip_suffix(')')?.to_owned());
@@ -261,7 +262,7 @@ pub fn starting_early() -> Vec<String> {
 }
 
 impl Module {
-    /// The module's whole source in a dialect.
+    /// Returns the module's whole source in a dialect.
     pub fn source(&self, dialect: Dialect) -> String {
         let mut text = if self.define.is_empty() { String::new() } else { format!("#define {}\n", self.define) };
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
@@ -299,7 +300,7 @@ impl Module {
         text
     }
 
-    /// What the family needs of its field beside what all do.
+    /// Returns the sources of the field that only this family needs.
     fn field_extras(&self) -> &'static [&'static str] {
         match self.family {
             Family::Ntt | Family::NttSmall => SHOUP,
@@ -312,7 +313,7 @@ impl Module {
         }
     }
 
-    /// Whether it decodes points.
+    /// Returns whether the module decodes points.
     fn decodes(&self) -> bool {
         self.family == Family::Msm && self.field.name == ENCODED_FIELD
     }
@@ -368,7 +369,7 @@ impl Module {
     }
 }
 
-/// Defines a binary field, or a prime one: its constants, then its functions, prefixed by its name, with those of `more`.
+/// Defines a binary or a prime field: its constants, then its functions, prefixed by its name, with those of `more`.
 fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.binary {
         let _ = writeln!(text, "#define FIELD {}\n{GHASH}\n#undef FIELD", field.name);
@@ -408,7 +409,7 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
     }
 }
 
-/// Defines an extension of a field that is defined.
+/// Defines an extension of a field that is already defined.
 fn extension_section(text: &mut String, field: &FieldDescription, extension: &Extension) {
     let Extension { name, degree, .. } = extension;
     let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {name}\n#define DEGREE {degree}", field.name);
@@ -429,7 +430,7 @@ fn curve_constants(text: &mut String, curve: &CurveDescription) {
     }
 }
 
-/// Defines the endomorphism, and what halves scalars.
+/// Defines the endomorphism and the constants of the GLV decomposition.
 fn halves_constants(text: &mut String, halves: &Halves) {
     define_limbs(text, "LAMBDA_X", &halves.beta);
     for (what, count) in
@@ -445,7 +446,7 @@ fn halves_constants(text: &mut String, halves: &Halves) {
     }
 }
 
-/// A list of limbs as initializer.
+/// Defines a list of limbs as initializer.
 fn define_limbs(text: &mut String, what: &str, words: &[u32]) {
     let list: Vec<String> = words.iter().map(|w| format!("0x{w:08x}u")).collect();
     let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));

@@ -1,46 +1,46 @@
-//! Names of the fields and of the curves in kernels.
+//! Names the fields and the curves in kernels.
 
-/// Scalar field of BLS12-381.
+/// Names the scalar field of BLS12-381.
 pub const BLS12_381_FR: &str = "bls12_381_fr";
-/// Base field of BLS12-381.
+/// Names the base field of BLS12-381.
 pub const BLS12_381_FQ: &str = "bls12_381_fq";
-/// Scalar field of BN254.
+/// Names the scalar field of BN254.
 pub const BN254_FR: &str = "bn254_fr";
-/// Base field of BN254.
+/// Names the base field of BN254.
 pub const BN254_FQ: &str = "bn254_fq";
-/// Base field of Pallas, scalar field of Vesta.
+/// Names the base field of Pallas, which is the scalar field of Vesta.
 pub const PASTA_FP: &str = "pasta_fp";
-/// Base field of Vesta, scalar field of Pallas.
+/// Names the base field of Vesta, which is the scalar field of Pallas.
 pub const PASTA_FQ: &str = "pasta_fq";
-/// The field of 2^64 − 2^32 + 1 elements.
+/// Names the field of 2^64 − 2^32 + 1 elements.
 pub const GOLDILOCKS: &str = "goldilocks";
-/// Its quadratic extension.
+/// Names the quadratic extension of Goldilocks.
 pub const GOLDILOCKS2: &str = "goldilocks2";
-/// The field of 15·2^27 + 1 elements.
+/// Names the field of 15·2^27 + 1 elements.
 pub const BABY_BEAR: &str = "baby_bear";
-/// Its quartic extension.
+/// Names the quartic extension of BabyBear.
 pub const BABY_BEAR4: &str = "baby_bear4";
-/// GF(2^128) in the basis of GHASH.
+/// Names GF(2^128) in the basis of GHASH.
 pub const GHASH: &str = "ghash";
-/// GF(2^128) as tower of Fan and Paar.
+/// Names GF(2^128) as tower of Fan and Paar.
 pub const TOWER: &str = "tower";
-/// First group of BLS12-381.
+/// Names the first group of BLS12-381.
 pub const BLS12_381_G1: &str = "bls12_381_g1";
-/// Second group of BLS12-381.
+/// Names the second group of BLS12-381.
 pub const BLS12_381_G2: &str = "bls12_381_g2";
-/// First group of BN254.
+/// Names the first group of BN254.
 pub const BN254_G1: &str = "bn254_g1";
-/// Second group of BN254.
+/// Names the second group of BN254.
 pub const BN254_G2: &str = "bn254_g2";
-/// Pallas.
+/// Names Pallas.
 pub const PALLAS: &str = "pallas";
-/// Vesta.
+/// Names Vesta.
 pub const VESTA: &str = "vesta";
-/// What names of modules with carry-less multiply-add end with.
+/// Ends the names of modules with carry-less multiply-add.
 pub const CLMAD: &str = "clmad";
-/// What the name of the module for tensor cores ends with.
+/// Ends the name of the module for tensor cores.
 pub const TENSOR: &str = "tensor";
-/// And of that for devices of compute capability 9.0 alone.
+/// Ends the name of the module for devices of compute capability 9.0 alone.
 pub const HOPPER: &str = "hopper";
-/// And of that with the experiments of the bench `matrix_seed`.
+/// Ends the name of the module with the experiments of the bench `matrix_seed`.
 pub const SEED: &str = "seed";

@@ -1,4 +1,4 @@
-//! The files of `cl/` and `cuda/`, and which of them go together.
+//! Includes the files of `cl/` and `cuda/`, and groups those that go together.
 
 pub const DIALECT_CL: &str = include_str!("../../cl/dialect.cl");
 pub const DIALECT_CUDA: &str = include_str!("../../cuda/dialect.cuh");
@@ -26,14 +26,14 @@ pub const NTT: &[&str] = &[
     include_str!("../../cl/ntt_peers.cl"),
     include_str!("../../cl/ntt_vectors.cl"),
 ];
-/// Tiles of the passes, whose size the module settles.
+/// Tiles of the passes; the module sets their size.
 pub const NTT_TILE: &str = include_str!("../../cl/ntt_tile.cl");
 pub const NTT_SMALL: &[&str] = &["#define SMALL_TILES\n", NTT_TILE, include_str!("../../cl/ntt_small.cl")];
 pub const CSR: &[&str] = &[include_str!("../../cl/csr.cl"), SCAN, include_str!("../../cl/csr_changes.cl")];
 pub const COLUMNS: &str = include_str!("../../cl/columns.cl");
 /// Sums that are reduced once.
 pub const FIELD_LAZY: &[&str] = &[include_str!("../../cl/field_lazy.cl")];
-/// Fields of a word or two, which have such sums.
+/// Fields of one or two words, which have such sums.
 pub const FIELD31: &str = include_str!("../../cl/field31.cl");
 pub const GOLDILOCKS: &str = include_str!("../../cl/goldilocks.cl");
 pub const GEMM_VIEWS: &str = include_str!("../../cl/gemm_views.cl");
@@ -62,20 +62,21 @@ pub const GEMM_INT8_WGMMA: &str = include_str!("../../cuda/gemm_int8_wgmma.cu");
 pub const EXPERIMENTS: &str = include_str!("../../cuda/experiments.cu");
 pub const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 pub const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
-/// Two rounds a pass, over a binary field.
+/// Sumcheck that does two rounds a pass, over a binary field.
 pub const SUMCHECK_PAIRS: &str = include_str!("../../cl/sumcheck_pairs.cl");
 pub const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
-/// Sums of products and folds of a prime field of many limbs, as part of it; of others; of a binary one, its arithmetic has them.
+/// Sums of products and folds: these for a prime field of many limbs, as part of it; those below for other prime
+/// fields. A binary field has them in its arithmetic.
 pub const SUMCHECK_LIMBS: &[&str] = &[FIELD_LAZY[0], SHOUP[0], SHOUP[1], include_str!("../../cl/sumcheck_limbs.cl")];
 pub const SUMCHECK_WORDS: &str = include_str!("../../cl/sumcheck_words.cl");
-/// Columns over the field that is extended.
+/// Handles columns over the field that is extended.
 pub const SUMCHECK_BASE: &str = include_str!("../../cl/sumcheck_base.cl");
 pub const FIELD_EXTENSION: &str = include_str!("../../cl/field_extension.cl");
 pub const SUMCHECK_CONVERT: &str = include_str!("../../cl/sumcheck_convert.cl");
 /// Bit-sliced arithmetic of the tower, and rounds by it.
 pub const SUMCHECK_SLICED: &[&str] =
     &[include_str!("../../cl/tower_sliced.cl"), include_str!("../../cl/sumcheck_sliced.cl")];
-/// Arithmetic of the binary field.
+/// Implements the binary field's arithmetic.
 pub const GHASH: &str = include_str!("../../cl/ghash.cl");
 pub const GROTH16: &str = include_str!("../../cl/groth16.cl");
 /// Products by fixed factors, and elements from numbers.
@@ -104,7 +105,7 @@ pub const MSM: &[&str] = &[
     include_str!("../../cl/msm_buckets.cl"),
     include_str!("../../cl/points_check.cl"),
 ];
-/// For numbers that come encoded.
+/// Handles numbers that come encoded.
 pub const FIELD_ENCODING: &str = include_str!("../../cl/field_encoding.cl");
 pub const POINTS_DECODE: &str = include_str!("../../cl/points_decode.cl");
 pub const POINTS: &str = include_str!("../../cl/points.cl");

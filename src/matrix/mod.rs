@@ -1,4 +1,4 @@
-//! Matrices over the fields of [`crate::field`]: sparse ones, sparse ones that change, and dense ones.
+//! Multiplies matrices over the fields of [`crate::field`]: sparse ones, sparse ones that change, and dense ones.
 //!
 //! | what | module | an example |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The sum on the CPU, which calls fall back to.
+//! The multiplication on the CPU, which calls fall back to.
 
 use group::Group;
 
@@ -7,13 +7,15 @@ use crate::Result;
 use crate::backend::{Abort, check_abort};
 use crate::curve::MsmCurve;
 
-/// Points per core between two questions to the hook: some 50 ms of G1.
+/// Points per core between two polls of the abort hook, 2^11: some 50 ms of G1.
 const CPU_PIECE: usize = 1 << 11;
 
-/// The sum on the CPU.
+/// Computes the sum of `scalars` and `bases` on the CPU.
 ///
 /// # Errors
-/// A scalar is longer than promised, a device that has them failed, or the hook aborted.
+/// - [`crate::Error::Invalid`]: a scalar exceeds its promised bit length.
+/// - [`crate::Error::Aborted`]: the hook aborted.
+/// - The error of a device that holds the scalars and failed.
 pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, abort: Abort<'_>) -> Result<C::Curve> {
     if let Some((field, elements)) = scalars.elements_in_host_memory() {
         let part = |bases: &[C], elements: &[[u8; 32]]| C::msm_cpu_elements(bases, field, elements);
@@ -26,7 +28,8 @@ pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, abort: Abo
     Ok(sum?.unwrap_or_else(C::Curve::identity))
 }
 
-/// The sum in pieces only where a hook wants to be asked: larger sums take less per point. None if a piece has none.
+/// Computes the sum with `part`, in pieces only if there is a hook to poll, since larger sums take less time per point.
+/// Returns `None` if `part` does for a piece.
 fn in_pieces<C: MsmCurve>(
     bases: &[C],
     scalars: &[[u8; 32]],

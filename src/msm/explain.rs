@@ -1,4 +1,4 @@
-//! What a multiplication is going to do, for people.
+//! Describes to people how a multiplication will run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,41 +14,41 @@ use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
-/// How a multiplication is cut into shares of the devices, windows, chunks and kernels.
+/// Describes how a multiplication is divided into shares of the devices, windows, chunks and kernels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// The curve.
     pub curve: &'static str,
-    /// Points, of all devices.
+    /// Points, of all devices together.
     pub points: usize,
-    /// Devices, by name; none where the CPU does it.
+    /// Names of the devices; empty if the CPU does the work.
     pub devices: Vec<String>,
-    /// Windows of each device, of those that share the first piece of the points. A window that is counted twice is shared by
-    /// two devices, each of which does it for a part of the points. Every piece has as many devices. What is said of windows
-    /// and rows below holds for all devices of a piece together.
+    /// Windows of each device that shares the first piece of the points; every piece has as many devices. If two
+    /// devices share a window, each computes it for a part of the points, and it counts twice. The windows and rows
+    /// below are those of all devices of a piece together.
     pub window_groups: Vec<u32>,
-    /// Bits of the widest windows, and windows of a scalar.
+    /// Bits of the widest windows, and number of windows of a scalar.
     pub window: (u32, u32),
-    /// How many of them have a bit less.
+    /// Number of windows with one bit less.
     pub narrow_windows: u32,
-    /// Scalars are halved by the curve's endomorphism: windows are those of the halves.
+    /// Whether GLV is used: windows are then those of half-length scalars.
     pub halved: bool,
-    /// Windows that have buckets of their own. The others share these by precomputed multiples.
+    /// Windows with buckets of their own. The others share these through precomputed multiples.
     pub sets: u32,
-    /// Buckets, and the mean number of a bucket's entries for random scalars. A bucket is a row of the transposed matrix, or
-    /// two rows with halved scalars.
+    /// Number of buckets, and mean entries of a bucket for random scalars. A bucket is a row of the transposed matrix,
+    /// or two rows if GLV is used.
     pub rows: (u64, u64),
-    /// Entries of the fullest bucket: of the given scalars if they are on the host, else expected of random ones.
+    /// Entries of the fullest bucket: counted for given scalars on the host, otherwise expected for random ones.
     pub longest_row: u64,
-    /// Most points that go through a device at a time.
+    /// Maximum points of a chunk.
     pub chunk: usize,
-    /// Windows whose matrix is made and multiplied at a time.
+    /// Windows whose matrix is built and multiplied at a time.
     pub band: u32,
     /// Rounds of batched affine additions.
     pub affine_rounds: u32,
-    /// Vectors of a long batch that are multiplied as one matrix, in windows and rounds of their own.
+    /// Vectors of a long batch that are multiplied as one matrix, which has windows and rounds of its own.
     pub joined: usize,
-    /// Most bytes that it takes on a device beside resident bases, and the bytes of the bases on all devices.
+    /// Maximum bytes of workspace on a device beside resident bases, and the bytes of the bases on all devices.
     pub bytes: (u64, u64),
 }
 
@@ -94,14 +94,14 @@ impl Explanation {
         })
     }
 
-    /// Pieces that the points are in.
+    /// Returns the number of pieces that the points are divided into.
     fn pieces(&self) -> usize {
         (self.devices.len() / self.window_groups.len().max(1)).max(1)
     }
 }
 
-/// How devices share the work, the plan of each that does the first piece, and vectors that a long batch joins; no plan if
-/// there is nothing to do.
+/// Returns how devices share the work, the plan of each device of the first piece, and the number of vectors that a
+/// long batch joins. There is no plan if there is nothing to do.
 fn plans<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
@@ -123,16 +123,17 @@ fn plans<C: MsmCurve>(
     Ok((split, plans, joined))
 }
 
-/// Bits of the scalars, which are as long as can be where there are none.
+/// Returns the bit length of `scalars`, or the maximum of the curve if there are none.
 fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
     scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS))
 }
 
-/// Mean and some standard deviations of a binomial: rows of so many random scalars hardly get longer.
+/// Estimates the longest row for `points` random scalars: the mean of a binomial distribution plus some standard
+/// deviations, which rows hardly exceed.
 fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: u32) -> u64 {
     let (points, others) = (points as u64, u64::from(plan.copies()) - 1);
-    // The highest window has what is left of the bits, and rows as few as that; a row of 0 and 1 alone is at most
-    // two thirds.
+    // The highest window has the remaining bits, and as few rows as they allow. If its digits are 0 and 1 alone, a row
+    // has at most two thirds of the points.
     let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);
     let others_highest = if plan.halved { highest } else { others * points / u64::from(plan.buckets(0)) };
     let mean = plan.mean_row().max(highest + others_highest) + 1;
@@ -140,11 +141,11 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
     (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
 }
 
-/// The highest window's digit of the largest scalars.
+/// Returns the highest window's digit of the largest scalars.
 fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
     let (highest, below) = (plan.windows - 1, plan.first_bit(plan.windows - 1));
     if plan.halved {
-        // At least half as large as a number of so many bits.
+        // The digit is at least half of 2^(half_bits − below).
         return 1 << plan.half_bits().saturating_sub(below + 1);
     }
     if scalar_bits < F::NUM_BITS - 1 {
@@ -155,7 +156,7 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
     bits(&half, below, plan.bits(highest % plan.sets)).into()
 }
 
-/// Entries of the fullest bucket with canonical scalars: digits are counted as the kernels do.
+/// Counts the entries of the fullest bucket for canonical `scalars`, with digits as the kernels make them.
 fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
     let halves = if plan.halved { Program::of(Family::Msm, C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
@@ -173,7 +174,7 @@ fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
     Ok(counts.into_iter().max().unwrap_or(0))
 }
 
-/// Counts a number's digits by their buckets.
+/// Adds the digits of `number` to the `counts` of their buckets.
 fn count_digits(plan: &Plan, number: &[u8], counts: &mut [u64]) {
     let mut carry = 0;
     for window in 0..plan.windows {
@@ -187,14 +188,14 @@ fn count_digits(plan: &Plan, number: &[u8], counts: &mut [u64]) {
     }
 }
 
-/// s or r − s, canonical.
+/// Returns s or r − s for `scalar` s, whichever is smaller, in canonical form.
 fn smaller_of_both_signs<F: PrimeField>(scalar: F) -> [u8; 32] {
     let [scalar, negative] = [scalar, -scalar].map(scalar_to_bytes);
     let less = negative.iter().rev().lt(scalar.iter().rev());
     if less { negative } else { scalar }
 }
 
-/// `count` bits of a little-endian number from bit `from` on.
+/// Returns `count` bits of the little-endian `scalar` from bit `from` on.
 fn bits(scalar: &[u8], from: u32, count: u32) -> u32 {
     let bytes = scalar.iter().skip(from as usize / 8).take(5);
     let word = bytes.rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));

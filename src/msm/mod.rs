@@ -1,4 +1,4 @@
-//! Multi-scalar multiplication Σ scalarᵢ · baseᵢ over the curves of [`crate::curve`].
+//! Computes multi-scalar multiplications Σ scalarᵢ · baseᵢ over the curves of [`crate::curve`].
 //!
 //! ```
 //! use group::{Curve, Group};
@@ -16,11 +16,12 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 //!
-//! [`msm()`] and [`msm_with_options`] take host slices. [`Msm`] holds bases on the devices for many calls; its scalars lie
-//! on the host or on the devices, in any [`Form`], and its calls come in batches or do not wait.
+//! [`msm()`] and [`msm_with_options`] take host slices. [`Msm`] holds bases on the devices for many calls. Its scalars
+//! are on the host or on the devices, in any [`Form`]. Its calls take one vector or a batch, and wait for the result or
+//! not.
 //!
-//! Three rooms do the work. `bases` reads, checks and uploads points. `plan` cuts a multiplication into windows, chunks and
-//! shares; it knows no device. `run` queues the kernels. The files beside them are the interface.
+//! Three modules do the work. `bases` reads, checks and uploads points. `plan` divides a multiplication into windows,
+//! chunks and shares; it uses no device. `run` queues the kernels. The other files are the interface.
 
 mod bases;
 mod cpu;

@@ -1,4 +1,4 @@
-//! Multiplications over host slices, of which nothing stays on the devices.
+//! Multiplies over host slices; nothing stays on the devices.
 
 use std::sync::Arc;
 
@@ -14,10 +14,13 @@ use crate::backend::{Abort, Device, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Σ scalarᵢ · baseᵢ over bases in host memory.
+/// Computes Σ scalarᵢ · baseᵢ over `bases` in host memory.
 ///
-/// Scalars are what a caller has ([`Scalars`]): field elements, `&[Scalar]`; canonical numbers of 32 bytes, little-endian,
-/// `&[[u8; 32]]`, any below 2^256, each of which counts modulo the group's order; or scalars on the devices.
+/// `scalars` are one of ([`Scalars`]):
+/// - field elements, `&[Scalar]`;
+/// - canonical little-endian numbers of 32 bytes, `&[[u8; 32]]`: any value below 2^256, which counts modulo the group's
+///   order;
+/// - scalars on the devices.
 ///
 /// ```
 /// use group::{Curve, Group};
@@ -32,17 +35,20 @@ use crate::{Accelerator, Error, Report, Result};
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
 ///
-/// `abort` is asked whether to stop, every few milliseconds; with `None` nobody may ([`Abort`]).
+/// The abort hook `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
 ///
-/// The bases are trusted: each has to be infinity or a point of the curve's subgroup of prime order, its coordinates reduced
-/// ([`crate::curve`]). For those that nobody vouches for there is [`super::Msm::checked`].
+/// The bases are trusted. Each must be infinity or a point of the curve's prime-order subgroup with reduced coordinates
+/// ([`crate::curve`]). For untrusted bases use [`super::Msm::checked`].
 ///
-/// Work is spread over the accelerator's devices; bases go through a device in chunks whose upload hides
-/// behind the kernels of the one before. O(n · bits / log n) point additions (Pippenger; sparse-matrix
-/// form of cuZK, section 4).
+/// The accelerator's devices share the work. Bases pass through a device in chunks; each upload overlaps the previous
+/// chunk's kernels. The sum takes O(n · bits / log n) point additions (Pippenger; sparse-matrix form of cuZK, section
+/// 4).
 ///
 /// # Errors
-/// The lengths differ, scalars on devices are shared otherwise than the bases, the hook aborted, or a forced backend failed.
+/// - [`Error::Invalid`]: the lengths differ; scalars on devices are shared otherwise than the bases; or a scalar
+///   exceeds its promised bit length.
+/// - [`Error::Aborted`]: the hook aborted.
+/// - The error of a forced backend that failed.
 pub fn msm<'s, C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],
@@ -52,12 +58,14 @@ pub fn msm<'s, C: MsmCurve>(
     msm_with_options(accelerator, bases, scalars, Options::default(), abort)
 }
 
-/// [`msm()`] with options. It expects the same of bases. Nothing stays on the devices, so that `window_groups` and `joined`
-/// have no effect.
+/// Computes Σ scalarᵢ · baseᵢ like [`msm()`], with `options`. The bases are trusted too. Nothing stays on the devices,
+/// so `window_groups` and `joined` have no effect.
 ///
 /// # Errors
-/// The lengths differ, scalars on devices are shared otherwise than the bases, the hook aborted, a forced backend failed, an
-/// option is out of range, or `precompute` asks for copies of the bases.
+/// - [`Error::Invalid`]: the lengths differ; scalars on devices are shared otherwise than the bases; a scalar exceeds
+///   its promised bit length; an option is out of range; or `precompute` asks for copies of the bases.
+/// - [`Error::Aborted`]: the hook aborted.
+/// - The error of a forced backend that failed.
 pub fn msm_with_options<'s, C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],
@@ -74,7 +82,8 @@ pub fn msm_with_options<'s, C: MsmCurve>(
     let vectors = [scalars];
     let on_devices = |devices: &[Arc<Device>], abort: Abort<'_>| {
         let devices = &devices[..devices.len().min(options.most_devices())];
-        // By points alone: uploads bound it, and windows of the same points would need the same bases.
+        // Devices share points alone: uploads bound the time, and devices that shared windows would upload the same
+        // bases.
         let grid = Grid::of_points(bases.len(), devices.len());
         let shares: Vec<_> = bases.chunks(grid.piece()).map(Bases::Host).collect();
         let choices = &Choices::default();

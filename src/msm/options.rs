@@ -1,35 +1,35 @@
-//! What a caller may settle about a multiplication.
+//! Options that a caller may set for a multiplication.
 
 use crate::{Error, Result};
 
-/// Widest window: 2^8 bins of 2^11 rows each.
+/// Limits windows to 20 bits: 2^8 bins of 2^11 rows each.
 pub(super) const MAX_WINDOW: u32 = 20;
 
-/// How multiplications over some bases are done. Zero, or `None`, leaves it to the cost model.
+/// Configures multiplications over some bases. Zero or `None` leaves a choice to the cost model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Bits of the widest windows, 4 to 20; others may have one less.
     pub window: u32,
-    /// Copies of each base that the device holds: 2^(k·b)·P for k = 0, 1 … and some b. With copies, windows share buckets, so
-    /// that fewer buckets are reduced and wider windows pay. 1, which zero means too, is the base alone.
+    /// Copies of each base that the device holds: 2^(k·b)·P for k = 0, 1 … and some b. With copies, windows share
+    /// buckets: fewer buckets are reduced and wider windows pay off. 0 and 1 mean the base alone.
     pub precompute: u32,
     /// Rounds of batched affine additions before rows are summed in XYZZ coordinates, at most 8.
     pub affine_rounds: Option<u32>,
-    /// Whether the curve's endomorphism halves scalars, s = k₀ + λ·k₁. There are half as many windows then, and two rows for
-    /// each bucket. Only scalars of full length are halved, in windows of at most 19 bits, over bases that have no copies
-    /// (`precompute`) and of which each is on one device.
+    /// Whether scalars are split by GLV decomposition (Gallant, Lambert, Vanstone 2001), s = k₀ + λ·k₁. It halves the
+    /// number of windows and gives each bucket two rows. It applies only to full-length scalars, in windows of at most
+    /// 19 bits, over bases without copies (`precompute`) that are on one device each.
     pub halved: Option<bool>,
-    /// Most devices to use.
+    /// Maximum number of devices to use.
     pub devices: usize,
-    /// Groups of windows, for bases on several devices: so many devices hold the same piece of the bases, and each does a part
-    /// of the windows. With 1 every device has a piece of its own. Bases with copies (`precompute`), and those that are
-    /// streamed from the host, always have 1.
+    /// Groups of windows, for bases on several devices: `window_groups` devices hold the same piece of the bases, and
+    /// each computes a part of the windows. With 1 every device has a piece of its own. Bases with copies
+    /// (`precompute`), and bases streamed from the host, always have 1.
     pub window_groups: usize,
-    /// Most vectors of a batch that are multiplied as one matrix, which has the buckets of all of them. With 1 each vector is a
-    /// matrix of its own, as it always is where bases are streamed from the host.
+    /// Maximum vectors of a batch that are multiplied as one matrix, which has the buckets of all of them. With 1 each
+    /// vector is a matrix of its own, as it always is if bases are streamed from the host.
     pub joined: usize,
-    /// Most bytes of a device's memory for one multiplication, beside the bases that stay there. Less than the device has free
-    /// makes chunks smaller.
+    /// Maximum bytes of a device's memory for one multiplication, beside the bases that stay there. A value below the
+    /// device's free memory makes chunks smaller.
     pub memory: u64,
 }
 
@@ -48,7 +48,7 @@ impl Options {
         range("affine_rounds", self.affine_rounds.unwrap_or(0), 1..=8)
     }
 
-    /// Most devices among an accelerator's that are used.
+    /// Returns the maximum number of an accelerator's devices to use.
     pub(super) fn most_devices(&self) -> usize {
         if self.devices == 0 { usize::MAX } else { self.devices }
     }

@@ -11,8 +11,8 @@ use crate::Result;
 use crate::backend::{Abort, Buffer, Traffic};
 use crate::curve::MsmCurve;
 
-/// A sum under way over the bases of a [`super::Msm`], which it borrows; it keeps its scalars. Dropped without waiting,
-/// it still runs to its end first: pipelines go before the scalars.
+/// Holds a sum in flight over the bases of a [`super::Msm`], which it borrows; it keeps its scalars alive. If dropped
+/// without waiting, it first runs to its end: pipelines are dropped before the scalars.
 pub(crate) struct Queued<'a, C> {
     pipelines: Vec<Pipeline>,
     _scalars: Vec<Arc<Buffer>>,
@@ -25,10 +25,10 @@ impl<C: MsmCurve> Queued<'_, C> {
         Self { pipelines, _scalars: kept, bases: PhantomData }
     }
 
-    /// Waits for the sum.
+    /// Waits for the sum and returns it.
     ///
     /// # Errors
-    /// The hook aborted, or a device failed.
+    /// Returns [`crate::Error::Aborted`] if the hook aborted, or the error of a device that failed.
     pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
         let mut total = (C::Curve::identity(), Traffic::default());
         for pipeline in self.pipelines {

@@ -1,18 +1,18 @@
-//! What every multiplication is checked for first, and what reports call it.
+//! Checks that every multiplication starts with, and its name in reports.
 
 use crate::curve::MsmCurve;
 use crate::report::Call;
 use crate::{Error, Result};
 
-/// Whether there is a scalar for each base.
+/// Checks that there is a scalar for each base.
 ///
 /// # Errors
-/// There are not as many scalars as bases.
+/// Returns [`Error::Invalid`] if `scalars` differs from `bases`.
 pub(super) fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
     if bases == scalars { Ok(()) } else { Err(Error::invalid("msm", "number of scalars", bases, scalars)) }
 }
 
-/// A call of so many scalars, as reports name it.
+/// Returns the call of a multiplication by `elements` scalars, as reports name it.
 pub(super) fn call<C: MsmCurve>(elements: usize) -> Call {
     Call { operation: format!("msm {}", C::NAME), elements }
 }

@@ -18,13 +18,14 @@ use crate::backend::{Abort, Buffer, Device, Stream, Traffic, guarded};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Bases uploaded once, for any number of multiplications.
+/// Holds bases that are uploaded once, for any number of multiplications.
 ///
-/// All but [`Self::checked`] trust them: each has to be infinity or a point of the curve's subgroup of prime order, its
-/// coordinates reduced ([`crate::curve`]); encoded ones are checked as far as their source expects ([`super::Expected`]).
+/// All constructors but [`Self::checked`] trust the bases: each must be infinity or a point of the curve's prime-order
+/// subgroup with reduced coordinates ([`crate::curve`]). Encoded bases are checked as far as their source expects
+/// ([`super::Expected`]).
 ///
-/// Where they do not fit on the devices (and no backend is forced), they stay on the host and are streamed
-/// by every call, with a warning in the log.
+/// If the bases do not fit on the devices (and no backend is forced), they stay on the host. Every call then streams
+/// them, and the log has a warning.
 ///
 /// ```
 /// use group::{Curve, Group};
@@ -43,23 +44,24 @@ pub struct Msm<'a, C> {
     accelerator: Accelerator,
     options: Options,
     bases: Held<'a, C>,
-    /// One a device, in order of the bases; empty where they are on the host only.
+    /// One per device, in order of the bases; empty if the bases are on the host only.
     tables: Vec<Table>,
     grid: Grid,
     choices: Choices,
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
-    /// As [`Self::with_options`], for bases that it keeps alive itself. Encoded ones are decoded by the devices, and on
-    /// the host only once they are needed there.
+    /// Uploads `bases` with `options`, like [`Self::with_options`], and keeps them alive itself. The devices decode
+    /// encoded bases; the host decodes them only once it needs them.
     ///
     /// # Errors
-    /// An option is out of its range, an encoded point is not what is expected, or a forced backend has too little memory, or failed.
+    /// - [`Error::Invalid`]: an option is out of its range, or an encoded point fails its checks.
+    /// - The error of a forced backend that has too little memory or failed.
     pub fn shared(accelerator: &Accelerator, bases: impl Into<Points<C>>, options: Options) -> Result<Self> {
         Self::shared_unless(accelerator, bases.into(), options, None)
     }
 
-    /// As [`Self::shared`], unless somebody aborts the upload.
+    /// Uploads `bases` like [`Self::shared`]; the hook `abort` can stop the upload.
     pub(crate) fn shared_unless(
         accelerator: &Accelerator,
         bases: Points<C>,
@@ -69,10 +71,10 @@ impl<C: MsmCurve> Msm<'static, C> {
         Self::upload(accelerator, Held::Shared(bases), options, abort)
     }
 
-    /// As [`Self::shared`], with bases that stay on the host: every call streams them.
+    /// Keeps `bases` on the host: every call streams them.
     ///
     /// # Errors
-    /// An encoded point is not what is expected.
+    /// Returns [`Error::Invalid`] if an encoded point fails its checks.
     pub(crate) fn streamed(accelerator: &Accelerator, bases: Points<C>) -> Result<Self> {
         bases.on_host()?;
         let grid = Grid::of_points(bases.len(), accelerator.devices().len());
@@ -82,25 +84,25 @@ impl<C: MsmCurve> Msm<'static, C> {
 }
 
 impl<'a, C: MsmCurve> Msm<'a, C> {
-    /// Uploads the bases, an equal share to each of the accelerator's devices, or each to several of them where a cost model
-    /// says that sharing windows too is faster ([`field@Options::window_groups`]).
+    /// Uploads `bases`, an equal share to each of the accelerator's devices. If a cost model says that sharing windows
+    /// too is faster, each base goes to several devices ([`field@Options::window_groups`]).
     ///
-    /// The points are trusted: see [`crate::curve`] for what they have to be, and
-    /// [`Self::checked`].
+    /// The points are trusted: [`crate::curve`] lists the requirements, and [`Self::checked`] verifies them.
     ///
     /// # Errors
-    /// A forced backend has too little memory, or failed.
+    /// Returns the error of a forced backend that has too little memory or failed.
     pub fn new(accelerator: &Accelerator, bases: &'a [C]) -> Result<Self> {
         Self::with_options(accelerator, bases, Options::default())
     }
 
-    /// As [`Self::new`], with some things settled by the caller.
+    /// Uploads `bases` like [`Self::new`], with `options` of the caller.
     ///
-    /// With `precompute` = k copies a base takes k times its bytes on the device, and making them some 10
-    /// multiplications in the field for each bit that the copies span, once.
+    /// With `precompute` = k copies a base takes k times its bytes on the device. Making the copies takes some 10 field
+    /// multiplications for each bit that they span, once.
     ///
     /// # Errors
-    /// An option is out of its range, or a forced backend has too little memory, or failed.
+    /// - [`Error::Invalid`]: an option is out of its range.
+    /// - The error of a forced backend that has too little memory or failed.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
         Self::upload(accelerator, Held::Borrowed(bases), options, None)
     }
@@ -130,54 +132,62 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Ok(Self { accelerator, options, bases, tables, grid, choices: Choices::default() })
     }
 
-    /// As [`Self::new`], for bases that nobody vouches for: each has to be infinity or a point of the curve's
-    /// subgroup of prime order, its coordinates reduced.
+    /// Checks untrusted `bases` and uploads them with `options`. Each base must be infinity or a point of the curve's
+    /// prime-order subgroup with reduced coordinates.
     ///
-    /// Uploads the bases once more than [`Self::new`] does. A point costs a few field multiplications on BN254 G1,
-    /// Pallas and Vesta, and some 70 (BLS12-381 G2), 145 (BLS12-381 G1) or 200 (BN254 G2) point operations else.
+    /// The check uploads the bases once more than [`Self::new`] does. A point costs a few field multiplications on
+    /// BN254 G1, Pallas and Vesta. On other curves it costs some 70 (BLS12-381 G2), 145 (BLS12-381 G1) or 200 (BN254
+    /// G2) point operations.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] names the first base that is no such point, and why; an option is out of its range, or a forced
-    /// backend has too little memory, or failed.
+    /// - [`crate::Error::Invalid`]: names the first base that fails the check, and why; or an option is out of its
+    ///   range.
+    /// - The error of a forced backend that has too little memory or failed.
     pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
         check(accelerator, bases)?;
         Self::with_options(accelerator, bases, options)
     }
 
-    /// Uploads as many scalars as there are bases, to each device those of the bases that it holds. With the scalars of
-    /// [`DeviceScalars::upload`] devices share points alone.
+    /// Uploads `scalars`, one for each base, to the devices that hold their bases. With scalars from
+    /// [`DeviceScalars::upload`] instead, devices share points alone.
     ///
     /// # Errors
-    /// Their number is another, there is no device, or it has too little memory, or failed.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases, or there is no device.
+    /// - The error of a device that has too little memory or failed.
     pub fn upload_scalars(&self, scalars: &[[u8; 32]], form: Form) -> Result<DeviceScalars> {
         check_lengths(self.bases.len(), scalars.len())?;
         DeviceScalars::spread(self.accelerator.devices(), self.grid, scalars, form)
     }
 
-    /// Bytes that the bases and their copies take on the devices, all together.
+    /// Returns the bytes that the bases and their copies take on all devices together.
     pub fn table_bytes(&self) -> u64 {
         self.tables.iter().map(|table| table.buffer.bytes() as u64).sum()
     }
 
-    /// Σ scalarᵢ · baseᵢ.
+    /// Computes Σ scalarᵢ · baseᵢ.
     ///
-    /// `abort` is asked whether to stop, every few milliseconds; with `None` nobody may ([`Abort`]).
+    /// The abort hook `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
     ///
     /// # Errors
-    /// There are not as many scalars as bases, one is longer than promised ([`Scalars::with_bit_length`]), scalars on devices
-    /// are shared otherwise than the bases, the hook aborted, or a forced backend failed.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases; one exceeds its promised bit length
+    ///   ([`Scalars::with_bit_length`]); or scalars on devices are shared otherwise than the bases.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - The error of a forced backend that failed.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
         sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::lost("msm"))
     }
 
-    /// The sums of several vectors of scalars over the same bases, in their order: cheaper than one call after the other.
-    /// Neighbours whose scalars have equally many bits are multiplied as one matrix as far as a cost model says that it
-    /// is faster ([`field@Options::joined`]); some vectors, or matrices, are under way at once.
+    /// Computes the sums of several `vectors` of scalars over the same bases, in their order. This is cheaper than one
+    /// call after the other. Neighbours whose scalars have equally many bits are multiplied as one matrix, as far as a
+    /// cost model says that this is faster ([`field@Options::joined`]). Several vectors, or matrices, are in flight at
+    /// once.
     ///
     /// # Errors
-    /// Of a vector there are not as many scalars as bases, one is longer than promised ([`Scalars::with_bit_length`]), scalars on
-    /// devices are shared otherwise than the bases, the hook aborted, or a forced backend failed.
+    /// - [`Error::Invalid`]: a vector has not as many scalars as there are bases; one exceeds its promised bit length
+    ///   ([`Scalars::with_bit_length`]); or scalars on devices are shared otherwise than the bases.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - The error of a forced backend that failed.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();
@@ -193,11 +203,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         })
     }
 
-    /// Queues a sum and returns without waiting for it, once host memory has been read (a chunk that needs the place
-    /// of an earlier one is waited for). Errors of the devices show in [`Running::wait`].
+    /// Queues a sum and returns once host memory has been read, without waiting for the sum. A chunk that needs the
+    /// slot of an earlier one does wait for it. Errors of the devices show in [`Running::wait`].
     ///
     /// # Errors
-    /// There are not as many scalars as bases.
+    /// Returns [`Error::Invalid`] if there are not as many scalars as bases.
     pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<Running<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
@@ -205,11 +215,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Ok(Running { msm: self, scalars, pipelines })
     }
 
-    /// Queues a sum of scalars on the devices, with one of `parts` equal parts of their free memory, on the first of them
-    /// on a stream of the caller's if there is one. Unlike [`Self::start`] it leaves a failure to the caller.
+    /// Queues a sum of `scalars` on the devices, with 1/`parts` of their free memory. The first device uses `stream` if
+    /// it is given. Unlike [`Self::start`], this leaves a failure to the caller.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Returns the errors of [`Self::run`], and the error of a device that failed even if no backend is forced.
     pub(crate) fn queue(
         &self,
         scalars: &DeviceScalars,
@@ -221,7 +231,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Ok(Queued::new(self.pipelines(&scalars.into(), stream, parts, abort)?, scalars))
     }
 
-    /// A vector started on every device, on the first on a stream of the caller's if there is one.
+    /// Starts `vector` on every device; the first device uses `stream` if it is given.
     fn pipelines(
         &self,
         vector: &Scalars<'_>,
@@ -241,10 +251,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Work { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
     }
 
-    /// The sums of several vectors on the devices, without a way out: a failure is left to the caller.
+    /// Computes the sums of several `vectors` on the devices, without a CPU fallback: a failure is left to the caller.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Returns the errors of [`Self::run`], and the error of a device that failed even if no backend is forced.
     pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
@@ -252,8 +262,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         run::msm(self.accelerator.devices(), work, abort)
     }
 
-    /// What a sum of scalars that are on the first of its devices takes there by the model, with so many bytes and so many
-    /// sums at a time; nothing is known where that is too little, or there is no device.
+    /// Estimates by the model the time of one MSM on the first device, with `bytes` of workspace and `at_once`
+    /// concurrent MSMs. Its scalars are on that device. Returns `None` if the memory does not suffice or there is no
+    /// device.
     pub(crate) fn time_within(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
         let (points, at_once, abortable) = (self.bases.len(), at_once as u32, abort.is_some());
         let need = Need { at_once, abortable, ..Need::alone(points, C::SCALAR_BITS) };
@@ -261,17 +272,18 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Plan::fit(problem, bytes).ok().map(|plan| plan.time(points))
     }
 
-    /// Whether every call uploads the bases.
+    /// Returns whether every call uploads the bases.
     pub(crate) fn is_streamed(&self) -> bool {
         self.tables.is_empty() && self.bases.len() > 0
     }
 
-    /// How a multiplication by such scalars would be done: windows, rows, kernels, bytes. With scalars in host
-    /// memory the longest row is counted, else it is said for random ones.
+    /// Describes how a multiplication by `scalars` would run: windows, rows, kernels, bytes. The longest row is counted
+    /// for scalars in host memory, and otherwise estimated for random ones.
     ///
     /// # Errors
-    /// There is no device or no base, there are not as many scalars as bases or one in host memory is longer than
-    /// promised, or the device's memory does not do or cannot be asked.
+    /// - [`Error::Invalid`]: there is no device or no base; there are not as many scalars as bases; or one in host
+    ///   memory exceeds its promised bit length.
+    /// - The error of a device whose memory does not suffice or cannot be queried.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let bases = self.shares()?;
@@ -286,7 +298,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     }
 }
 
-/// A sum under way. Dropped without waiting, it still runs to its end first.
+/// Holds a sum in flight. If dropped without waiting, it first runs to its end.
 pub struct Running<'s, 'a, C> {
     msm: &'s Msm<'a, C>,
     scalars: Scalars<'s>,
@@ -294,10 +306,10 @@ pub struct Running<'s, 'a, C> {
 }
 
 impl<C: MsmCurve> Running<'_, '_, C> {
-    /// Waits for the sum.
+    /// Waits for the sum and returns it.
     ///
     /// # Errors
-    /// As [`Msm::run`].
+    /// Returns the errors of [`Msm::run`].
     pub fn wait(self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let Self { msm, scalars, pipelines } = self;
         let finish = |pipelines: Result<Vec<Pipeline>>, abort: Abort<'_>| {
@@ -313,12 +325,13 @@ impl<C: MsmCurve> Running<'_, '_, C> {
         })
     }
 
-    /// Waits for the sum and writes it to a device's buffer, from byte `offset` on, as an affine point in the
-    /// device's form ([`crate::curve`]). The last step, a chain of doublings, is the host's all the same: it is
-    /// several times as fast there, the way and back included.
+    /// Waits for the sum and writes it to `buffer` of `device`, from byte `offset` on, as an affine point in the
+    /// device's form ([`crate::curve`]). The host still computes the last step, a chain of doublings: it is several
+    /// times as fast there, including both transfers.
     ///
     /// # Errors
-    /// As [`Self::wait`], or the buffer ends before or is of another device.
+    /// Returns the errors of [`Self::wait`], or an error if `buffer` ends before the point does or is of another
+    /// device.
     pub fn wait_into(self, device: &Arc<Device>, buffer: &Buffer, offset: usize, abort: Abort<'_>) -> Result<Report>
     where
         C::Curve: group::Curve<AffineRepr = C>,

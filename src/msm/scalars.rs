@@ -1,4 +1,4 @@
-//! Scalars of a multiplication, on the host or on the devices.
+//! Describes the scalars of a multiplication, on the host or on the devices.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -13,22 +13,22 @@ use crate::curve::{scalar_from_bytes, scalar_to_bytes};
 use crate::field::{NttField, as_bytes};
 use crate::{Accelerator, Error, Result};
 
-/// The form that scalars are in.
+/// Selects how the bytes of a scalar represent its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The number itself, modulo the group's order r: any below 2^256 is the scalar that it leaves.
+    /// The number itself: any value below 2^256 counts modulo the group's order r.
     Canonical,
-    /// 2^256 times the number, modulo r; here too the 256 bits may be any.
+    /// 2^256 times the number, modulo r; any 256-bit value is allowed too.
     Montgomery,
 }
 
-/// Scalars of one multiplication, 32 bytes little-endian each, on the host or on the devices.
+/// Refers to the scalars of one multiplication, 32 little-endian bytes each, on the host or on the devices.
 #[derive(Debug, Clone, Copy)]
 pub struct Scalars<'a> {
     pub(super) place: Place<'a>,
     pub(super) form: Form,
     pub(super) bit_length: Option<u32>,
-    /// The field of whose elements they are the memory.
+    /// The name of their field, if they are the memory of its elements.
     field: Option<&'static str>,
 }
 
@@ -38,12 +38,12 @@ pub(super) enum Place<'a> {
     Devices(&'a DeviceScalars),
 }
 
-/// Scalars in host memory, their form, and the bits that were promised.
+/// Holds scalars in host memory, their form, and their promised bit length.
 #[cfg(feature = "mpi")]
 pub(crate) type Whole<'a> = (&'a [[u8; 32]], Form, Option<u32>);
 
 impl fmt::Debug for Place<'_> {
-    /// Writes the number alone: scalars may be secret.
+    /// Writes only the number of scalars: they may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host(scalars) => write!(f, "{} on the host", scalars.len()),
@@ -53,35 +53,35 @@ impl fmt::Debug for Place<'_> {
 }
 
 impl<'a> Scalars<'a> {
-    /// Canonical scalars in host memory ([`Form::Canonical`]).
+    /// Wraps canonical scalars in host memory ([`Form::Canonical`]).
     pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
         Self { place: Place::Host(scalars), form: Form::Canonical, bit_length: None, field: None }
     }
 
-    /// Scalars in Montgomery form in host memory.
+    /// Wraps scalars in host memory in Montgomery form.
     pub fn montgomery(scalars: &'a [[u8; 32]]) -> Self {
         Self { form: Form::Montgomery, ..Self::canonical(scalars) }
     }
 
-    /// Field elements as their Rust type has them in memory, which is Montgomery form.
+    /// Wraps field elements as their Rust type stores them, in Montgomery form.
     pub fn elements<F: NttField>(scalars: &'a [F]) -> Self {
         // The type is 32 bytes long, so nothing is left over.
         Self { field: Some(F::NAME), ..Self::montgomery(as_bytes(scalars).as_chunks().0) }
     }
 
-    /// A promise that all scalars, modulo the group's order, are below 2^bits, which makes short ones cheaper. Where one is
-    /// longer the call fails.
+    /// Promises that all scalars, modulo the group's order, are below 2^`bits`, which makes short ones cheaper. A call
+    /// fails if one is longer.
     #[must_use]
     pub fn with_bit_length(self, bits: u32) -> Self {
         Self { bit_length: Some(bits), ..self }
     }
 
-    /// Bits that they have at most, in a group whose order has `order_bits`.
+    /// Returns the maximum bit length of the scalars, in a group whose order has `order_bits` bits.
     pub(super) fn bits(&self, order_bits: u32) -> u32 {
         self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
     }
 
-    /// A field and its elements in host memory, if nothing was promised of them.
+    /// Returns the field and its elements if they are in host memory and have no promised bit length.
     pub(super) fn elements_in_host_memory(&self) -> Option<(&'static str, &'a [[u8; 32]])> {
         match self.place {
             Place::Host(scalars) if self.bit_length.is_none() => Some((self.field?, scalars)),
@@ -89,7 +89,7 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    /// Those in host memory, their form, and the bits that were promised.
+    /// Returns the scalars in host memory, their form and their promised bit length; `None` if they are on devices.
     #[cfg(feature = "mpi")]
     pub(crate) fn in_host_memory(&self) -> Option<Whole<'a>> {
         match self.place {
@@ -98,7 +98,7 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    /// How they are spread over devices, if they are.
+    /// Returns how the scalars are spread over devices, if they are.
     pub(super) fn grid(&self) -> Option<Grid> {
         match self.place {
             Place::Host(_) => None,
@@ -106,7 +106,7 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    /// Their number.
+    /// Returns the number of scalars.
     pub fn len(&self) -> usize {
         match self.place {
             Place::Host(scalars) => scalars.len(),
@@ -114,7 +114,7 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -156,36 +156,37 @@ impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
     }
 }
 
-/// Scalars that are on the devices, shared among them as the bases of a [`super::Msm`] of the same length are. Cleared
-/// when dropped.
+/// Holds scalars on the devices, shared among them like the bases of a [`super::Msm`] of the same length. Dropping it
+/// clears them.
 ///
-/// An `Msm` may hold each base on several devices, to share windows among them: for that the scalars have to come from
-/// [`super::Msm::upload_scalars`]. With an equal share to each device, as [`Self::upload`] gives, it is shared by points.
+/// An `Msm` may hold each base on several devices, which then share windows. That needs scalars from
+/// [`super::Msm::upload_scalars`]. With scalars from [`Self::upload`], an equal share to each device, the devices share
+/// points.
 #[derive(Debug)]
 pub struct DeviceScalars {
-    /// One a device, in order of the scalars.
+    /// One per device, in order of the scalars.
     pub(super) shards: Vec<(Arc<Device>, Arc<Buffer>)>,
     pub(super) grid: Grid,
     pub(super) count: usize,
     pub(super) form: Form,
-    /// Scalars in a buffer before the first one of these.
+    /// Scalars in a buffer before the first of these.
     pub(super) first: usize,
-    /// The point of the stream that writes them after which they are there.
+    /// Event of the stream that writes the scalars, after the write.
     pub(super) ready: Option<Arc<Mark>>,
 }
 
 impl DeviceScalars {
-    /// Uploads scalars, an equal share to each of the accelerator's devices. For bases on some of them
-    /// ([`field@super::Options::devices`]) it takes an accelerator of just those.
+    /// Uploads `scalars`, an equal share to each of the accelerator's devices. If the bases are on only some of them
+    /// ([`field@super::Options::devices`]), pass an accelerator of just those.
     ///
     /// # Errors
-    /// There is no device, or it has too little memory, or failed.
+    /// Returns [`Error::Invalid`] if there is no device, or the error of a device that has too little memory or failed.
     pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
         let grid = Grid::of_points(scalars.len(), accelerator.devices().len());
         Self::spread(accelerator.devices(), grid, scalars, form)
     }
 
-    /// Uploads scalars, to each device those of the bases that it holds.
+    /// Uploads to each device the `scalars` of the bases that it holds, as `grid` says.
     pub(super) fn spread(devices: &[Arc<Device>], grid: Grid, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
         if devices.is_empty() {
             return Err(Error::invalid("msm", "scalars for the devices", "an accelerator with devices", "one without"));
@@ -203,19 +204,19 @@ impl DeviceScalars {
         Ok(Self { shards, grid, count, form, first: 0, ready: None })
     }
 
-    /// Scalars that another operation left in a buffer of a device, the only one of a [`super::Msm`], from its
-    /// start on; what writes them must have been waited for.
+    /// Takes `count` scalars that another operation left at the start of `buffer`, on the only device of a
+    /// [`super::Msm`]. The caller must have waited for the operation that writes them.
     ///
     /// # Errors
-    /// The buffer is shorter, or of another device.
+    /// Returns [`Error::Invalid`] if `buffer` is too short or is of another device.
     pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: Form) -> Result<Self> {
         Self::from_range(device, buffer, 0..count, form)
     }
 
-    /// As [`Self::from_buffer`], of those that are in a range of the buffer.
+    /// Takes the scalars in `range` of `buffer`, otherwise like [`Self::from_buffer`].
     ///
     /// # Errors
-    /// As [`Self::from_buffer`].
+    /// Returns [`Error::Invalid`] if `buffer` is too short or is of another device.
     pub fn from_range(device: &Arc<Device>, buffer: Arc<Buffer>, range: Range<usize>, form: Form) -> Result<Self> {
         if !device.owns(&buffer) {
             let expected = format!("one of {}", device.info().name);
@@ -230,26 +231,26 @@ impl DeviceScalars {
         Ok(Self { shards, grid: Grid::of_one(count), count, form, first: range.start, ready: None })
     }
 
-    /// The same, for scalars that are there once a stream of their device has passed a mark, which multiplications
-    /// then wait for on the device.
+    /// Makes multiplications wait on the device for the event `mark` of one of its streams, after which the scalars are
+    /// there.
     #[must_use]
     pub fn after(self, mark: Arc<Mark>) -> Self {
         Self { ready: Some(mark), ..self }
     }
 
-    /// Their number.
+    /// Returns the number of scalars.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     fn download(&self) -> Result<Copied> {
         let mut scalars = Copied(vec![[0; 32]; self.count]);
-        // One device of each piece.
+        // One device per piece suffices: all devices of a piece hold the same scalars.
         let shards = self.shards.iter().step_by(self.grid.groups);
         for ((device, buffer), scalars) in shards.zip(scalars.0.chunks_mut(self.grid.piece())) {
             let mut stream = device.stream()?;
@@ -262,18 +263,18 @@ impl DeviceScalars {
     }
 }
 
-/// Scalars in ordinary memory, cleared when dropped.
+/// Holds scalars in pageable host memory and clears them when dropped.
 pub(crate) struct Copied(pub Vec<[u8; 32]>);
 
 impl Drop for Copied {
     fn drop(&mut self) {
         clear_all_past_cache(vec![self.0.as_flattened_mut()]);
-        // Nobody reads them any more, but they are to be stored.
+        // Nothing reads the scalars any more, but the compiler must not remove the stores.
         std::hint::black_box(&self.0);
     }
 }
 
-/// Scalars in host memory, somebody's or a copy.
+/// Holds scalars in host memory, lent by a caller or copied.
 pub(super) enum OnHost<'a> {
     Lent(&'a [[u8; 32]]),
     Copy(Copied),
@@ -290,10 +291,10 @@ impl Deref for OnHost<'_> {
     }
 }
 
-/// What the CPU multiplies by: canonical scalars in host memory.
+/// Returns the canonical scalars in host memory that the CPU multiplies by.
 ///
 /// # Errors
-/// A scalar is longer than promised, or a device failed.
+/// Returns [`Error::Invalid`] if a scalar exceeds its promised bit length, or the error of a device that failed.
 pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<OnHost<'a>> {
     let mut host = match scalars.place {
         Place::Host(scalars) => OnHost::Lent(scalars),
@@ -310,19 +311,19 @@ pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<OnHost
     }
 }
 
-/// Whether a number has more bits, modulo the order too.
+/// Returns whether `scalar` has more than `bits` bits, modulo the order too.
 fn is_longer<F: PrimeField>(scalar: &[u8; 32], bits: u32) -> bool {
     let modulo_order = || scalar_to_bytes(scalar_from_bytes::<F>(scalar));
     bit_length(scalar) > bits && bit_length(&modulo_order()) > bits
 }
 
-/// Bits of a little-endian number.
+/// Returns the number of bits of the little-endian `scalar`.
 fn bit_length(scalar: &[u8; 32]) -> u32 {
     let highest = scalar.iter().rposition(|byte| *byte != 0);
     highest.map_or(0, |at| 8 * at as u32 + 8 - scalar[at].leading_zeros())
 }
 
-/// The error of a scalar that its windows do not hold.
+/// Returns the error for a scalar that does not fit its windows.
 pub(super) fn too_long(bits: u32) -> Error {
     Error::invalid("msm", "scalars", format!("below 2^{bits}"), "a longer one")
 }

@@ -1,5 +1,5 @@
-//! What a transform over several ranks does between its dimensions, on one of them: products of columns with powers of ω, and
-//! columns that become rows.
+//! Runs the step between the two dimensions of a transform over several ranks, on one of them: multiplies columns by
+//! powers of ω, and transposes them to rows.
 
 use rayon::prelude::*;
 
@@ -11,10 +11,10 @@ use crate::field::{DeviceVector, NttField};
 use crate::kernels::Family;
 use crate::program::{Program, mem};
 
-/// Transforms vectors that follow each other, in place, each on one of the host's cores unless it is long.
+/// Transforms consecutive vectors in place, each on one of the host's cores unless it is long.
 ///
 /// # Errors
-/// The hook aborted; the vectors are then undefined.
+/// Fails if the hook aborts; the vectors are then undefined.
 pub(crate) fn transform_each_on_cpu<F: NttField>(
     values: &mut [F],
     transform: &Transform<F>,
@@ -24,14 +24,14 @@ pub(crate) fn transform_each_on_cpu<F: NttField>(
     vectors.map(|vector| cpu::transform_many(&mut [vector], &[*transform], abort)).collect()
 }
 
-/// Columns of 2^length_log elements that follow each other, a power of two of them.
+/// Describes consecutive columns of 2^length_log elements; their number is a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns<F> {
     /// Binary logarithm of a column's length.
     pub length_log: u32,
-    /// Binary logarithm of their number.
+    /// Binary logarithm of the number of columns.
     pub count_log: u32,
-    /// Number of the first of them among all columns.
+    /// Index of the first column among all columns.
     pub first: usize,
     /// Element i of column c is multiplied by ω^(i·c).
     pub omega: F,
@@ -40,7 +40,7 @@ pub(crate) struct Columns<F> {
 }
 
 impl<F: NttField> Columns<F> {
-    /// Queues the products, in place, and gives the columns as rows of 2^count_log elements.
+    /// Queues the products, in place, and returns the columns as rows of 2^count_log elements.
     pub fn enqueue_turned(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         let layout = Layout { vectors: 1 << self.count_log, stride: 1 << self.length_log };
         let data = (&**values.buffer(), layout, self.length_log);
@@ -55,7 +55,7 @@ impl<F: NttField> Columns<F> {
         Ok(turned)
     }
 
-    /// The same on the host's cores.
+    /// Computes the products in `values` on the host's cores, and writes the columns as rows to `turned`.
     pub fn turn_on_cpu(&self, values: &mut [F], turned: &mut [F]) {
         let (length, count) = (1usize << self.length_log, 1usize << self.count_log);
         values.par_chunks_mut(length).enumerate().for_each(|(column, values)| {

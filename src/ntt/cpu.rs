@@ -1,4 +1,4 @@
-//! Transforms on the host's cores.
+//! Computes transforms on the host's cores.
 //!
 //! A vector of P·Q elements is a matrix of P rows. With i = i₁·Q + i₂ and j = j₁ + P·j₂ the output at the
 //! point g·ωʲ (g is `shift_in`) is
@@ -7,10 +7,10 @@
 //! X_j = Σ_{i₂} (g·ω^{j₁} · ω_Q^{j₂})^{i₂} · Σ_{i₁} x_i · (g^Q · ω_P^{j₁})^{i₁}
 //! ```
 //!
-//! so it takes P-point transforms of the columns on the coset g^Q, then Q-point transforms of the rows,
-//! row j₁ on the coset g·ω^{j₁}: twiddles between the dimensions and the shift are both cosets, which
-//! cost no pass of their own (see [`evaluate`]). Columns and rows are handled in tiles that fit the
-//! cache, read in runs of [`TILE`] elements, and written by one core each.
+//! so it takes P-point transforms of the columns on the coset g^Q, then Q-point transforms of the rows, row j₁ on the
+//! coset g·ω^{j₁}. Twiddles between the dimensions and the shift are both cosets, which cost no pass of their own (see
+//! [`Plan::evaluate`]). Columns and rows are handled in tiles that fit the cache, read in runs of [`TILE`] elements,
+//! and written by one core each.
 
 use std::ops::{Deref, DerefMut};
 
@@ -27,11 +27,11 @@ use crate::waiting::spread;
 const TILE: usize = 8;
 /// Below 2^9 elements one core is fastest: the vector is one row.
 const MIN_LOG_SPLIT: u32 = 9;
-/// Elements copied by one task.
+/// Minimum elements copied by one task.
 const MIN_PIECE: usize = 1 << 12;
 
-/// Transforms vectors one after another, each on all cores; vectors are written when all are done, or at
-/// once where no hook can stop it.
+/// Transforms vectors one after another, each on all cores. Writes the vectors when all are done, or each at once if
+/// there is no abort hook.
 pub(super) fn transform_many<F: NttField>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
@@ -55,7 +55,7 @@ pub(super) fn transform_many<F: NttField>(
     Ok(())
 }
 
-/// The split of a transform and its tables, all indexed by bit-reversed exponents.
+/// Holds the split of a transform and its tables, all indexed by bit-reversed exponents.
 struct Plan<F> {
     /// P, the length of a column.
     rows: usize,
@@ -72,11 +72,11 @@ struct Plan<F> {
     output: Output<F>,
 }
 
-/// What multiplies outputs.
+/// Selects the factors of outputs.
 enum Output<F> {
     Plain,
     Scaled(F),
-    /// By `rows[j₁] · columns[j₂]`.
+    /// Multiplies by `rows[j₁] · columns[j₂]`.
     Shifted {
         rows: Vec<F>,
         columns: Vec<F>,
@@ -103,7 +103,7 @@ impl<F: NttField> Plan<F> {
         })
     }
 
-    /// The result as rows k₁ with j₁ = reversed k₁; [`Self::store`] puts it in order.
+    /// Returns the result as rows k₁ with j₁ = reversed k₁; [`Self::store`] puts it in order.
     fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Work> {
         let values = limbs_of(values);
         let mut result = copy(values);
@@ -118,7 +118,7 @@ impl<F: NttField> Plan<F> {
         Ok(result)
     }
 
-    /// Columns of `values`, transformed, become the rows of `turned`.
+    /// Transforms the columns of `values` into the rows of `turned`.
     fn transform_columns(&self, values: &[Limbs], turned: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
             check_abort(abort)?;
@@ -128,7 +128,7 @@ impl<F: NttField> Plan<F> {
         })
     }
 
-    /// Columns of `turned` become the rows of `result`, transformed.
+    /// Transforms the columns of `turned` into the rows of `result`.
     fn transform_rows(&self, turned: &[Limbs], result: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
             check_abort(abort)?;
@@ -148,12 +148,12 @@ impl<F: NttField> Plan<F> {
         }
     }
 
-    /// Writes the result in the order asked for.
+    /// Writes `result` to `values` in the requested order.
     fn store(&self, result: &[Limbs], values: &mut [F]) {
         // SAFETY: `Output::apply` leaves reduced elements.
         let values = unsafe { limbs_of_mut(values) };
         if self.rows == 1 || self.order == Order::BitReversed {
-            // Row k₁ of bit-reversed columns is where a bit-reversed vector has it.
+            // Row k₁ of bit-reversed columns is already at its place in a bit-reversed vector.
             let pieces = values.par_chunks_mut(MIN_PIECE).zip(result.par_chunks(MIN_PIECE));
             return pieces.for_each(|(to, from)| to.copy_from_slice(from));
         }
@@ -179,7 +179,7 @@ impl<F: NttField> Output<F> {
         }
     }
 
-    /// Reduces, too.
+    /// Multiplies the outputs of `row` by their factors, and reduces them.
     fn apply(&self, modulus: Modulus, values: &mut [Limbs], row: usize) {
         match self {
             Self::Plain => values.iter_mut().for_each(|value| *value = modulus.reduce(value)),
@@ -199,12 +199,12 @@ impl<F: NttField> Output<F> {
     }
 }
 
-/// A copy whose pages are first touched by all cores.
+/// Copies `values` so that all cores touch the pages of the copy first.
 fn copy(values: &[Limbs]) -> Work {
     Work(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
 
-/// Elements on their way, which may be secret: cleared when dropped.
+/// Holds intermediate elements and clears them when dropped, because they may be secret.
 struct Work(Vec<Limbs>);
 
 impl Deref for Work {
@@ -224,12 +224,12 @@ impl DerefMut for Work {
 impl Drop for Work {
     fn drop(&mut self) {
         clear_all_past_cache(vec![bytemuck::cast_slice_mut(&mut self.0)]);
-        // Nobody reads them any more, but they are to be stored.
+        // No code reads the zeros; this keeps the compiler from dropping the stores.
         std::hint::black_box(&self.0);
     }
 }
 
-/// Copies columns `first`… of a matrix with rows of `width` into rows of `height`, as many as `to` holds.
+/// Copies columns from `first` on of a matrix with rows of `width` into rows of `height`, as many as `to` holds.
 fn turn<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
     let count = to.len() / height;
     for (i, row) in from.chunks_exact(width).enumerate() {
@@ -238,10 +238,10 @@ fn turn<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: u
 }
 
 impl<F: NttField> Plan<F> {
-    /// Values of the polynomial at shift·ω^k, coefficients in natural order, values in bit-reversed order, below 2p.
+    /// Evaluates the polynomial at shift·ω^k: coefficients in natural order, values in bit-reversed order, below 2p.
     ///
-    /// Level by level the polynomial is reduced modulo x^h − c and x^h + c, down to h = 1: a block of 2h
-    /// coefficients is modulo x^2h − c², so c is one number a block. c = shift^h · roots[block].
+    /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is
+    /// modulo x^2h − c², so c is one number a block: c = shift^h · roots[block].
     fn evaluate(&self, values: &mut [Limbs], shift: Option<F>) {
         let levels = values.len().trailing_zeros() as usize;
         let squares = shift
@@ -253,7 +253,7 @@ impl<F: NttField> Plan<F> {
     }
 }
 
-/// One level of [`Plan::evaluate`].
+/// Runs one level of [`Plan::evaluate`].
 fn reduce(modulus: Modulus, values: &mut [Limbs], half: usize, roots: &[Limbs], factor: Option<Limbs>) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {
@@ -272,7 +272,7 @@ fn reduce(modulus: Modulus, values: &mut [Limbs], half: usize, roots: &[Limbs], 
     }
 }
 
-/// start · base^(reversed k) for k below `2^log_count`.
+/// Returns start · base^(reversed k) for k below `2^log_count`.
 fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
     let mut powers = Vec::with_capacity(1 << log_count);
     powers.push(start);
@@ -285,12 +285,12 @@ fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
     powers
 }
 
-/// base^(2^count).
+/// Returns base^(2^count).
 fn square_times<F: NttField>(base: F, count: u32) -> F {
     (0..count).fold(base, |power, _| power.square())
 }
 
-/// A copy in bit-reversed order, or of one in natural order.
+/// Copies `values` to bit-reversed order, or back to natural order.
 pub(super) fn permuted<F: NttField>(values: &[F]) -> Vec<F> {
     let bits = values.len().trailing_zeros();
     let places = (0..values.len()).into_par_iter().with_min_len(MIN_PIECE);

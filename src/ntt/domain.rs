@@ -1,4 +1,4 @@
-//! The multiplicative subgroup of order 2^k and its coset, as provers use them.
+//! Defines the multiplicative subgroup of order 2^k and its coset, as provers use them.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use crate::backend::Abort;
 use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Between coefficients, in natural order, and values in the order of [`Options::input`] and [`Options::output`].
+/// Selects a transform between coefficients, in natural order, and values in the order of [`Options::input`] and
+/// [`Options::output`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Coefficients to values on the subgroup.
@@ -33,18 +34,18 @@ impl fmt::Display for Direction {
     }
 }
 
-/// What the caller of a domain may settle.
+/// Holds the caller's options for a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options<F> {
-    /// The coset's generator; the field's multiplicative generator where there is none.
+    /// The coset's generator; the field's multiplicative generator if `None`.
     pub coset: Option<F>,
-    /// Order of the values that inverse transforms take: bit-reversed ones cost a device one pass more.
+    /// Order of the values that inverse transforms take. Bit-reversed ones cost a device one more pass.
     pub input: Order,
     /// Order of the values that forward transforms give.
     pub output: Order,
-    /// Most levels of a pass on a device, up to 8, the choice where this is 0: fewer make more passes over memory.
+    /// Maximum levels of a pass on a device, up to 8; 0 leaves the choice. Fewer levels make more passes over memory.
     pub max_radix_log: u32,
-    /// Which factors devices keep.
+    /// Twiddles that devices keep.
     pub tables: TableSize,
 }
 
@@ -55,10 +56,10 @@ impl<F> Default for Options<F> {
     }
 }
 
-/// A subgroup of order `2^log_n` and a coset of it, with the transforms between coefficients and values.
+/// Describes a subgroup of order `2^log_n` and a coset of it, with the transforms between coefficients and values.
 ///
-/// Which devices it uses is the accelerator's matter: see [`Accelerator::on_devices`]. Vectors in host memory are spread
-/// over all of them; what is queued on a stream runs on the stream's.
+/// The accelerator decides which devices it uses: see [`Accelerator::on_devices`]. Vectors in host memory are spread
+/// over all of them; work queued on a stream runs on the stream's device.
 ///
 /// Tables stay on the devices between calls: see [`TableSize`].
 ///
@@ -88,18 +89,19 @@ pub struct NttDomain<F> {
 }
 
 impl<F: NttField> NttDomain<F> {
-    /// The subgroup of order `2^log_n`, with the field's multiplicative generator for the coset.
+    /// Creates the subgroup of order `2^log_n`, with the field's multiplicative generator for the coset.
     ///
     /// # Errors
-    /// `log_n` is above the field's two-adicity.
+    /// Fails if `log_n` is above the field's two-adicity.
     pub fn new(accelerator: &Accelerator, log_n: u32) -> Result<Self> {
         Self::with_options(accelerator, log_n, Options::default())
     }
 
-    /// As [`Self::new`], with some things settled by the caller.
+    /// Creates the subgroup of order `2^log_n`, with `options` set by the caller.
     ///
     /// # Errors
-    /// `log_n` is above the field's two-adicity, the coset's generator is zero, or `max_radix_log` is out of its range.
+    /// Fails if `log_n` is above the field's two-adicity, the coset's generator is zero, or `max_radix_log` is out of
+    /// its range.
     pub fn with_options(accelerator: &Accelerator, log_n: u32, options: Options<F>) -> Result<Self> {
         const PLACE: &str = "NttDomain";
         if log_n > F::S {
@@ -128,22 +130,22 @@ impl<F: NttField> NttDomain<F> {
         })
     }
 
-    /// A primitive `2^log_n`-th root of unity.
+    /// Returns ω, a primitive `2^log_n`-th root of unity.
     pub fn omega(&self) -> F {
         self.omega
     }
 
-    /// Binary logarithm of the order.
+    /// Returns the binary logarithm of the order.
     pub fn log_n(&self) -> u32 {
         self.log_n
     }
 
-    /// The coset's generator.
+    /// Returns the coset's generator.
     pub fn coset(&self) -> F {
         self.coset
     }
 
-    /// The transform of a direction as a sum.
+    /// Returns the transform of `direction` as a sum.
     pub fn transform(&self, direction: Direction) -> Transform<F> {
         let by = |omega: F| Transform { tables: self.tables, ..Transform::new(self.log_n, omega) };
         let forward = Transform { order: self.output, ..by(self.omega) };
@@ -157,49 +159,50 @@ impl<F: NttField> NttDomain<F> {
         }
     }
 
-    /// Coefficients to values on the subgroup, in place.
+    /// Transforms coefficients to values on the subgroup, in place.
     ///
     /// # Errors
-    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
+    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
     pub fn forward(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::Forward, &mut [values], None)
     }
 
-    /// Values on the subgroup to coefficients, in place.
+    /// Transforms values on the subgroup to coefficients, in place.
     ///
     /// # Errors
-    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
+    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
     pub fn inverse(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::Inverse, &mut [values], None)
     }
 
-    /// Coefficients to values on the coset, in place.
+    /// Transforms coefficients to values on the coset, in place.
     ///
     /// # Errors
-    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
+    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
     pub fn coset_forward(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::CosetForward, &mut [values], None)
     }
 
-    /// Values on the coset to coefficients, in place.
+    /// Transforms values on the coset to coefficients, in place.
     ///
     /// # Errors
-    /// The slice is not `2^log_n` long, or a forced backend failed; the slice is then as it was.
+    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
     pub fn coset_inverse(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::CosetInverse, &mut [values], None)
     }
 
     /// Transforms vectors in host memory in place, all or none of them, spread over the devices.
     ///
-    /// `abort` is asked whether to stop, every few milliseconds; with `None` nobody may ([`Abort`]).
+    /// `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
     ///
     /// # Errors
-    /// A slice is not `2^log_n` long, the hook aborted, or a forced backend failed; all slices are then as they were.
+    /// Fails if a slice is not `2^log_n` long, the hook aborts, or a forced backend fails; all slices are then
+    /// unchanged.
     pub fn run(&self, direction: Direction, vectors: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         transform_many(&self.accelerator, vectors, &vec![self.transform(direction); vectors.len()], abort)
     }
 
-    /// Most levels of a pass, 0 for the choice.
+    /// Returns the maximum levels of a pass, 0 for the default choice.
     pub(super) fn max_radix_log(&self) -> u32 {
         self.max_radix_log
     }

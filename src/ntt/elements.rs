@@ -1,4 +1,4 @@
-//! What provers do to each element of vectors between transforms.
+//! Queues the elementwise operations of provers between transforms.
 
 use super::passes::Layout;
 use super::tables::Powers;
@@ -10,13 +10,13 @@ use crate::{Error, Result};
 
 /// Work-items of a group of the kernels of `cl/ntt_vectors.cl`.
 const GROUP: u32 = 128;
-/// Most work-items of a launch: kernels do any number of elements with them.
+/// Maximum work-items of a launch: kernels process any number of elements with them.
 const MAX_ITEMS: u64 = 1 << 22;
 
 /// Queues a kernel of `cl/ntt_vectors.cl` over `count` elements.
 ///
 /// # Safety
-/// As [`Stream::launch`].
+/// The requirements of [`Stream::launch`] apply.
 pub(super) unsafe fn launch(
     program: Program,
     stream: &mut Stream,
@@ -28,7 +28,7 @@ pub(super) unsafe fn launch(
     unsafe { program.launch(stream, kernel, count.min(MAX_ITEMS), GROUP, args) }
 }
 
-/// Queues products of element i of vector v with base^(i·(first + v·step)); exponents are below `2^exponent_log`.
+/// Queues the products of element i of vector v with base^(i·(first + v·step)). Exponents are below `2^exponent_log`.
 pub(crate) fn multiply_by_powers<F: NttField>(
     stream: &mut Stream,
     (data, layout, length_log): (&Buffer, Layout, u32),
@@ -64,7 +64,7 @@ pub(super) fn pointwise<F: NttField>(
     unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
 }
 
-/// Queues products of element i with factor i modulo their number, a power of two.
+/// Queues the products of element i with factor i modulo the number of `factors`, a power of two.
 pub(super) fn scale_periodically<F: NttField>(
     stream: &mut Stream,
     values: &DeviceVector<F>,
@@ -76,7 +76,7 @@ pub(super) fn scale_periodically<F: NttField>(
     pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
 }
 
-/// 1/(power − 1), power being x^n.
+/// Returns 1/(power − 1), where `power` is x^n.
 pub(super) fn inverse_of_vanishing<F: NttField>(power: F) -> Result<F> {
     Option::<F>::from((power - F::ONE).invert())
         .ok_or_else(|| Error::invalid("ntt", "coset", "one that the polynomial x^n - 1 is not 0 on", "the subgroup"))

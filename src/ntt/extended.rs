@@ -1,4 +1,4 @@
-//! A domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
+//! Defines a domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
 use super::domain::{Direction, NttDomain, Options};
 use super::elements::{inverse_of_vanishing, launch, scale_periodically};
@@ -12,11 +12,12 @@ use crate::program::{Program, mem};
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
 
-/// The coset g·H of a subgroup H of order N = `2^(log_n + log_factor)`, for polynomials of degree below n = `2^log_n`.
+/// Describes the coset g·H of a subgroup H of order N = `2^(log_n + log_factor)`, for polynomials of degree below n =
+/// `2^log_n`.
 ///
-/// Their values there are 2^log_factor transforms of n, since the coset is the union of the cosets g·ω^j of the
-/// subgroup of order n (ω of order N): no zeros are written, read or multiplied, and the first pass of each reads the
-/// coefficients. That takes N·log₂(n)/2 products in butterflies instead of N·log₂(N)/2, and tables for each coset.
+/// The coset is the union of the cosets g·ω^j of the subgroup of order n (ω of order N), so values there take
+/// 2^log_factor transforms of n. No zeros are written, read or multiplied, and the first pass of each transform reads
+/// the coefficients. Butterflies take N·log₂(n)/2 products instead of N·log₂(N)/2. Each coset takes tables of its own.
 #[derive(Debug, Clone)]
 pub struct ExtendedDomain<F> {
     small: NttDomain<F>,
@@ -24,35 +25,35 @@ pub struct ExtendedDomain<F> {
 }
 
 impl<F: NttField> ExtendedDomain<F> {
-    /// The extended domain with the field's multiplicative generator as g.
+    /// Creates the extended domain with the field's multiplicative generator as g.
     ///
     /// # Errors
-    /// The sum of the logarithms is above the field's two-adicity.
+    /// Fails if the sum of the logarithms is above the field's two-adicity.
     pub fn new(accelerator: &Accelerator, log_n: u32, log_factor: u32) -> Result<Self> {
         Self::with_coset(accelerator, log_n, log_factor, F::MULTIPLICATIVE_GENERATOR)
     }
 
-    /// The same with another g.
+    /// Creates the extended domain with `coset` as g.
     ///
     /// # Errors
-    /// As [`Self::new`], or g is zero.
+    /// Fails if the sum of the logarithms is above the field's two-adicity, or if g is zero.
     pub fn with_coset(accelerator: &Accelerator, log_n: u32, log_factor: u32, coset: F) -> Result<Self> {
         let options = Options { coset: Some(coset), ..Options::default() };
         let whole = NttDomain::with_options(accelerator, log_n.saturating_add(log_factor), options)?;
         Ok(Self { small: NttDomain::with_options(accelerator, log_n, options)?, whole })
     }
 
-    /// The domain of order n.
+    /// Returns the domain of order n.
     pub fn small(&self) -> &NttDomain<F> {
         &self.small
     }
 
-    /// The domain of order N, whose coset is the extended one.
+    /// Returns the domain of order N, whose coset is the extended one.
     pub fn whole(&self) -> &NttDomain<F> {
         &self.whole
     }
 
-    /// Number of cosets of the small domain.
+    /// Returns the number of cosets of the small domain.
     pub fn cosets(&self) -> usize {
         1 << self.log_factor()
     }
@@ -61,7 +62,7 @@ impl<F: NttField> ExtendedDomain<F> {
         self.whole.log_n() - self.small.log_n()
     }
 
-    /// g·ω^j, what coset j of the small subgroup is shifted by.
+    /// Returns g·ω^j, the shift of coset j of the small subgroup.
     pub(crate) fn shift(&self, coset: usize) -> F {
         self.whole.coset() * self.whole.omega().pow_vartime([coset as u64])
     }
@@ -70,12 +71,12 @@ impl<F: NttField> ExtendedDomain<F> {
         Transform { shift_in: Some(self.shift(coset)), ..self.small.transform(Direction::Forward) }
     }
 
-    /// Queues the values of a polynomial, of n coefficients, on one coset of n: element i is the value at g·ω^(j + i·N/n),
-    /// j being `coset`. The coefficients stay as they are.
+    /// Queues the values of a polynomial, of n coefficients, on one coset of n: element i is the value at g·ω^(j +
+    /// i·N/n), j being `coset`. The coefficients stay unchanged.
     ///
     /// # Errors
-    /// There is no such coset, there are not n coefficients, they are of another device, or the device has too little
-    /// memory or failed.
+    /// Fails if there is no such coset, there are not n coefficients, or they are on another device. Fails if the
+    /// device has too little memory or fails.
     pub fn enqueue_coset(
         &self,
         stream: &mut Stream,
@@ -87,10 +88,11 @@ impl<F: NttField> ExtendedDomain<F> {
         self.enqueue_coset_of_all(stream, coefficients, coset)
     }
 
-    /// The same of all polynomials that follow each other in the vector, in one batch of transforms; so do their values.
+    /// Queues the values of all polynomials that follow each other in `coefficients`, in one batch of transforms. The
+    /// values follow each other too.
     ///
     /// # Errors
-    /// As [`Self::enqueue_coset`], or there is no whole number of polynomials.
+    /// Fails if there is no whole number of polynomials, and in the other cases of [`Self::enqueue_coset`].
     pub fn enqueue_coset_of_all(
         &self,
         stream: &mut Stream,
@@ -113,7 +115,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Queues the values on the whole coset in natural order: element i is the value at g·ω^i.
     ///
     /// # Errors
-    /// As [`Self::enqueue_coset`].
+    /// Fails in the cases of [`Self::enqueue_coset`].
     pub fn enqueue_forward(&self, stream: &mut Stream, coefficients: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         self.check_length(coefficients)?;
         let whole = DeviceVector::unwritten(stream, 1 << self.whole.log_n())?;
@@ -124,10 +126,11 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok(whole)
     }
 
-    /// Queues values on all cosets, in their order, as values on the whole coset in natural order.
+    /// Queues the interleaving of values on all cosets, in their order, to values on the whole coset in natural order.
     ///
     /// # Errors
-    /// Number or lengths are others, one is of another device, or the device has too little memory or failed.
+    /// Fails if the number or lengths of `cosets` do not fit, one is on another device, or the device has too little
+    /// memory or fails.
     pub fn enqueue_joined(&self, stream: &mut Stream, cosets: &[DeviceVector<F>]) -> Result<DeviceVector<F>> {
         if cosets.len() != self.cosets() {
             return Err(Error::invalid("ntt", "number of cosets", self.cosets(), cosets.len()));
@@ -141,18 +144,18 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok(whole)
     }
 
-    /// Queues values on the whole coset, in natural order, to N coefficients, in place.
+    /// Queues the transform of values on the whole coset, in natural order, to N coefficients, in place.
     ///
     /// # Errors
-    /// As [`NttDomain::enqueue`].
+    /// Fails in the cases of [`NttDomain::enqueue`].
     pub fn enqueue_inverse(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         self.whole.enqueue(Direction::CosetInverse, stream, values)
     }
 
-    /// Divides values on one coset of n by those of x^n − 1, which are all the same there.
+    /// Divides values on one coset of n by those of x^n − 1, which are all equal there.
     ///
     /// # Errors
-    /// There is no such coset, x^n − 1 is 0 on it, the vector is of another device, or the device failed.
+    /// Fails if there is no such coset, x^n − 1 is 0 on it, the vector is on another device, or the device fails.
     pub fn divide_coset_by_vanishing(
         &self,
         stream: &mut Stream,
@@ -166,8 +169,8 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Divides values on the whole coset, in natural order, by those of x^n − 1, of which N/n are different.
     ///
     /// # Errors
-    /// There is no whole number of vectors of N, x^n − 1 is 0 somewhere, the vector is of another device, or the device
-    /// failed.
+    /// Fails if there is no whole number of vectors of N, x^n − 1 is 0 on a coset, the vector is on another device, or
+    /// the device fails.
     pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         let order = 1usize << self.whole.log_n();
         if !values.len().is_multiple_of(order) {
@@ -177,10 +180,10 @@ impl<F: NttField> ExtendedDomain<F> {
         scale_periodically(stream, values, &factors)
     }
 
-    /// Values, in natural order, on the whole coset of the polynomial with these n coefficients.
+    /// Returns the values, in natural order, on the whole coset of the polynomial with n `coefficients`.
     ///
     /// # Errors
-    /// There are not n, or a forced backend failed.
+    /// Fails if there are not n coefficients, or if a forced backend fails.
     pub fn forward(&self, coefficients: &[F]) -> Result<(Vec<F>, Report)> {
         let n = 1usize << self.small.log_n();
         if coefficients.len() != n {
@@ -217,12 +220,12 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())
     }
 
-    /// 1/((g·ω^j)^n − 1).
+    /// Returns 1/((g·ω^j)^n − 1), j being `coset`.
     fn inverse_of_vanishing(&self, coset: usize) -> Result<F> {
         inverse_of_vanishing((0..self.small.log_n()).fold(self.shift(coset), |power, _| power.square()))
     }
 
-    /// Puts values on a coset where they are in natural order of all.
+    /// Queues the copy of values on a coset to their places in the natural order of `whole`.
     fn spread(
         &self,
         stream: &mut Stream,

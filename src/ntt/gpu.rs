@@ -1,4 +1,4 @@
-//! Transforms of vectors in host memory on devices: all of them or none.
+//! Transforms vectors in host memory on devices, all of them or none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ pub(super) fn transform_many<F: NttField>(
     let alone = values.len() <= share;
     let failed = &AtomicBool::new(false);
     let stop = || failed.load(Ordering::Relaxed) || abort.is_some_and(|abort| abort());
-    // A stream that nobody can stop is waited for without looking at it time and again.
+    // A stream that cannot be stopped is waited for without polling.
     let stop: Abort<'_> = if alone && abort.is_none() { None } else { Some(&stop) };
     let shares = devices.iter().zip(values.chunks_mut(share).zip(transforms.chunks(share)));
     let parts = side_by_side("ntt", shares, |(device, (values, transforms))| {
@@ -36,15 +36,15 @@ pub(super) fn transform_many<F: NttField>(
         failed.fetch_or(part.is_err(), Ordering::Relaxed);
         part
     });
-    // Dropped on an error, vectors are as they were.
+    // An error drops the parts, which restores the vectors.
     let parts = collect(parts)?;
     let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
     spread(|| parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit));
     Ok(traffic)
 }
 
-/// All parts, or the error that matters most: parts that stop because another failed say that they were
-/// aborted, and a caller that retries what was aborted must hear of the failure.
+/// Returns all parts, or the error that matters most. Parts that stop because another failed report an abort, and a
+/// caller that retries after an abort must see the failure.
 fn collect<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
     let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
     let done = others.into_iter().collect::<Result<Vec<_>>>()?;

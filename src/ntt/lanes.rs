@@ -1,4 +1,5 @@
-//! Vectors in host memory on one device: two lanes that take turns, so that copies both ways and kernels overlap.
+//! Transforms vectors in host memory on one device, in two lanes that take turns, so that copies in both directions and
+//! kernels overlap.
 
 use std::sync::Arc;
 
@@ -11,19 +12,20 @@ use crate::field::{NttField, as_bytes};
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// Vectors in flight: while one is on its way up the other comes down.
+/// Vectors in flight: one is uploaded while the other is downloaded.
 const LANES: usize = 2;
 
-/// Largest vector that is only written once all of its result has been fetched, where others are in flight meanwhile.
+/// Maximum size of a vector that is only written once all of its result has been fetched, if others are in flight
+/// meanwhile.
 const SMALL_BYTES: usize = 8 << 20;
-/// The same for one alone.
+/// Maximum size of such a vector if it is alone.
 const SMALL_BYTES_ALONE: usize = 32 << 20;
 
-/// A vector and its transform.
+/// Holds a vector and its transform.
 type Job<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
 
-/// Transforms on one device. Where memory is short one vector waits for the others; one that does not fit alone is
-/// streamed.
+/// Transforms vectors on one device. If memory is short, one vector waits for the others; one that does not fit alone
+/// is streamed.
 pub(super) fn transform_on<'a, F: NttField>(
     device: &Arc<Device>,
     values: &'a mut [&mut [F]],
@@ -67,17 +69,17 @@ impl<'a, F: NttField> Part<'a, F> {
     }
 }
 
-/// What a lane has done, and the vectors that there was no room for.
+/// Holds a lane's results, and the vectors that there was no memory for.
 type Ran<'a, 'b, F> = (Part<'a, F>, Vec<Job<'a, 'b, F>>);
 
-/// One vector at a time: up, transformed, and down.
+/// Uploads, transforms and downloads one vector at a time.
 struct Lane {
     stream: Stream,
-    /// Bytes up to which a vector is only written once all of its result has been fetched.
+    /// Maximum bytes of a vector that is only written once all of its result has been fetched.
     small: usize,
 }
 
-/// What a vector needs on the device, and memory of its size on the host.
+/// Holds a vector's memory on the device, and memory of its size on the host.
 struct Room {
     queue: Queue,
     data: Buffer,
@@ -98,7 +100,7 @@ impl Lane {
         Ok(Self { stream: device.stream()?, small })
     }
 
-    /// All vectors, but for those that there is no room for.
+    /// Transforms all vectors, and returns those that there was no memory for.
     fn run<'a, 'b, F: NttField>(mut self, jobs: Vec<Job<'a, 'b, F>>, stop: Abort<'_>) -> Result<Ran<'a, 'b, F>> {
         let (mut done, mut no_room) = (Vec::new(), Vec::new());
         for (slice, transform) in jobs {
@@ -123,7 +125,7 @@ impl Lane {
         Ok(Room { queue, data, other, host: stream.host_buffer(bytes)? })
     }
 
-    /// The slice stays as it is until its result is there, so that nothing need be kept.
+    /// Transforms a vector. The slice stays unchanged until its result is there, so no copy of it is needed.
     fn at_once<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],
@@ -139,7 +141,7 @@ impl Lane {
         Ok(Transformed::Fetched(slice, room.host))
     }
 
-    /// The slice gets what has been fetched while the rest is on its way.
+    /// Transforms a vector. The slice receives fetched parts while the rest is in flight.
     fn by_parts<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],

@@ -1,16 +1,17 @@
-//! Arithmetic of the CPU path on whole vectors: elements in Montgomery form as 4 limbs, below 2p between the levels of
-//! a transform. A product needs no last subtraction then (Harvey, "Faster arithmetic for number-theoretic transforms",
-//! 2014), and inlined it runs beside its neighbours, which calls of a field's assembly do not.
+//! Implements the arithmetic of the CPU path on whole vectors. Elements are in Montgomery form as 4 limbs, below 2p
+//! between the levels of a transform. A product then needs no last subtraction (Harvey, "Faster arithmetic for
+//! number-theoretic transforms", 2014). Inlined, it runs beside its neighbours, which calls of a field's assembly do
+//! not.
 
 use crate::field::NttField;
 use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
-/// Little-endian limbs of an element.
+/// Holds the little-endian limbs of an element.
 pub(super) type Limbs = [u64; 4];
 
-/// A prime p with 2p < 2^256.
+/// Holds a prime p with 2p < 2^256.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Modulus {
     p: Limbs,
@@ -20,7 +21,7 @@ pub(super) struct Modulus {
     inverse: u64,
 }
 
-/// x + a·b + carry, low and high.
+/// Returns x + a·b + carry, low and high.
 #[inline]
 fn multiply_add(x: u64, a: u64, b: u64, carry: u64) -> (u64, u64) {
     let sum = u128::from(x) + u128::from(a) * u128::from(b) + u128::from(carry);
@@ -52,14 +53,14 @@ fn minus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
 }
 
 impl Modulus {
-    /// The field's.
+    /// Returns the modulus of the field.
     pub fn of<F: NttField>() -> Result<Self> {
         let words = Program::of(Family::Ntt, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs>() || align_of::<F>() != align_of::<Limbs>() {
             return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
         }
         let p: Limbs = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
-        // Newton's iteration: each step doubles the number of right bits.
+        // Newton's iteration: each step doubles the number of correct bits.
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
         let (twice, over) = plus(&p, &p);
         if over {
@@ -68,7 +69,7 @@ impl Modulus {
         Ok(Self { p, twice, inverse: inverse.wrapping_neg() })
     }
 
-    /// y·c/2^256 below 2p, for y below 2p and c below p: rounds leave at most c + p, which fits.
+    /// Returns y·c/2^256 below 2p, for y below 2p and c below p. Rounds leave at most c + p, which fits.
     #[inline]
     pub fn multiply(&self, y: &Limbs, c: &Limbs) -> Limbs {
         let mut t = [0u64; 4];
@@ -86,7 +87,7 @@ impl Modulus {
         t
     }
 
-    /// (x + y, x − y), all below 2p.
+    /// Returns the butterfly (x + y, x − y), all below 2p.
     #[inline]
     pub fn both(&self, x: &Limbs, y: &Limbs) -> (Limbs, Limbs) {
         let (sum, carry) = plus(x, y);
@@ -99,7 +100,7 @@ impl Modulus {
         (sum, difference)
     }
 
-    /// Below p, from below 2p.
+    /// Reduces `x` from below 2p to below p.
     #[inline]
     pub fn reduce(&self, x: &Limbs) -> Limbs {
         let (less, borrow) = minus(x, &self.p);
@@ -108,17 +109,17 @@ impl Modulus {
     }
 }
 
-/// The limbs of elements.
+/// Returns the limbs of elements.
 pub(super) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs] {
     assert!(size_of::<F>() == size_of::<Limbs>() && align_of::<F>() == align_of::<Limbs>());
     // SAFETY: `NttField` promises little-endian limbs, and sizes and alignments are equal.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
-/// The limbs of elements, to be written.
+/// Returns the limbs of elements, to be written.
 ///
 /// # Safety
-/// What is written is below p.
+/// The caller writes only limbs below p.
 pub(super) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs] {
     assert!(size_of::<F>() == size_of::<Limbs>() && align_of::<F>() == align_of::<Limbs>());
     // SAFETY: as in `limbs_of`; the caller promises valid contents.
@@ -131,13 +132,13 @@ mod tests {
 
     fn element<F: NttField>(limbs: Limbs) -> F {
         let mut value = [F::ZERO];
-        // SAFETY: callers reduce.
+        // SAFETY: callers pass reduced limbs.
         let memory = unsafe { limbs_of_mut(&mut value) };
         memory[0] = limbs;
         value[0]
     }
 
-    /// Products and sums of the largest values below 2p, and others.
+    /// Checks products and sums of the largest values below 2p, and of others.
     fn arithmetic_is_the_fields<F: NttField>() {
         let modulus = Modulus::of::<F>().expect("a field of 4 limbs");
         let mut values = vec![F::ZERO, F::ONE, -F::ONE, F::ROOT_OF_UNITY, F::MULTIPLICATIVE_GENERATOR, F::TWO_INV];

@@ -1,4 +1,4 @@
-//! Vectors in host memory, transformed all or none.
+//! Transforms vectors in host memory, all or none.
 
 use super::transform::Transform;
 use super::{cpu, gpu};
@@ -7,12 +7,12 @@ use crate::field::NttField;
 use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Transforms several vectors in place, all or none of them: after an error or an abort every vector
-/// is as it was. Vectors are spread over the accelerator's devices.
+/// Transforms several vectors in place, all or none of them: after an error or an abort every vector is unchanged.
+/// Vectors are spread over the accelerator's devices.
 ///
 /// # Errors
-/// Numbers of vectors and transforms differ, a transform does not fit its vector, the hook aborted, or
-/// a forced backend failed.
+/// Fails if the numbers of vectors and transforms differ, a transform does not fit its vector, the hook aborts, or a
+/// forced backend fails.
 pub fn transform_many<F: NttField>(
     accelerator: &Accelerator,
     values: &mut [&mut [F]],
@@ -24,7 +24,7 @@ pub fn transform_many<F: NttField>(
     }
     values.iter().zip(transforms).try_for_each(|(values, transform)| transform.check(values.len()))?;
     let call = Call { operation: format!("ntt {}", F::NAME), elements: values.iter().map(|v| v.len()).sum() };
-    // Both closures want the vectors; only one runs at a time.
+    // Both closures borrow the vectors, but only one runs at a time.
     let values = std::cell::RefCell::new(values);
     guarded(abort, |abort| {
         let ((), report) = accelerator.run(

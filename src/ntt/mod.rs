@@ -1,4 +1,4 @@
-//! Number-theoretic transforms over the fields of [`crate::field`].
+//! Computes number-theoretic transforms over the fields of [`crate::field`].
 //!
 //! ```
 //! use ff::Field;
@@ -15,9 +15,9 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 //!
-//! [`NttDomain`] transforms vectors in host memory and, queued on a stream, vectors that stay on a device. [`ExtendedDomain`]
-//! goes to a larger coset without zeros, [`PeerVector`] is one vector over several devices, [`transform_many`] takes any
-//! sums Σ aᵢ·ω^(ij).
+//! [`NttDomain`] transforms vectors in host memory and, queued on a stream, vectors that stay on a device.
+//! [`ExtendedDomain`] evaluates on a larger coset without zeros. [`PeerVector`] is one vector over several devices.
+//! [`transform_many`] computes any sums Σ aᵢ·ω^(ij).
 
 #[cfg(feature = "mpi")]
 mod between;

@@ -1,18 +1,18 @@
-//! What becomes of vectors in host memory: the result, or what they were.
+//! Leaves results in vectors in host memory, or restores the vectors.
 
 use crate::Result;
 use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic, parallel_copy};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 
-/// What one device has done.
+/// Holds the results and the traffic of one device.
 pub(super) struct Part<'a, F: NttField> {
     pub done: Vec<Transformed<'a, F>>,
     pub traffic: Traffic,
 }
 
-/// A vector that has been transformed. Dropped before [`Self::commit`], it is as it was.
+/// Holds a vector that has been transformed. If it is dropped before [`Self::commit`], the vector is as it was.
 pub(super) enum Transformed<'a, F: NttField> {
-    /// The vector has the result, the buffer what the vector was.
+    /// The vector has the result; the buffer has the vector's old elements.
     InPlace(Overwritten<'a, F>),
     /// The result is still in the buffer.
     Fetched(&'a mut [F], HostBuffer),
@@ -34,7 +34,7 @@ impl<F: NttField> Transformed<'_, F> {
     }
 }
 
-/// A vector that a result is fetched into, and what it was; it gets that back when dropped.
+/// Holds a vector that a result is fetched into, and its old elements. It restores them when dropped.
 pub(super) struct Overwritten<'a, F: NttField> {
     slice: &'a mut [F],
     kept: HostBuffer,
@@ -42,7 +42,7 @@ pub(super) struct Overwritten<'a, F: NttField> {
 }
 
 impl<'a, F: NttField> Overwritten<'a, F> {
-    /// Fetches a result into the slice that `kept` is a copy of.
+    /// Fetches `result` into the slice, of which `kept` is a copy.
     pub fn fetch(
         stream: &mut Stream,
         result: &Buffer,
@@ -63,7 +63,7 @@ impl<'a, F: NttField> Overwritten<'a, F> {
 impl<F: NttField> Drop for Overwritten<'_, F> {
     fn drop(&mut self) {
         if !self.committed {
-            // SAFETY: what comes back are the vector's own elements.
+            // SAFETY: the restored bytes are the vector's own elements.
             parallel_copy(unsafe { as_bytes_mut(self.slice) }, self.kept.bytes_of());
         }
     }

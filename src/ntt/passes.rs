@@ -1,4 +1,4 @@
-//! A transform's kernels in their order.
+//! Queues a transform's kernels in their order.
 
 use super::plan::{ColumnPass, Plan, SMALL_TILE, TILE};
 use super::tables::{Tables, has_one_table};
@@ -16,16 +16,16 @@ const FACTOR_HIGH: u32 = 8;
 const FACTOR_LAST: u32 = 16;
 const IN_PLACE: u32 = 32;
 
-/// Vectors of one buffer, every `stride` elements from its start on.
+/// Describes vectors of one buffer, every `stride` elements from its start on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Number of vectors.
     pub vectors: u32,
-    /// Elements from the start of one to the start of the next.
+    /// Distance from the start of a vector to the start of the next, in elements.
     pub stride: u64,
 }
 
-/// What the kernels are told of a transform and its tables.
+/// Returns the kernels' flags for a transform and its tables.
 pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Tables) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(transform.shift_in.is_some(), SHIFTED)
@@ -35,19 +35,19 @@ pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Tables) -> u
         | flag(tables.last.is_some(), FACTOR_LAST)
 }
 
-/// Everything that the kernels of one transform need.
+/// Holds everything that the kernels of one transform need.
 pub(super) struct Passes {
     plan: Plan,
     program: Program,
     tables: Tables,
     flags: u32,
     layout: Layout,
-    /// Passes that change the order of what they read write over it.
+    /// Whether passes that change the order of elements write over their input.
     in_place: bool,
 }
 
 impl Passes {
-    /// Finds or makes the tables; passes are of at most 2^max_radix_log points.
+    /// Finds or makes the tables. Passes have at most 2^max_radix_log points.
     pub fn with_radix<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
@@ -57,7 +57,7 @@ impl Passes {
         let device = stream.device().clone();
         let plan = Plan::new(transform.log_n, max_radix_log, has_one_table(transform, &device))?;
         let plan = Self::in_one_wave(&plan, layout, device.info()).unwrap_or(plan);
-        // A group a tile, or a row a column of the last pass: whichever are more have to be numbered.
+        // Tiles are numbered, and so are rows of the last pass: the larger number must fit 32 bits.
         let most = u32::MAX >> plan.log_n.saturating_sub(1);
         if layout.vectors > most {
             let expected = format!("at most {most} of 2^{}", plan.log_n);
@@ -70,16 +70,16 @@ impl Passes {
         Ok(Self { program: Program::of(plan.tile.family, F::NAME)?, plan, tables, flags, layout, in_place })
     }
 
-    /// The plan with small tiles, of a single vector all of whose tiles run at once. A host's processor takes any number,
-    /// since it makes no difference there.
+    /// Returns the plan with small tiles for a single vector all of whose tiles run at once. A host's processor takes
+    /// any number of tiles, since it makes no difference there.
     fn in_one_wave(plan: &Plan, layout: Layout, info: &DeviceInfo) -> Option<Plan> {
         let at_once = u64::from(info.compute_units * SMALL_TILE.groups);
         let small = plan.with_small_tiles().filter(|_| layout.vectors == 1);
         small.filter(|small| info.is_cpu || small.tiles(1) <= at_once)
     }
 
-    /// Whether passes may write where they read: nothing changes its order, or the groups of a plane can wait for
-    /// each other, since more run at once. Those of small tiles do not wait.
+    /// Returns whether passes may write where they read: no pass changes the order, or the groups of a plane can wait
+    /// for each other, since more run at once. Groups of small tiles do not wait.
     fn in_place(plan: &Plan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_log().max(swap_log);
@@ -92,7 +92,7 @@ impl Passes {
         self.flags & REVERSED == 0
     }
 
-    /// The second buffer that [`Self::queue`] wants: as large as the data, or none.
+    /// Allocates the second buffer that [`Self::queue`] needs, as large as the data; `None` if passes write in place.
     pub fn other(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
         (!self.in_place).then(|| stream.scratch(data.bytes())).transpose()
     }
@@ -102,7 +102,7 @@ impl Passes {
         self.queue_from(stream, data, data, other)
     }
 
-    /// The same with input from `source`, which stays as it is.
+    /// Queues the transform of `source`, which stays unchanged, to `data`.
     pub fn queue_from(
         &self,
         stream: &mut Stream,
@@ -114,7 +114,7 @@ impl Passes {
         let wait = self.in_place && self.natural() && !passes.is_empty();
         let (swap_words, row_words) = if wait { self.state_words(&passes) } else { (0, 0) };
         let state = stream.allocate(4 * (swap_words + row_words) as usize)?;
-        // The last pass but one goes to the second buffer, the last one back.
+        // The last pass but one writes to the second buffer, and the last one back.
         let between = other.filter(|_| !self.in_place).unwrap_or(data);
         let mut from = source;
         for (number, pass) in passes.iter().enumerate() {
@@ -126,7 +126,8 @@ impl Passes {
         self.queue_rows(stream, (from, data), wait.then_some((&state, swap_words)))
     }
 
-    /// A ticket and a counter for each plane, for the pass that swaps digits and for the last one.
+    /// Returns the words of state, a ticket and a counter per plane, for the pass that swaps digits and for the last
+    /// one.
     fn state_words(&self, passes: &[ColumnPass]) -> (u32, u32) {
         let tiles = self.plan.tiles(self.layout.vectors);
         let swap = passes.iter().find(|pass| pass.swap_log > 0).map_or(0, |pass| 1 + (tiles >> pass.swap_log));
@@ -175,7 +176,7 @@ impl Passes {
         unsafe { self.launch(stream, "ntt_rows", tiles, &args, flags & IN_PLACE != 0) }
     }
 
-    /// Transforms of fewer elements than a work-item of a tile has.
+    /// Queues transforms of fewer elements than a work-item of a tile has.
     fn queue_short(&self, stream: &mut Stream, from: &Buffer, to: &Buffer) -> Result<()> {
         let Layout { vectors, stride } = self.layout;
         let mut args = vec![mem(from), mem(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
@@ -185,13 +186,15 @@ impl Passes {
         unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.group(), &args) }
     }
 
+    /// Launches `kernel`, cooperatively if its groups `wait` for each other.
+    ///
     /// # Safety
-    /// The arguments are those of the kernel. Where its groups wait for each other, the first pass has cleared the
-    /// state, and a plane's groups run at once.
+    /// The arguments are those of the kernel. If its groups wait for each other, the first pass has cleared the state,
+    /// and a plane's groups run at once.
     unsafe fn launch(&self, stream: &mut Stream, kernel: &str, tiles: u64, args: &[Arg], wait: bool) -> Result<()> {
         let group = self.plan.tile.group();
         let items = tiles * u64::from(group);
-        // SAFETY: passed on from the caller; in turn, a kernel whose groups wait is alone of its kind.
+        // SAFETY: passed on from the caller; a cooperative launch runs only one kernel whose groups wait at a time.
         unsafe {
             match wait {
                 true => self.program.launch_in_turn(stream, kernel, items, group, args),

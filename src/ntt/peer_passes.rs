@@ -1,12 +1,15 @@
-//! The passes of one transform over several devices: who does which tiles, and where elements lie in between.
+//! Plans the passes of one transform over several devices: which device computes which tiles, and where elements lie in
+//! between.
 //!
-//! An index is [k1][middle][i]: the digit of the first pass, the digits of the passes between, the digit of the last. The
-//! leading bits of one digit say which device's part an element is in. Vectors at rest are divided by the middle digit.
+//! An index is [k1][middle][i]: the digit of the first pass, the digits of the passes between, the digit of the last.
+//! The leading bits of one digit select the device's part that holds an element. Vectors at rest are divided by the
+//! middle digit.
 //!
-//! The first pass works on the first digit, in place, each device in its own part. The second pass reads what it needs from all
-//! parts and writes by the first digit, which neither it nor a third pass changes. The last pass reads from all parts again. It
-//! writes by the middle digit, since it transposes planes of equal middle digits. So each device reads (D − 1)/D of its share
-//! over the link twice, and writes nothing over it. A pass waits until all devices have done the pass before.
+//! The first pass works on the first digit, in place, each device in its own part. The second pass reads its input from
+//! all parts and writes by the first digit, which neither it nor a third pass changes. The last pass reads from all
+//! parts again. It writes by the middle digit, since it transposes planes of equal middle digits. So each device reads
+//! (D − 1)/D of its share over the link twice, and writes nothing over it. A pass waits until all devices have done the
+//! pass before.
 
 use std::ops::Range;
 
@@ -20,24 +23,24 @@ use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// Shorter vectors have no middle digit, unless passes are made shorter too.
+/// Minimum log n: shorter vectors have no middle digit, unless passes are made shorter too.
 const MIN_LOG_N: u32 = 17;
-/// Parts are at least as large as what the driver's memory comes in, 2 MiB.
+/// Minimum log of a part's elements: a part is at least as large as the driver's unit of memory, 2 MiB.
 const MIN_PART_LOG: u32 = 16;
 
-/// How a vector of `2^log_n` lies on `2^owners_log` devices, and how they transform it.
+/// Describes how a vector of `2^log_n` lies on `2^owners_log` devices, and how they transform it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PeerPlan {
     plan: Plan,
     owners_log: u32,
 }
 
-/// One pass of all devices.
+/// Describes one pass of all devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// The columns; none for the last pass.
     columns: Option<ColumnPass>,
-    /// Where in an index the owner's bits are, before and after.
+    /// Positions of the owner's bits in an index, before and after.
     from_log: u32,
     to_log: u32,
     /// Whether it writes to the other memory.
@@ -45,7 +48,7 @@ pub(super) struct Step {
 }
 
 impl PeerPlan {
-    /// For so many devices, a power of two; passes are of at most 2^max_radix_log points.
+    /// Plans a transform for `owners` devices, a power of two. Passes have at most 2^max_radix_log points.
     pub fn new(log_n: u32, owners: usize, max_radix_log: u32) -> Result<Self> {
         const PLACE: &str = "ntt over peers";
         if !owners.is_power_of_two() {
@@ -63,34 +66,34 @@ impl PeerPlan {
         Ok(Self { plan, owners_log })
     }
 
-    /// Binary logarithm of the vector's length.
+    /// Returns the binary logarithm of the vector's length.
     pub fn log_n(&self) -> u32 {
         self.plan.log_n
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     pub fn owners(&self) -> usize {
         1 << self.owners_log
     }
 
-    /// Binary logarithm of the elements from one part's start to the next one's.
+    /// Returns the binary logarithm of the elements from one part's start to the next one's.
     pub fn part_log(&self) -> u32 {
         (self.plan.log_n - self.owners_log).max(MIN_PART_LOG)
     }
 
-    /// Where in an index the owner's bits are, in a vector at rest.
+    /// Returns the position of the owner's bits in an index, for a vector at rest.
     fn rest_log(&self) -> u32 {
         self.plan.log_n - self.plan.first_log() - self.owners_log
     }
 
-    /// The owner's runs of consecutive indices, in their order in its part.
+    /// Returns the owner's runs of consecutive indices, in their order in its part.
     pub fn runs(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
         let (run_log, every_log) = (self.rest_log(), self.rest_log() + self.owners_log);
         let start = move |run: usize| run << every_log | owner << run_log;
         (0..1 << self.plan.first_log()).map(move |run| start(run)..start(run) + (1 << run_log))
     }
 
-    /// The passes in their order.
+    /// Returns the passes in their order.
     pub fn steps(&self) -> Vec<Step> {
         let (rest, by_first) = (self.rest_log(), self.plan.log_n - self.owners_log);
         let columns = self.plan.column_passes(true).into_iter().enumerate().map(|(number, pass)| {
@@ -101,13 +104,14 @@ impl PeerPlan {
         columns.chain([Step { columns: None, from_log: by_first, to_log: rest, moves: true }]).collect()
     }
 
-    /// Tiles of a pass that each device does, from its number times as many on.
+    /// Returns the number of tiles of a pass that each device computes. A device's first tile is this number times its
+    /// own.
     fn tiles(&self) -> u32 {
         1 << (self.plan.log_n - TILE.log - self.owners_log)
     }
 }
 
-/// What one device needs for its share of a transform.
+/// Holds the program, tables and flags that one device needs for its share of a transform.
 pub(super) struct PeerPasses {
     plan: PeerPlan,
     program: Program,
@@ -166,12 +170,12 @@ mod tests {
     use super::super::plan::MAX_RADIX_LOG;
     use super::*;
 
-    /// The part that an index is in, by the place of the owner's bits.
+    /// Returns the part that holds `index`, given the position of the owner's bits.
     fn owner(index: usize, low_log: u32, plan: &PeerPlan) -> usize {
         index >> low_log & (plan.owners() - 1)
     }
 
-    /// Plans of all sizes for one to sixteen devices.
+    /// Returns plans of all sizes for one to sixteen devices.
     fn plans() -> impl Iterator<Item = PeerPlan> {
         let sizes = (MIN_LOG_N..=31).flat_map(|log_n| (0..=4).map(move |log| (log_n, 1 << log)));
         sizes.map(|(log_n, owners)| PeerPlan::new(log_n, owners, MAX_RADIX_LOG).expect("within range"))
@@ -198,7 +202,7 @@ mod tests {
         }
     }
 
-    /// What a device writes in a pass is in its own part, and the first of its memory's writers reads only there.
+    /// Checks that a device writes only its own part in a pass, and that a pass in place reads only there.
     #[test]
     fn devices_write_their_own_parts() {
         for plan in plans().filter(|plan| plan.plan.log_n <= 26) {
@@ -218,7 +222,7 @@ mod tests {
         }
     }
 
-    /// Indices that a tile writes, as the kernels reckon them.
+    /// Returns the indices that a tile writes, as the kernels compute them.
     fn written(plan: &PeerPlan, step: &Step, tile: u32) -> Vec<usize> {
         let (log_n, first) = (plan.plan.log_n, plan.plan.first_log());
         let Some(pass) = step.columns else {

@@ -1,4 +1,4 @@
-//! One transform over several devices at once, which read each other's memory.
+//! Runs one transform over several devices at once, which read each other's memory.
 
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
@@ -12,13 +12,13 @@ use crate::report::Call;
 use crate::side_by_side::side_by_side;
 use crate::{Error, Report, Result};
 
-/// A vector of `2^log_n` elements in the memory of several devices, an equal part on each, in an order of its own; with a
-/// stream on each device, on which its transforms are queued. Cleared when dropped.
+/// A vector of `2^log_n` elements in the memory of several devices, an equal part on each, in an order of its own. It
+/// has a stream on each device, on which its transforms are queued. It is cleared when dropped.
 ///
-/// It takes twice its size, since transforms go from one place to another: 2/D of it on each of D devices.
+/// It takes twice its size, since transforms go from one memory to another: 2/D of it on each of D devices.
 #[derive(Debug)]
 pub struct PeerVector<F> {
-    // The first to be dropped wait for what is queued.
+    // Dropped first, because that waits for queued work.
     streams: Vec<Stream>,
     memory: PeerMemory,
     other: PeerMemory,
@@ -34,17 +34,17 @@ impl<F: NttField> PeerVector<F> {
         Ok(Self { streams, memory, other, plan, elements: PhantomData })
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
         1 << self.plan.log_n()
     }
 
-    /// Copies elements in natural order to the devices, each part over its device's own link; returns once they have
+    /// Copies elements in natural order to the devices, each part over its device's own link. Returns once they have
     /// been read.
     ///
     /// # Errors
-    /// There are not as many, or a device failed; the vector is then undefined.
+    /// Fails if `from` has another length. Fails if a device fails; the vector is then undefined.
     pub fn upload(&mut self, from: &[F]) -> Result<()> {
         self.check_length(from.len())?;
         let (plan, memory) = (&self.plan, &self.memory);
@@ -58,10 +58,10 @@ impl<F: NttField> PeerVector<F> {
         each.into_iter().collect()
     }
 
-    /// Copies the elements to the host in natural order, after what is queued.
+    /// Copies the elements to the host in natural order, after queued work.
     ///
     /// # Errors
-    /// There are not as many, or a device failed; `to` may then be partly written.
+    /// Fails if `to` has another length. Fails if a device fails; `to` may then be partly written.
     pub fn download(&mut self, to: &mut [F]) -> Result<()> {
         self.check_length(to.len())?;
         let (plan, memory) = (&self.plan, &self.memory);
@@ -81,16 +81,16 @@ impl<F: NttField> PeerVector<F> {
         each.into_iter().collect()
     }
 
-    /// Waits for all that is queued, asking `abort` meanwhile.
+    /// Waits for all queued work, and polls `abort` meanwhile.
     ///
     /// # Errors
-    /// [`Error::Aborted`], or a device failed.
+    /// Returns [`Error::Aborted`] if the hook aborts. Fails if a device fails.
     pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
         let waited: Vec<_> = self.streams.iter_mut().map(|stream| stream.wait(abort)).collect();
         waited.into_iter().collect()
     }
 
-    /// What its streams have moved and run so far.
+    /// Returns the traffic and kernel times of its streams so far.
     pub fn traffic(&self) -> Traffic {
         self.streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic())
     }
@@ -114,7 +114,7 @@ impl<F: NttField> PeerVector<F> {
         Ok(())
     }
 
-    /// Lets what is queued from now on wait for what is queued on every device.
+    /// Makes work queued from now on wait for all work queued on every device.
     fn meet(&mut self) -> Result<()> {
         let marks = self.streams.iter().map(Stream::mark).collect::<Result<Vec<Mark>>>()?;
         for (number, stream) in self.streams.iter_mut().enumerate() {
@@ -125,22 +125,26 @@ impl<F: NttField> PeerVector<F> {
     }
 }
 
-/// Where an owner's runs are in the memory.
+/// Returns the byte offsets of an owner's runs in the memory.
 fn offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
     let start = owner << plan.part_log();
     let run = plan.runs(owner).next().map_or(1, |run| run.len());
     (0..).map(move |number| (start + number * run) * size_of::<F>())
 }
 
-/// One transform over all of the accelerator's devices at once. They are a power of two in number, reach each other's
-/// memory (CUDA, best through NVLink), and take vectors of at least 2^17 in natural order; a device may be named several
-/// times. Others give an error, never another way of doing it: [`NttDomain::run`] spreads several vectors over any devices.
+/// Runs one transform over all of the accelerator's devices at once. Their number is a power of two, and they access
+/// each other's memory (CUDA, best through NVLink). They take vectors of at least 2^17 in natural order. A device may
+/// be named several times. Other devices or vectors give an error, never a fallback: [`NttDomain::run`] spreads several
+/// vectors over any devices.
 impl<F: NttField> NttDomain<F> {
-    /// Memory for a vector of this domain on all devices, with undefined contents.
+    /// Allocates a vector of this domain on all devices, with undefined contents.
     ///
     /// # Errors
-    /// There are no devices, 3 or another number that is no power of two, or too many for the size; they do not reach each other's
-    /// memory; the domain is too small; or a device has too little memory or failed.
+    /// Fails if:
+    /// - there are no devices, their number is no power of two, or they are too many for the size,
+    /// - they cannot access each other's memory,
+    /// - the domain is too small, or
+    /// - a device has too little memory or fails.
     pub fn peer_vector(&self) -> Result<PeerVector<F>> {
         let devices = self.accelerator().devices();
         let radix_log = if self.max_radix_log() == 0 { MAX_RADIX_LOG } else { self.max_radix_log() };
@@ -149,11 +153,11 @@ impl<F: NttField> NttDomain<F> {
         PeerVector::new(streams, plan)
     }
 
-    /// Queues the transform of a vector, in place; nothing is waited for but tables that are not there yet.
+    /// Queues the transform of a vector, in place. Waits for nothing but tables that are not there yet.
     ///
     /// # Errors
-    /// The vector is of another length, an order is not natural, or a device has too little memory or failed; the vector
-    /// is then undefined.
+    /// Fails if the vector has another length, an order is not natural, or a device has too little memory or fails; the
+    /// vector is then undefined.
     pub fn enqueue_on_peers(&self, direction: Direction, vector: &mut PeerVector<F>) -> Result<()> {
         let passes = self.peer_passes(direction, vector)?;
         for (number, step) in vector.plan.steps().iter().enumerate() {
@@ -165,10 +169,10 @@ impl<F: NttField> NttDomain<F> {
         Ok(())
     }
 
-    /// Transforms a vector pass by pass, and gives the time of each by the host's clock: for measurements.
+    /// Transforms a vector pass by pass, and returns the time of each by the host's clock, for measurements.
     ///
     /// # Errors
-    /// As [`Self::enqueue_on_peers`].
+    /// Fails in the cases of [`Self::enqueue_on_peers`].
     pub fn time_on_peers(&self, direction: Direction, vector: &mut PeerVector<F>) -> Result<Vec<Duration>> {
         let passes = self.peer_passes(direction, vector)?;
         vector.wait(None)?;
@@ -182,11 +186,11 @@ impl<F: NttField> NttDomain<F> {
         steps.iter().map(&mut time).collect()
     }
 
-    /// Transforms a vector in host memory into another: each device takes its part over its own link.
+    /// Transforms a vector in host memory into another. Each device takes its part over its own link.
     ///
     /// # Errors
-    /// A slice is not `2^log_n` long, as [`Self::peer_vector`] and [`Self::enqueue_on_peers`], or the hook aborted; `to` is
-    /// then undefined.
+    /// Fails if a slice is not `2^log_n` long or the hook aborts, and in the cases of [`Self::peer_vector`] and
+    /// [`Self::enqueue_on_peers`]; `to` is then undefined.
     pub fn run_on_peers(&self, direction: Direction, from: &[F], to: &mut [F], abort: Abort<'_>) -> Result<Report> {
         let call = Call { operation: format!("ntt {} over peers", F::NAME), elements: from.len() };
         let start = Instant::now();
@@ -201,7 +205,7 @@ impl<F: NttField> NttDomain<F> {
         Ok(call.done(info.backend, &name, start, vector.traffic(), Vec::new()))
     }
 
-    /// Finds or makes what each device needs.
+    /// Finds or makes the tables that each device needs.
     fn peer_passes(&self, direction: Direction, vector: &mut PeerVector<F>) -> Result<Vec<PeerPasses>> {
         if self.log_n() != vector.plan.log_n() {
             return Err(Error::invalid("PeerVector", "length", 1u64 << self.log_n(), vector.len()));

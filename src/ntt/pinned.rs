@@ -1,4 +1,4 @@
-//! Transforms from page-locked host memory to page-locked host memory, at the link's rate.
+//! Transforms vectors from pinned host memory to pinned host memory, at the link's rate.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::report::Call;
 use crate::side_by_side::side_by_side;
 use crate::{Report, Result};
 
-/// Vectors in flight: one on its way up, one transformed, one on its way down.
+/// Vectors in flight: one is uploaded, one transformed, one downloaded.
 const LANES: usize = 3;
 
-/// A vector and where its transform goes.
+/// Holds a vector and the destination of its transform.
 pub(super) type Pair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
 
 impl<F: NttField> NttDomain<F> {
-    /// Transforms vectors of page-locked memory into others, spread over the devices; the inputs stay as they are.
+    /// Transforms vectors of pinned memory into others, spread over the devices. The inputs stay unchanged.
     ///
     /// # Errors
-    /// A vector is not `2^log_n` long, the hook aborted, or a forced backend failed; results are then undefined.
+    /// Fails if a vector is not `2^log_n` long, the hook aborts, or a forced backend fails; results are then undefined.
     pub fn run_pinned(&self, direction: Direction, pairs: &mut [Pair<'_, F>], abort: Abort<'_>) -> Result<Report> {
         let transform = self.transform(direction);
         pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;
         let elements = pairs.iter().map(|(from, _)| from.len()).sum();
         let call = Call { operation: format!("pinned ntt {}", F::NAME), elements };
-        // Both closures want the pairs; only one runs at a time.
+        // Both closures borrow the pairs, but only one runs at a time.
         let pairs = std::cell::RefCell::new(pairs);
         guarded(abort, |abort| {
             let ((), report) = self.accelerator().run(
@@ -69,7 +69,7 @@ fn on_device<F: NttField>(
     transform: &Transform<F>,
     abort: Abort<'_>,
 ) -> Result<Traffic> {
-    // Dropped before the pairs are given back, also after an error, which waits for their copies.
+    // Streams are dropped before the pairs are returned, also after an error; the drop waits for their copies.
     let lanes = LANES.min(pairs.len());
     let mut streams = (0..lanes).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
     for (number, pair) in pairs.iter_mut().enumerate() {

@@ -1,42 +1,42 @@
-//! How a transform is cut into passes: sizes only, no device.
+//! Cuts a transform into passes: sizes only. Touches no device.
 
 use crate::kernels::Family;
 use crate::{Error, Result};
 
-/// The tiles of a kernel module's passes.
+/// Describes the tiles of a kernel module's passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub family: Family,
     /// Binary logarithm of the elements, as in `cl/ntt_tile.cl`.
     pub log: u32,
-    /// Groups of a pass that a multiprocessor runs at once, at least: what the kernels' bounds promise.
+    /// Minimum groups of a pass that a multiprocessor runs at once, which the kernels' bounds promise.
     pub groups: u32,
 }
 
 /// Tiles for any transform.
 pub(super) const TILE: Tile = Tile { family: Family::Ntt, log: 9, groups: 7 };
-/// Tiles for one that is over in a single wave of them: see `cl/ntt_small.cl`.
+/// Tiles for a transform that takes a single wave of them: see `cl/ntt_small.cl`.
 pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, groups: 14 };
 
 impl Tile {
-    /// Work-items of a group, of four elements each.
+    /// Returns the work-items of a group, of four elements each.
     pub fn group(self) -> u32 {
         1 << (self.log - 2)
     }
 }
 
-/// Largest radix of a pass of several: a tile of 2^8 rows has columns of 64 bytes.
+/// Maximum radix of a pass of several: a tile of 2^8 rows has columns of 64 bytes.
 pub(super) const MAX_RADIX_LOG: u32 = 8;
 /// Radices of passes over small tiles.
 const SMALL_RADIX_LOGS: std::ops::RangeInclusive<u32> = 3..=6;
-/// Most passes.
+/// Maximum number of passes.
 const MAX_PASSES: u32 = 4;
-/// Kernels index elements with 32 bits and need one to spare.
+/// Maximum log n: kernels index elements with 32 bits and need one to spare.
 const MAX_LOG_N: u32 = 31;
-/// Up to here one table has all factors of the last pass in any case (4 MiB).
+/// Maximum log n for which one table always has all twiddles of the last pass (4 MiB).
 const MAX_SINGLE_TABLE_LOG: u32 = 16;
 
-/// The passes of a transform and the sizes of its tables.
+/// Describes the passes of a transform and the sizes of its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub log_n: u32,
@@ -44,26 +44,27 @@ pub(super) struct Plan {
     /// Binary logarithms of the passes' radices. With three or more the first and last are equal, so that the last
     /// pass can transpose in place.
     pub radices: Vec<u32>,
-    /// Of the number of a row of the last pass, how many low bits the table of low factors goes by: all, or half of them
-    /// where two tables do with the root of what one takes.
+    /// Number of low bits, of a row's number in the last pass, that index the table of low twiddles. All bits; or half
+    /// of them if there are two tables, each of the square root of one table's size.
     pub low_log: u32,
 }
 
-/// A pass before the last.
+/// Describes a pass before the last.
 #[allow(clippy::struct_field_names, reason = "every number is a logarithm, and says so")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ColumnPass {
     pub radix_log: u32,
-    /// Binary logarithm of the distance of its rows.
+    /// Binary logarithm of the distance between its rows.
     pub stride_log: u32,
-    /// Bits that the first pass settled, 0 in it.
+    /// Bits that the first pass settled; 0 in that pass.
     pub first_log: u32,
-    /// Bits of the digit before, with which it swaps its own; 0 where it does not.
+    /// Bits of the digit before, with which it swaps its own; 0 if it does not swap.
     pub swap_log: u32,
 }
 
 impl Plan {
-    /// As few passes as radices up to 2^max_radix_log allow, with all factors of the last in one table or in two.
+    /// Plans as few passes as radices up to 2^max_radix_log allow, with all twiddles of the last pass in one table or
+    /// in two.
     pub fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
         const PLACE: &str = "ntt on a device";
         if log_n > MAX_LOG_N {
@@ -90,7 +91,7 @@ impl Plan {
         };
         let mut plan = Self { log_n, tile: TILE, radices, low_log: 0 };
         if let Some(pass) = plan.column_passes(true).iter().find(|pass| pass.radix_log + pass.stride_log < TILE.log) {
-            // A tile's columns would be of several blocks.
+            // A tile's columns would belong to several blocks.
             let (bits, least) = (pass.radix_log + pass.stride_log, TILE.log);
             return Err(Error::invalid(PLACE, "bits of the last passes", format!("at least {least}"), bits));
         }
@@ -100,39 +101,39 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The same passes over small tiles, for one vector, where these can do them: three passes, the last one's factors in
-    /// one table.
+    /// Returns these passes over small tiles, for one vector, if small tiles can do them: three passes, with the last
+    /// one's twiddles in one table.
     pub fn with_small_tiles(&self) -> Option<Self> {
         let three = self.radices.len() == 3 && self.radices.iter().all(|log| SMALL_RADIX_LOGS.contains(log));
         (three && self.low_log == self.rows_log()).then(|| Self { tile: SMALL_TILE, ..self.clone() })
     }
 
-    /// Whether a transform has fewer elements than a work-item of a tile: `ntt_short` does those.
+    /// Returns whether a transform has fewer elements than a work-item of a tile; `ntt_short` runs those.
     pub fn is_short(&self) -> bool {
         self.log_n < 2
     }
 
-    /// Tiles of so many vectors, of at least one tile each.
+    /// Returns the tiles of `vectors` vectors, of at least one tile each.
     pub fn tiles(&self, vectors: u32) -> u64 {
         u64::from(vectors) << (self.log_n - self.tile.log)
     }
 
-    /// Binary logarithm of the last pass's radix.
+    /// Returns the binary logarithm of the last pass's radix.
     pub fn last_radix_log(&self) -> u32 {
         self.radices[self.radices.len() - 1]
     }
 
-    /// Binary logarithm of the last pass's number of rows.
+    /// Returns the binary logarithm of the last pass's number of rows.
     pub fn rows_log(&self) -> u32 {
         self.log_n - self.last_radix_log()
     }
 
-    /// Bits that the first of several passes settles.
+    /// Returns the bits that the first of several passes settles.
     pub fn first_log(&self) -> u32 {
         if self.radices.len() > 1 { self.radices[0] } else { 0 }
     }
 
-    /// The passes before the last; in natural order the third of four swaps digits.
+    /// Returns the passes before the last. In natural order, the third of four swaps digits.
     pub fn column_passes(&self, natural: bool) -> Vec<ColumnPass> {
         let columns = &self.radices[..self.radices.len() - 1];
         let mut stride_log = self.log_n;
@@ -145,7 +146,7 @@ impl Plan {
         columns.iter().enumerate().map(pass).collect()
     }
 
-    /// Binary logarithm of the tiles of a plane of the last pass, which it transposes in natural order.
+    /// Returns the binary logarithm of the tiles of a plane of the last pass, which it transposes in natural order.
     pub fn plane_log(&self) -> u32 {
         let plane = if self.radices.len() == 2 { self.log_n } else { self.first_log() + self.last_radix_log() };
         plane.saturating_sub(self.tile.log)
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn tables_are_as_small_as_said() {
-        // A factor takes two elements, or 64 bytes.
+        // A twiddle takes two elements, or 64 bytes.
         let elements = |log_n: u32, logs: &[u32]| (2 * logs.iter().map(|log| 1u64 << log).sum::<u64>(), 1 << log_n);
         for log_n in 17..=MAX_LOG_N {
             let plan = Plan::new(log_n, MAX_RADIX_LOG, false).expect("within range");

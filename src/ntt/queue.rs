@@ -1,4 +1,4 @@
-//! A transform queued on a stream, of input in either order.
+//! Queues a transform on a stream, of input in either order.
 
 use super::elements::launch;
 use super::passes::{Layout, Passes};
@@ -10,17 +10,17 @@ use crate::field::NttField;
 use crate::kernels::Family;
 use crate::program::{Program, mem};
 
-/// A transform with all that its kernels need, of input in either order.
+/// Holds a transform, of input in either order, with all that its kernels need.
 pub(super) struct Queue {
     passes: Passes,
     program: Program,
     layout: Layout,
-    /// log_n where the input is in bit-reversed order.
+    /// log_n if the input is in bit-reversed order.
     permuted: Option<u32>,
 }
 
 impl Queue {
-    /// Finds or makes the tables. `max_radix_log` as in [`super::Options`].
+    /// Finds or makes the tables. `max_radix_log` means the same as in [`super::Options`].
     pub fn new<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
@@ -33,7 +33,7 @@ impl Queue {
         Ok(Self { passes, program: Program::of(Family::Ntt, F::NAME)?, layout, permuted })
     }
 
-    /// The second buffer that [`Self::queue`] wants: as large as the data, or none.
+    /// Allocates the second buffer that [`Self::queue`] needs, as large as the data; `None` if it needs none.
     pub fn other(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
         self.passes.other(stream, data)
     }

@@ -1,4 +1,4 @@
-//! Transforms of vectors that are larger than a device's free memory, through host memory.
+//! Transforms vectors that are larger than a device's free memory, through host memory.
 //!
 //! With n = P·Q, i = i₁·Q + i₂ and j = j₁ + P·j₂, shifts g and s, scale c:
 //!
@@ -6,10 +6,10 @@
 //! X_j = c·s^{P·j₂} · Σ_{i₂} g^{i₂} · ω^{P·i₂·j₂} · ω^{i₂·j₁} · (s^{j₁} · Σ_{i₁} x_i · g^{Q·i₁} · ω^{Q·i₁·j₁})
 //! ```
 //!
-//! x is a matrix of P rows. The first pass transforms its columns, multiplies by ω^{i₂·j₁}, and leaves each column as a row of
-//! a second matrix, of Q rows. The second pass transforms that matrix's columns in place. Each takes as many columns at once as
-//! half of the free memory holds, with two blocks in flight. The host holds the result and, where an order is bit-reversed, a
-//! copy.
+//! x is a matrix of P rows. The first pass transforms its columns, multiplies by ω^{i₂·j₁}, and leaves each column as a
+//! row of a second matrix, of Q rows. The second pass transforms that matrix's columns in place. Each pass takes as
+//! many columns at once as half of the free memory holds, with two blocks in flight. The host holds the result and, if
+//! an order is bit-reversed, a copy.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ use crate::{Error, Result};
 const LANES: usize = 2;
 /// Buffers of a block on the device.
 const BUFFERS: usize = 2;
-/// Largest block: more page-locked memory gains nothing.
+/// Maximum log of a block's elements: more pinned memory gains nothing.
 const MAX_BLOCK_LOG: u32 = 23;
-/// Elements copied by one task.
+/// Minimum elements copied by one task.
 const MIN_PIECE: usize = 1 << 12;
 
-/// The transform of `values`, which stay as they are.
+/// Returns the transform of `values`, which stay unchanged.
 pub(super) fn transform<F: NttField>(
     device: &Arc<Device>,
     values: &[F],
@@ -53,11 +53,11 @@ pub(super) fn transform<F: NttField>(
     Ok((result, up + down))
 }
 
-/// Transforms of all columns of a matrix in host memory.
+/// Transforms all columns of a matrix in host memory.
 struct Pass<F> {
     transform: Transform<F>,
     width_log: u32,
-    /// What column i₂, element j₁ is multiplied by the i₂·j₁-th power of; columns then become rows.
+    /// Base of the twiddles: its i₂·j₁-th power multiplies element j₁ of column i₂. Columns then become rows.
     twist: Option<F>,
 }
 
@@ -88,7 +88,7 @@ impl<F: NttField> Pass<F> {
         self.transform.log_n
     }
 
-    /// Binary logarithm of the number of columns of a block.
+    /// Returns the binary logarithm of the number of columns of a block.
     fn block_log(&self, device: &Device) -> Result<u32> {
         let column = (size_of::<F>() as u64) << self.height_log();
         let available = device.free_memory()? / 2;
@@ -99,7 +99,7 @@ impl<F: NttField> Pass<F> {
         fit.checked_ilog2().map(|log| log.min(most)).ok_or_else(short)
     }
 
-    /// From `input`, or in the place of `matrix`, to `matrix`.
+    /// Runs the pass from `input`, or in place if there is none, to `matrix`.
     fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<Traffic> {
         let block_log = self.block_log(device)?;
         let layout = Layout { vectors: 1 << block_log, stride: 1 << self.height_log() };
@@ -123,13 +123,13 @@ impl<F: NttField> Pass<F> {
         Ok(lanes.iter().fold(Traffic::default(), |sum, lane| sum + lane.stream.traffic()))
     }
 
-    /// Copies `count` columns from `first` on, row by row.
+    /// Copies `count` columns of `matrix` from `first` on to `block`, row by row.
     fn load(&self, matrix: &[F], first: usize, count: usize, block: &mut [F]) {
         let rows = block.par_chunks_mut(count).enumerate().with_min_len(MIN_PIECE.div_ceil(count));
         spread(|| rows.for_each(|(row, to)| to.copy_from_slice(&matrix[(row << self.width_log) + first..][..count])));
     }
 
-    /// Puts the columns where they were, or, as rows, at their number.
+    /// Writes the columns back to their places or, if there is a twist, as rows at their numbers.
     fn store(&self, block: &[F], first: usize, count: usize, matrix: &mut [F]) {
         if self.twist.is_some() {
             let rows = &mut matrix[first << self.height_log()..][..block.len()];
@@ -161,9 +161,9 @@ impl<F: NttField> Pass<F> {
     }
 }
 
-/// A block on its way.
+/// Holds a block in flight.
 struct Lane<F> {
-    // The first to be dropped waits for the copies.
+    // Dropped first, because that waits for the copies.
     stream: Stream,
     host: HostVector<F>,
     buffers: [Buffer; BUFFERS],

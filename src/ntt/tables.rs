@@ -1,4 +1,4 @@
-//! The fixed factors of a transform on a device, made there and kept.
+//! Makes the twiddles of a transform on a device, and keeps them there.
 
 use std::sync::Arc;
 
@@ -14,15 +14,14 @@ use crate::program::{Program, mem};
 const GROUP: u32 = 128;
 /// Powers base^(2^k) that a tower holds.
 const TOWER: usize = 32;
-/// Bytes of a fixed factor: value and quotient.
+/// Size of a twiddle, 64 bytes: it holds a value and a quotient.
 const FACTOR_BYTES: usize = 64;
 
-/// Largest transforms with all factors in one table, unless the caller wants that for others, and the share of a device's
-/// memory that such a table may take: one in so many.
+/// Default limit (log n) for keeping all twiddles in one table. Such a table may take 1/FULL_SHARE of device memory.
 const MAX_FULL_LOG: u32 = 20;
 const FULL_SHARE: u64 = 64;
 
-/// Whether a transform has all factors of its last pass in one table on a device.
+/// Returns whether a transform has all twiddles of its last pass in one table on `device`.
 pub(super) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> bool {
     let fits = || (FACTOR_BYTES as u64) << transform.log_n <= device.memory() / FULL_SHARE;
     match transform.tables {
@@ -32,21 +31,21 @@ pub(super) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> boo
     }
 }
 
-/// Tables of one transform, shared with others where they are the same.
+/// Holds the tables of one transform, and shares equal ones with other transforms.
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
     /// Nodes of the passes before the last.
     pub nodes: Arc<Buffer>,
     /// Nodes of the plain tree, for the last pass.
     pub plain: Arc<Buffer>,
-    /// What the last pass multiplies its rows by: factors of the low and the high bits of a row's number.
+    /// Twiddles that the last pass multiplies its rows by, for the low and the high bits of a row's number.
     pub low: Option<Arc<Buffer>>,
     pub high: Option<Arc<Buffer>>,
-    /// What it multiplies its outputs by.
+    /// Twiddles that it multiplies its outputs by.
     pub last: Option<Arc<Buffer>>,
 }
 
-/// What factors a table of factors has, as `cl/ntt_tables.cl` numbers them.
+/// Flags of the factors in a table of twiddles, as `cl/ntt_tables.cl` numbers them.
 const FACTOR_IN: u32 = 1;
 const FACTOR_OUT: u32 = 2;
 const FACTOR_SCALE: u32 = 4;
@@ -75,19 +74,20 @@ impl Tables {
         Ok(Self { nodes, plain, low, high, last })
     }
 
-    /// Those of factors, or anything else where the kernels' flags say that there is none: low, high, last.
+    /// Returns the tables low, high and last as arguments. If the kernels' flags say that there is none, another one
+    /// stands in.
     pub fn factors(&self) -> [Arg; 3] {
         [&self.low, &self.high, &self.last].map(|table| mem(table.as_ref().unwrap_or(&self.plain)))
     }
 
-    /// Keeps them until what is queued has run, whatever the device's cache lets go.
+    /// Keeps the tables until queued work has run, even if the device's cache drops them.
     pub fn keep(&self, stream: &mut Stream) {
         let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
         [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.keep(table.clone()));
     }
 }
 
-/// Powers of an element, as factors by the low and by the high bits of the exponent.
+/// Holds powers of an element, as factors by the low and by the high bits of the exponent.
 #[derive(Debug, Clone)]
 pub(crate) struct Powers {
     pub low: Arc<Buffer>,
@@ -109,7 +109,7 @@ impl Powers {
     }
 }
 
-/// Elements whose powers a table is made of; 1 for those that do not count.
+/// Holds the elements whose powers a table is made of; 1 for those that do not count.
 #[derive(Debug, Clone, Copy)]
 struct Params<F> {
     omega: F,
@@ -142,19 +142,20 @@ struct Maker<'a, F> {
 }
 
 impl<F: NttField> Maker<'_, F> {
-    /// 2^count_log nodes of the plain tree, which are those of any larger one: named by the root of that order.
+    /// Returns 2^count_log nodes of the plain tree, which are those of any larger tree. The root of that order is their
+    /// key.
     fn plain_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
         let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
         self.table("ntt_nodes", Params::of_root(root), &[count_log, 1 << count_log])
     }
 
-    /// 2^count_log nodes of the tree whose points are shifted.
+    /// Returns 2^count_log nodes of the tree whose points are shifted.
     fn shifted_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
         let params = Params { shift_in, ..Params::of_root(self.transform.omega) };
         self.table("ntt_nodes", params, &[self.transform.log_n, 1 << count_log])
     }
 
-    /// ω^(k·i·2^shift) for k < 2^rows_log, i < 2^width_log, times what `which` says.
+    /// Returns ω^(k·i·2^shift) for k < 2^rows_log, i < 2^width_log, times the factors that `which` selects.
     fn factors(&mut self, rows_log: u32, width_log: u32, shift: u32, which: u32) -> Result<Arc<Buffer>> {
         let Transform { omega, shift_in, shift_out, scale, .. } = *self.transform;
         let or_one = |flag: u32, value: Option<F>| if which & flag == 0 { F::ONE } else { value.unwrap_or(F::ONE) };
@@ -167,7 +168,7 @@ impl<F: NttField> Maker<'_, F> {
         self.table("ntt_factors", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
     }
 
-    /// A table found by what it is made of, or made; the last of the numbers is its length.
+    /// Finds a table by the values that it is made of, or makes it. The last of `numbers` is its length.
     fn table(&mut self, kernel: &str, params: Params<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
         let mut key = format!("{kernel} {} {numbers:?} ", F::NAME).into_bytes();
         key.extend_from_slice(as_bytes(&[params.omega, params.shift_in, params.shift_out, params.scale]));

@@ -1,11 +1,11 @@
-//! One transform as a sum.
+//! Defines one transform as a sum.
 
 use std::fmt;
 
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Order of the elements of a vector of 2^k.
+/// Selects the order of the elements of a vector of 2^k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// Index i at position i.
@@ -24,23 +24,23 @@ impl fmt::Display for Order {
     }
 }
 
-/// Which factors of a size's transforms a device keeps. Every kind of transform has its own: forward, inverse, and both
-/// for each coset. One transform over several devices ([`super::PeerVector`]) has short ones.
+/// Selects the twiddles that a device keeps for transforms of a size. Every kind of transform has its own: forward,
+/// inverse, and both for each coset. One transform over several devices ([`super::PeerVector`]) has short ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TableSize {
-    /// [`Self::Full`] up to 2^20, where that is no more than a 64th of the device's memory, or of the cap on it:
-    /// 2^18 from 1 GiB on, 2^20 from 4 GiB on. [`Self::Short`] otherwise.
+    /// [`Self::Full`] up to 2^20, if that takes at most 1/64 of the device's memory, or of the cap on it: 2^18 from 1
+    /// GiB on, 2^20 from 4 GiB on. [`Self::Short`] otherwise.
     #[default]
     Automatic,
-    /// All factors of the last pass, 64 bytes for each element: 16 MiB for 2^18, 64 MiB for 2^20. A single vector of up
-    /// to 2^18 takes its own size in memory besides while it is transformed, and less time.
+    /// All twiddles of the last pass, 64 bytes for each element: 16 MiB for 2^18, 64 MiB for 2^20. A single vector of
+    /// up to 2^18 takes its own size of additional memory while it is transformed, and less time.
     Full,
-    /// Two tables whose products are the factors, at most n/4 elements (or 4 MiB); one product more for each element, in
-    /// place on CUDA.
+    /// Two tables whose products are the twiddles, at most n/4 elements (or 4 MiB). They cost one more product for each
+    /// element, in place on CUDA.
     Short,
 }
 
-/// One transform X(j) = scale · `shift_out`^j · Σᵢ x(i) · `shift_in`^i · ω^(ij), for i, j < `2^log_n`.
+/// Describes one transform X(j) = scale · `shift_out`^j · Σᵢ x(i) · `shift_in`^i · ω^(ij), for i, j < `2^log_n`.
 ///
 /// Forward, inverse and coset transforms are all instances of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,21 +60,21 @@ pub struct Transform<F> {
     pub input: Order,
     /// Order of the output.
     pub order: Order,
-    /// Which factors devices keep.
+    /// Twiddles that devices keep.
     pub tables: TableSize,
 }
 
 impl<F: NttField> Transform<F> {
-    /// The plain transform by a root of unity.
+    /// Creates the plain transform by a root of unity.
     pub fn new(log_n: u32, omega: F) -> Self {
         let (input, order, tables) = (Order::Natural, Order::Natural, TableSize::Automatic);
         Self { log_n, omega, shift_in: None, shift_out: None, scale: None, input, order, tables }
     }
 
-    /// Checks ω, and the length of a vector.
+    /// Checks ω, and the `length` of a vector.
     ///
     /// # Errors
-    /// ω is no primitive `2^log_n`-th root of unity, or the vector has another length.
+    /// Fails if ω is no primitive `2^log_n`-th root of unity, or if the vector has another length.
     pub fn check(&self, length: usize) -> Result<()> {
         const PLACE: &str = "ntt";
         if self.log_n > F::S || self.log_n >= usize::BITS {
@@ -83,7 +83,7 @@ impl<F: NttField> Transform<F> {
         if length != 1 << self.log_n {
             return Err(Error::invalid(PLACE, "length of the slice", format!("2^{}", self.log_n), length));
         }
-        // ω is primitive exactly if its half-th power is −1 (or ω = 1 for a length of one).
+        // ω is primitive exactly if its (n/2)-th power is −1 (or ω = 1 for a length of one).
         let half = (1..self.log_n).fold(self.omega, |power, _| power.square());
         let primitive = if self.log_n == 0 { self.omega == F::ONE } else { half == -F::ONE };
         if !primitive {

@@ -1,4 +1,4 @@
-//! Vectors on a device: transforms queued on a stream, and what provers do between them.
+//! Queues transforms of vectors on a device, and the operations of provers between them.
 
 use super::Layout;
 use super::domain::{Direction, NttDomain};
@@ -21,12 +21,12 @@ fn pointwise_of_two<F: NttField>(
 }
 
 impl<F: NttField> Transform<F> {
-    /// Queues the transform, in place, of the first `2^log_n` elements of a vector, by whatever root of unity: nothing leaves the
-    /// device, and nothing is waited for but, at its first use, a table.
+    /// Queues the transform, in place, of the first `2^log_n` elements of `values`, by any root of unity. Nothing
+    /// leaves the device, and nothing is waited for but, at its first use, a table.
     ///
     /// # Errors
-    /// ω is no primitive `2^log_n`-th root of unity, `values` is shorter or of another device, or the device has too little
-    /// memory or failed; where it failed, `values` is undefined.
+    /// Fails if ω is no primitive `2^log_n`-th root of unity, `values` is shorter or on another device, or the device
+    /// has too little memory. Fails if the device fails; `values` is then undefined.
     pub fn enqueue(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<()> {
         values.write_on(stream)?;
         let n = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
@@ -40,23 +40,25 @@ impl<F: NttField> Transform<F> {
     }
 }
 
-/// Between transforms. Everything is queued on the stream: nothing leaves the device, and nothing is waited for. What
-/// other streams write must have been waited for ([`Stream::wait_for`]).
+/// Queues transforms and the operations between them on a stream. Nothing leaves the device, and nothing is waited for.
+/// The stream must have waited for writes of other streams ([`Stream::wait_for`]).
 impl<F: NttField> NttDomain<F> {
-    /// Queues the transforms, in place, of the vectors of `2^log_n` elements that follow each other in `values`.
+    /// Queues the transforms, in place, of the consecutive vectors of `2^log_n` elements in `values`.
     ///
     /// # Errors
-    /// There is no whole number of vectors, `values` is of another device, or the device has too little memory or
-    /// failed; `values` is then undefined.
+    /// Fails if there is no whole number of vectors, `values` is on another device, or the device has too little memory
+    /// or fails; `values` is then undefined.
     pub fn enqueue(&self, direction: Direction, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         let layout = self.all_of(values)?;
         self.enqueue_strided(direction, stream, values, layout)
     }
 
-    /// The same for vectors that start every `stride` elements. What lies between them stays as it is.
+    /// Queues the transforms, in place, of vectors that start every `stride` elements. Elements between them stay
+    /// unchanged.
     ///
     /// # Errors
-    /// As [`Self::enqueue`], or vectors overlap or end outside.
+    /// Fails if vectors overlap or end outside, `values` is on another device, or the device has too little memory or
+    /// fails; `values` is then undefined.
     pub fn enqueue_strided(
         &self,
         direction: Direction,
@@ -74,7 +76,7 @@ impl<F: NttField> NttDomain<F> {
         queue.queue(stream, values.buffer(), other.as_ref())
     }
 
-    /// The vectors that follow each other in `values`.
+    /// Returns the layout of the consecutive vectors in `values`.
     pub(super) fn all_of(&self, values: &DeviceVector<F>) -> Result<Layout> {
         let n = 1usize << self.log_n();
         if !values.len().is_multiple_of(n) {
@@ -104,7 +106,7 @@ impl<F: NttField> NttDomain<F> {
     /// Multiplies element by element; `other` is as long, or a power of two and repeats.
     ///
     /// # Errors
-    /// Lengths do not fit, a vector is of another device, or the device failed.
+    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
     pub fn multiply_pointwise(
         &self,
         stream: &mut Stream,
@@ -114,10 +116,10 @@ impl<F: NttField> NttDomain<F> {
         pointwise_of_two(stream, "ntt_multiply", values, other)
     }
 
-    /// Adds element by element, as [`Self::multiply_pointwise`].
+    /// Adds element by element; `other` is as long, or a power of two and repeats.
     ///
     /// # Errors
-    /// As there.
+    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
     pub fn add_pointwise(
         &self,
         stream: &mut Stream,
@@ -127,10 +129,10 @@ impl<F: NttField> NttDomain<F> {
         pointwise_of_two(stream, "ntt_add", values, other)
     }
 
-    /// Subtracts element by element, as [`Self::multiply_pointwise`].
+    /// Subtracts element by element; `other` is as long, or a power of two and repeats.
     ///
     /// # Errors
-    /// As there.
+    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
     pub fn subtract_pointwise(
         &self,
         stream: &mut Stream,
@@ -140,10 +142,10 @@ impl<F: NttField> NttDomain<F> {
         pointwise_of_two(stream, "ntt_subtract", values, other)
     }
 
-    /// Multiplies all elements by one.
+    /// Multiplies all elements by `factor`.
     ///
     /// # Errors
-    /// The vector is of another device, or the device failed.
+    /// Fails if the vector is on another device, or if the device fails.
     pub fn scale(&self, stream: &mut Stream, values: &mut DeviceVector<F>, factor: F) -> Result<()> {
         scale_periodically(stream, values, &[factor])
     }
@@ -151,7 +153,7 @@ impl<F: NttField> NttDomain<F> {
     /// Multiplies element i of each vector of `2^log_n` elements by base^i.
     ///
     /// # Errors
-    /// As [`Self::scale`], or there is no whole number of vectors.
+    /// Fails if there is no whole number of vectors, the vector is on another device, or the device fails.
     pub fn scale_by_powers(&self, stream: &mut Stream, values: &mut DeviceVector<F>, base: F) -> Result<()> {
         values.write_on(stream)?;
         let layout = self.all_of(values)?;
@@ -162,7 +164,7 @@ impl<F: NttField> NttDomain<F> {
     /// them are g^n − 1.
     ///
     /// # Errors
-    /// As [`Self::scale`], or the coset is the subgroup itself.
+    /// Fails if the coset is the subgroup itself, the vector is on another device, or the device fails.
     pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         let power = (0..self.log_n()).fold(self.coset(), |power, _| power.square());
         self.scale(stream, values, inverse_of_vanishing(power)?)

@@ -1,4 +1,4 @@
-//! A constraint system as plain data.
+//! Describes a constraint system as plain data.
 
 use std::collections::HashMap;
 
@@ -9,48 +9,48 @@ use crate::{Error, Result};
 
 const PLACE: &str = "plonk circuit";
 
-/// Values that have to be in a table.
+/// Requires values to be in a table.
 #[derive(Debug, Clone)]
 pub struct Lookup<F> {
-    /// What warnings call it.
+    /// Name in warnings.
     pub name: String,
-    /// Expressions whose values, row by row, are to be found.
+    /// Expressions whose values, row by row, must be in the table.
     pub inputs: Vec<Expression<F>>,
-    /// As many expressions, in whose values, row by row, they are to be found.
+    /// Expressions of the table's rows, as many as `inputs`.
     pub tables: Vec<Expression<F>>,
 }
 
-/// A constraint system over columns of 2^log_n rows.
+/// Holds a constraint system over columns of 2^log_n rows.
 ///
 /// Expressions name columns by [`Layout::number`] and the circuit's challenges by their index.
 #[derive(Debug, Clone)]
 pub struct Circuit<F> {
     /// Binary logarithm of the number n of rows.
     pub log_n: u32,
-    /// The greatest degree of a constraint, products of the permutation and lookups included: at least 3.
+    /// Maximum degree of a constraint, those of permutation and lookup products included: at least 3.
     pub degree: usize,
-    /// Rows at the end that hide the columns; the row before them is where products end.
+    /// Blinding rows at the end of each column. Products end in the row before them.
     pub blinding: usize,
-    /// Columns.
+    /// Columns of each kind.
     pub layout: Layout,
-    /// The phase of each column of the witness.
+    /// Phase of each advice column.
     pub advice_phases: Vec<u8>,
-    /// The phase after which each challenge is known.
+    /// Phase after which each challenge is known.
     pub challenge_phases: Vec<u8>,
-    /// Constraints: 0 in every row.
+    /// Gate constraints, which are 0 in every row.
     pub gates: Vec<Expression<F>>,
     /// Lookups.
     pub lookups: Vec<Lookup<F>>,
     /// Columns of the permutation: fixed, advice or instance.
     pub permutation: Vec<Name>,
-    /// Columns of the witness and the rotations at which they are opened, in the transcript's order.
+    /// Advice columns and the rotations at which they are opened, in transcript order.
     pub advice_queries: Vec<(usize, i32)>,
-    /// The same of the key.
+    /// Fixed columns and the rotations at which they are opened, in transcript order.
     pub fixed_queries: Vec<(usize, i32)>,
 }
 
-/// Two queries of one column at rotations that are equal modulo the number of rows: both ask for the value at one point.
-/// A proof with such queries is one that halo2's prover does not make and its verifier does not take.
+/// Names two queries of one column whose rotations are equal modulo the number of rows, so that both ask for the value
+/// at one point. halo2's prover makes no proof with such queries, and its verifier accepts none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SamePoint {
     /// The column.
@@ -60,7 +60,8 @@ pub struct SamePoint {
 }
 
 impl SamePoint {
-    /// The first two of some queries, each a column and a rotation, that ask for one value of columns of `rows` rows.
+    /// Returns the first two of `queries`, each a column and a rotation, that ask for one value of columns of `rows`
+    /// rows.
     pub fn of(queries: impl IntoIterator<Item = (Name, i32)>, rows: usize) -> Option<Self> {
         let mut seen = HashMap::new();
         let rows = i64::try_from(rows.max(1)).unwrap_or(i64::MAX);
@@ -72,57 +73,59 @@ impl SamePoint {
 }
 
 impl<F> Circuit<F> {
-    /// Number of rows, n; 0 if no number has so many bits, which [`Self::check`] refuses.
+    /// Returns the number of rows, n; 0 if it exceeds `usize`, which [`Self::check`] refuses.
     pub fn rows(&self) -> usize {
         1_usize.checked_shl(self.log_n).unwrap_or(0)
     }
 
-    /// Rows that a witness may use; products end in the row after them.
+    /// Returns the number of rows that a witness may use; products end in the row after them.
     pub fn usable(&self) -> usize {
         self.rows().saturating_sub(self.blinding).saturating_sub(1)
     }
 
-    /// The rotation from row 0 back to where products end.
+    /// Returns the rotation from row 0 back to the row where products end.
     pub fn back_to_end(&self) -> i32 {
         0_i32.wrapping_sub_unsigned((self.blinding as u32).wrapping_add(1))
     }
 
-    /// Columns of the permutation in one product: as many as the degree has room for.
+    /// Returns the number of permutation columns in one product: the most that the degree allows.
     pub fn set_size(&self) -> usize {
         self.degree.saturating_sub(2).max(1)
     }
 
-    /// Polynomials of degree below n that the quotient is cut into, and cosets that it is evaluated on.
+    /// Returns the number of polynomials of degree below n that the quotient is split into. It is evaluated on as many
+    /// cosets.
     pub fn pieces(&self) -> usize {
         self.degree.saturating_sub(1)
     }
 
-    /// The first two queries of one column that ask for its value at one point.
+    /// Returns the first two queries of one column that ask for its value at one point.
     pub fn same_point(&self) -> Option<SamePoint> {
         let advice = self.advice_queries.iter().map(|(column, rotation)| (Name::Advice(*column), *rotation));
         let fixed = self.fixed_queries.iter().map(|(column, rotation)| (Name::Fixed(*column), *rotation));
         SamePoint::of(advice.chain(fixed), self.rows())
     }
 
-    /// Numbers of the columns of a phase.
+    /// Returns the numbers of the advice columns of `phase`.
     pub fn advice_of(&self, phase: u8) -> Vec<usize> {
         numbers_of(&self.advice_phases, phase)
     }
 
-    /// Numbers of the challenges that are known after a phase.
+    /// Returns the numbers of the challenges that are known after `phase`.
     pub fn challenges_after(&self, phase: u8) -> Vec<usize> {
         numbers_of(&self.challenge_phases, phase)
     }
 
-    /// Phases, of which there is at least one.
+    /// Returns the number of phases, at least one.
     pub fn phases(&self) -> u8 {
         self.advice_phases.iter().max().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// Checks that the numbers fit each other, that what is named is there, and that no two queries ask for the same value.
+    /// Checks that the numbers agree, that the columns of queries and of the permutation exist, and that no two queries
+    /// ask for the same value.
     ///
     /// # Errors
-    /// They do not, it is not, or two do: says which.
+    /// Returns [`Error::Invalid`], which names the first violation.
     pub fn check(&self) -> Result<()> {
         self.check_counts()?;
         self.check_size()?;
@@ -215,7 +218,7 @@ mod tests {
     fn refused(change: impl FnOnce(&mut Circuit<Fr>), what: &str) {
         let mut changed = circuit();
         change(&mut changed);
-        // Neither panics, whatever it is told.
+        // Neither the estimate nor the check panics, whatever the circuit is.
         let memory = Memory::of(&changed, usize::MAX);
         assert!(memory.whole_bytes(false) > 0 && memory.most_bytes() > 0 && memory.least_bytes() > 0);
         let error = changed.check().expect_err(what).to_string();
@@ -227,7 +230,7 @@ mod tests {
         circuit().check().expect("a circuit");
         refused(|circuit| circuit.log_n = 2, "rows: expected at least 8, got 2^2");
         for log_n in [32, 63, 64, u32::MAX] {
-            // As many bytes as memory has, or more.
+            // Columns of these lengths take as many bytes as memory has, or more.
             let rows = Circuit { log_n, ..circuit() }.rows();
             assert_eq!(rows, 1_usize.checked_shl(log_n).unwrap_or(0));
         }
@@ -253,7 +256,7 @@ mod tests {
         }
         refused(|circuit| circuit.fixed_queries.push((0, 15)), "got -1 and 15");
         refused(|circuit| circuit.fixed_queries.push((0, -1)), "got -1 and -1");
-        // Another column's is another one.
+        // Queries of different columns ask for different values.
         let mut other = circuit();
         other.fixed_queries.push((0, 1));
         assert_eq!(other.same_point(), None);

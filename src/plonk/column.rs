@@ -1,4 +1,4 @@
-//! Columns, wherever they lie.
+//! Holds columns in host memory or on a device.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,18 +6,19 @@ use std::sync::Arc;
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::{Error, Result};
 
-/// n elements, values or coefficients, that may be secret: cleared when dropped. They lie in host memory or on a device.
+/// Holds n elements, values or coefficients, in host memory or on a device. They may be secret, so they are cleared
+/// when dropped.
 ///
-/// Only [`super::Engine`] looks inside, so that it concerns nobody else where they lie.
+/// Only [`super::Engine`] depends on where they are.
 pub struct Column<F: NttField>(pub(super) Place<F>);
 
-/// Where a column's elements are.
+/// Holds a column's elements.
 pub(super) enum Place<F: NttField> {
     Host(SecretVec<F>),
     Device(Resident<F>),
 }
 
-/// Some elements of a vector on a device, which others may lie in too.
+/// Refers to a range of a vector on a device, in which other columns may be too.
 #[derive(Debug)]
 pub(super) struct Resident<F> {
     pub vector: Arc<DeviceVector<F>>,
@@ -32,19 +33,19 @@ impl<F> Clone for Resident<F> {
 }
 
 impl<F: NttField> Column<F> {
-    /// A column of elements in host memory.
+    /// Creates a column of `elements` in host memory.
     pub fn new(elements: Vec<F>) -> Self {
         Self(Place::Host(SecretVec(elements)))
     }
 
-    /// The columns of a vector, `len` elements each.
+    /// Splits `vector` into columns of `len` elements each.
     pub(super) fn of(vector: DeviceVector<F>, len: usize) -> Vec<Self> {
         let (count, vector) = (vector.len().checked_div(len).unwrap_or(0), Arc::new(vector));
         let column = |k| Self(Place::Device(Resident { vector: vector.clone(), first: k * len, len }));
         (0..count).map(column).collect()
     }
 
-    /// The elements of one in host memory, to write.
+    /// Returns the elements of a column in host memory, for writing.
     pub(super) fn host_mut(&mut self) -> Result<&mut [F]> {
         match &mut self.0 {
             Place::Host(elements) => Ok(elements),
@@ -52,7 +53,7 @@ impl<F: NttField> Column<F> {
         }
     }
 
-    /// The column, to read.
+    /// Borrows the column for reading.
     pub fn view(&self) -> View<'_, F> {
         View(match &self.0 {
             Place::Host(elements) => Viewed::Host(elements),
@@ -67,10 +68,10 @@ impl<F: NttField> fmt::Debug for Column<F> {
     }
 }
 
-/// A column of somebody's, to read.
+/// Borrows a column for reading.
 pub struct View<'a, F>(pub(super) Viewed<'a, F>);
 
-/// Where the elements of a view are.
+/// Borrows the elements of a view.
 pub(super) enum Viewed<'a, F> {
     Host(&'a [F]),
     Device(&'a Resident<F>),
@@ -93,19 +94,19 @@ impl<F> Clone for Viewed<'_, F> {
 impl<F> Copy for Viewed<'_, F> {}
 
 impl<F> fmt::Debug for View<'_, F> {
-    /// Without the elements, which may be secret.
+    /// Leaves out the elements, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Column").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
 impl<'a, F> View<'a, F> {
-    /// A column in host memory.
+    /// Borrows `elements` in host memory as a column.
     pub fn new(elements: &'a [F]) -> Self {
         Self(Viewed::Host(elements))
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self.0 {
             Viewed::Host(elements) => elements.len(),
@@ -113,7 +114,7 @@ impl<'a, F> View<'a, F> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

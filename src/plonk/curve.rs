@@ -1,4 +1,4 @@
-//! What a curve has to be to be proved over.
+//! Defines the curves that proofs are made over.
 
 use group::Curve;
 

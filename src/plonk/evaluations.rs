@@ -1,4 +1,4 @@
-//! x: values of all polynomials.
+//! Evaluates all polynomials at x.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::queries::Queries;
 use super::setting::Setting;
 use crate::Result;
 
-/// A proof after y.
+/// Holds a proof after y.
 #[derive(Debug)]
 pub struct Quotient<'a, C: ProofCurve> {
     pub(super) setting: Setting<'a, C>,
@@ -23,10 +23,10 @@ pub struct Quotient<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> Quotient<'a, C> {
-    /// Values of the proof's polynomials at x·ω^i, in the transcript's order.
+    /// Returns the values of the proof's polynomials at `x`·ω^i, in transcript order.
     ///
     /// # Errors
-    /// A forced backend failed.
+    /// Returns the error of a forced backend that failed.
     pub fn evaluations(self, x: C::Scalar) -> Result<(Openings<'a, C>, Vec<C::Scalar>)> {
         let Self { setting, own, pieces, random } = self;
         let (shared, quotient) = (setting.key.coefficients(), joined(setting, &pieces, x)?);
@@ -44,7 +44,7 @@ impl<'a, C: ProofCurve> Quotient<'a, C> {
     }
 }
 
-/// Σ x^(n·i)·pieceᵢ.
+/// Returns Σ x^(n·i)·pieceᵢ.
 fn joined<C: ProofCurve>(
     setting: Setting<'_, C>,
     pieces: &[Column<C::Scalar>],

@@ -1,4 +1,5 @@
-//! Openings after Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3): a quotient for each point.
+//! Opens polynomials after Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3): with a quotient for each
+//! point.
 
 use ff::Field;
 
@@ -9,11 +10,11 @@ use super::openings::{Openings, different};
 use crate::Result;
 
 impl<C: ProofCurve> Openings<'_, C> {
-    /// Commits, point by point, to the quotient by X − point of the polynomials that are opened there, weighed by powers of
-    /// v.
+    /// Commits, point by point, to the quotient by X − point of the polynomials that are opened there, weighed by
+    /// powers of `v`.
     ///
     /// # Errors
-    /// A forced backend failed.
+    /// Returns the error of a forced backend that failed.
     pub fn gwc(self, v: C::Scalar) -> Result<Vec<C>> {
         let rotations = different(self.queries.iter().map(|(query, _)| query.rotation));
         let quotients = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v));
@@ -27,7 +28,7 @@ impl<C: ProofCurve> Openings<'_, C> {
         let queries = self.queries.iter().filter(|(query, _)| query.rotation == rotation);
         let views = queries.map(|(query, _)| polynomials.view(query.polynomial));
         let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * v));
-        // The value is the remainder of the division.
+        // The division drops the remainder, which is the value.
         let sum = engine.combine(&views.zip(powers).collect::<Vec<_>>())?;
         engine.divide(sum.view(), vec![polynomials.point(rotation)])
     }

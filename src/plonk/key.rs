@@ -1,10 +1,10 @@
-//! What a circuit's setup gives its prover.
+//! Holds the columns that a circuit's setup gives its prover.
 
 use super::column::View;
 use super::layout::{Layout, Name};
 use crate::{Error, Result};
 
-/// A polynomial in both forms.
+/// Borrows a polynomial in both forms.
 #[derive(Debug, Clone, Copy)]
 pub struct Polynomial<'a, F> {
     /// Its values on the subgroup of order n.
@@ -13,12 +13,13 @@ pub struct Polynomial<'a, F> {
     pub coefficients: View<'a, F>,
 }
 
-/// The key's columns; whoever has them lends them.
+/// Borrows the columns of a key from their owner.
 #[derive(Debug, Clone)]
 pub struct Key<'a, F> {
     /// Fixed columns, selectors included.
     pub fixed: Vec<Polynomial<'a, F>>,
-    /// σ of each column of the permutation: in row i δ^c·ω^r, where (c, r) is the cell that cell i goes to.
+    /// σ of each permutation column: δ^c·ω^r in row i, where (c, r) is the cell to which the permutation maps the
+    /// column's cell i.
     pub sigma: Vec<Polynomial<'a, F>>,
     /// Coefficients of the column that is 1 in row 0.
     pub first: View<'a, F>,
@@ -29,22 +30,22 @@ pub struct Key<'a, F> {
 }
 
 impl<'a, F> Key<'a, F> {
-    /// Coefficients of all shared columns, in the order of their numbers.
+    /// Returns the coefficients of all shared columns, in the order of their numbers.
     pub(super) fn coefficients(&self) -> Vec<View<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.coefficients);
         columns.chain([self.first, self.last, self.active]).collect()
     }
 
-    /// Values of all shared columns in that order, nothing in place of those that have none.
+    /// Returns the values of all shared columns, in the order of their numbers. Columns without values are empty.
     pub(super) fn values(&self) -> Vec<View<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
         columns.chain([View::new(&[]); 3]).collect()
     }
 
-    /// That these are the columns of a layout, of n rows.
+    /// Checks that the key has the columns of `layout`, of `rows` rows each.
     ///
     /// # Errors
-    /// They are not.
+    /// Returns [`Error::Invalid`] if it does not.
     pub(super) fn check(&self, layout: &Layout, rows: usize) -> Result<()> {
         let actual = (self.fixed.len(), self.sigma.len());
         if actual != (layout.fixed, layout.permuted) {

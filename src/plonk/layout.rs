@@ -1,51 +1,51 @@
-//! Names of a circuit's columns, and their numbers in expressions.
+//! Names a circuit's columns, and numbers them for expressions.
 
-/// A column of a proof.
+/// Identifies a column of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
-    /// Of the key: the same in every proof.
+    /// Fixed column of the key, the same in every proof.
     Fixed(usize),
-    /// σ of a column of the permutation, by that column's place in it.
+    /// σ of a permutation column, by that column's index in the permutation.
     Sigma(usize),
-    /// 1 in row 0, 0 in others.
+    /// 1 in row 0, 0 in other rows.
     First,
-    /// 1 in the last usable row plus one, where products end.
+    /// 1 in the row after the last usable one, where products end, 0 in other rows.
     Last,
-    /// 1 in usable rows.
+    /// 1 in usable rows, 0 in other rows.
     Active,
-    /// Of the witness.
+    /// Advice column.
     Advice(usize),
-    /// Of the instance.
+    /// Instance column.
     Instance(usize),
-    /// The product of a set of columns of the permutation.
+    /// Grand product of a permutation set.
     Set(usize),
-    /// The product of a lookup.
+    /// Grand product of a lookup.
     Lookup(usize),
-    /// A lookup's input A', equal values next to each other.
+    /// A lookup's permuted input A', with equal values next to each other.
     Input(usize),
-    /// A lookup's table S', in the order that A' needs.
+    /// A lookup's permuted table S', in the order that A' needs.
     Table(usize),
 }
 
-/// How many columns of each kind there are.
+/// Counts the columns of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Columns of the key, selectors included.
+    /// Fixed columns, selectors included.
     pub fixed: usize,
-    /// Columns of the permutation.
+    /// Permutation columns.
     pub permuted: usize,
-    /// Columns of the witness.
+    /// Advice columns.
     pub advice: usize,
-    /// Columns of the instance.
+    /// Instance columns.
     pub instances: usize,
-    /// Sets of columns of the permutation.
+    /// Permutation sets, each with one grand product.
     pub sets: usize,
     /// Lookups.
     pub lookups: usize,
 }
 
 impl Layout {
-    /// The number by which expressions name a column.
+    /// Returns the number by which expressions name the column `name`.
     pub fn number(&self, name: Name) -> usize {
         let own = self.shared();
         let sets = own + self.advice + self.instances;
@@ -65,12 +65,13 @@ impl Layout {
         }
     }
 
-    /// Columns that several circuits of a proof share, those of the key. Their numbers come first.
+    /// Returns the number of columns that the circuits of a proof share: those of the key. They have the lowest
+    /// numbers.
     pub fn shared(&self) -> usize {
         self.fixed + self.permuted + 3
     }
 
-    /// At most so many columns of each kind.
+    /// Returns the layout with each count limited to `most`.
     pub(super) fn at_most(self, most: usize) -> Self {
         let Self { fixed, permuted, advice, instances, sets, lookups } = self;
         let [fixed, permuted, advice, instances, sets, lookups] =
@@ -78,14 +79,14 @@ impl Layout {
         Self { fixed, permuted, advice, instances, sets, lookups }
     }
 
-    /// All columns of one circuit, if they are fewer than 2^32.
+    /// Returns the number of columns of one circuit, or `None` if it is not below 2^32.
     pub(super) fn checked_columns(&self) -> Option<u32> {
         let Self { fixed, permuted, advice, instances, sets, lookups } = *self;
         let counts = [fixed, permuted, 3, advice, instances, sets, lookups, lookups, lookups];
         counts.into_iter().try_fold(0_u32, |sum, count| sum.checked_add(u32::try_from(count).ok()?))
     }
 
-    /// All columns of one circuit.
+    /// Returns the number of columns of one circuit.
     pub fn columns(&self) -> usize {
         self.number(Name::Table(self.lookups))
     }

@@ -1,4 +1,4 @@
-//! θ: columns of lookups, permuted.
+//! Permutes the columns of lookups, after θ.
 
 use super::column::Column;
 use super::curve::ProofCurve;
@@ -8,30 +8,30 @@ use super::sums::Sum;
 use super::witness::{Random, Witnesses};
 use crate::Result;
 
-/// A lookup's columns in values.
+/// Holds a lookup's columns as values.
 #[derive(Debug)]
 pub(super) struct Columns<C: ProofCurve> {
-    /// A, S.
+    /// A and S, compressed by θ.
     pub compressed: [Column<C::Scalar>; 2],
-    /// A', S'.
+    /// A' and S'.
     pub permuted: [Column<C::Scalar>; 2],
 }
 
-/// A proof after θ.
+/// Holds a proof after θ.
 #[derive(Debug)]
 pub struct Permuted<'a, C: ProofCurve> {
     pub(super) start: Witnesses<'a, C>,
     pub(super) theta: C::Scalar,
-    /// By circuit.
+    /// Lookups of each circuit.
     pub(super) lookups: Vec<Vec<Columns<C>>>,
 }
 
 impl<'a, C: ProofCurve> Witnesses<'a, C> {
-    /// Puts the columns of lookups in the order that their argument is about, and commits to A' and S' of each lookup of
-    /// each circuit. A value that is not in its table makes a proof that does not verify, and a warning in the log.
+    /// Permutes the columns of lookups as their argument needs them, and commits to A' and S' of each lookup of each
+    /// circuit. A value that is not in its table is logged as a warning, and the proof does not verify.
     ///
     /// # Errors
-    /// A column has not been committed to, or a forced backend failed.
+    /// Fails if a column has not been committed to, or a forced backend failed.
     pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
         self.check()?;
         let circuits = 0..self.circuits.len();

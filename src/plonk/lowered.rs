@@ -1,4 +1,4 @@
-//! A constraint system whose expressions are programs.
+//! Lowers the expressions of a constraint system to programs.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use super::terms::Terms;
 use crate::Result;
 use crate::field::NttField;
 
-/// A circuit with what its expressions are lowered to, for any number of its proofs.
+/// Holds a circuit and the programs of its expressions, for any number of its proofs.
 #[derive(Debug)]
 pub struct Lowered<F> {
     circuit: Circuit<F>,
@@ -20,11 +20,11 @@ pub struct Lowered<F> {
 }
 
 impl<F: NttField> Lowered<F> {
-    /// Lowers a circuit's expressions, in time of the order of their size, for engines within a plan: programs go through
-    /// columns in groups of the plan's size.
+    /// Lowers the expressions of `circuit`, in time of the order of their size, for engines within `plan`. Programs
+    /// read columns in groups of the plan's size.
     ///
     /// # Errors
-    /// As [`Circuit::check`].
+    /// Returns the error of [`Circuit::check`].
     pub fn new(circuit: Circuit<F>, plan: Plan) -> Result<Self> {
         circuit.check()?;
         let own = circuit.challenge_phases.len();

@@ -1,4 +1,4 @@
-//! How much of a device a proof takes, and what it does where that is too much.
+//! Estimates the device memory of a proof, and plans for a device that has less.
 
 use std::fmt;
 
@@ -8,54 +8,55 @@ use super::steps::pieces::{MAX_COSETS, vectors};
 use crate::expression::Expression;
 use crate::field::NttField;
 
-/// Columns that a transform has on the device for each that it is given: a copy, and a second one to go through.
+/// Columns on the device for each column of a transform: a copy, and a second one to transform into.
 pub(super) const FOR_TRANSFORM: usize = 2;
-/// The same of a column whose values on a coset are read: its coefficients, its values, and a second column to go through.
+/// Columns on the device for each column that is read on a coset: its coefficients, its values, and a second column to
+/// transform into.
 pub(super) const FOR_COSET: usize = 3;
-/// The same of a lookup: A, S, A', S', and the table of what is where.
+/// Columns on the device that a lookup takes: A, S, A', S', and the tables of the permutation.
 pub(super) const FOR_LOOKUP: usize = 6;
-/// The same of a grand product: it, its numerators and its denominators.
+/// Columns on the device that a grand product takes: the product, its numerators and its denominators.
 pub(super) const FOR_PRODUCT: usize = 3;
-/// Columns that a commitment takes at least: scalars, and an MSM's matrix and buckets.
+/// Minimum columns that a commitment takes: scalars, and an MSM's matrix and buckets.
 const FOR_COMMITMENT: usize = 6;
-/// Of what is free, so much is left to tables of powers and to parameters of kernels.
+/// Leaves 1/SPARE of the free memory to tables of powers and to parameters of kernels.
 const SPARE: u64 = 8;
-/// What a whole proof has at once grows by one in so many for the same.
+/// Adds 1/TABLES to the memory of a whole proof, for tables of powers and parameters of kernels.
 const TABLES: u64 = 16;
-/// Columns that a setup's two sets of bases are: a point is two elements.
+/// Columns that a setup's two sets of bases take: a point is two elements.
 const BASES: usize = 4;
-/// Columns that commitments to any number of columns take at once, and bytes that they may take where columns are short: with
-/// more they become faster by a few percent.
+/// Limits the memory of commitments to COMMITMENTS columns, however many columns are committed to, or to
+/// COMMITMENTS_BYTES if columns are short. More memory makes them faster by a few percent only.
 const COMMITMENTS: u64 = 48;
 const COMMITMENTS_BYTES: u64 = 3 << 29;
 
 /// Maximum circuits, and columns of a kind, that are counted: no sum of their products wraps.
 const MOST: usize = 1 << 24;
 
-/// Columns that are committed to by one matrix, at most: of more, two are under way at once.
+/// Maximum columns that one matrix commits to. If there are more, two matrices are in flight at once.
 const JOINED: usize = 16;
 
-/// Bytes that commitments take at once at most, beside bases and columns of so many bytes.
+/// Returns the maximum bytes that commitments take at once, in addition to bases and columns of `column` bytes.
 pub(super) fn for_commitments(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
 }
 
-/// How a proof uses a device's memory.
+/// Plans a proof's use of a device's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Whether a proof's own columns stay on the device from step to step; else host memory has them in between.
+    /// Whether a proof's own columns stay on the device between steps; if not, host memory holds them.
     pub keeps_own: bool,
-    /// Columns that a step has on the device at once, beside those that stay there: it goes through more in groups. A group
-    /// is at least what cannot be cut: a lookup, a circuit's permutation, a constraint.
+    /// Columns that a step has on the device at once, in addition to those that stay there. It processes more in
+    /// groups. A group is at least a unit that cannot be split: a lookup, a circuit's permutation, a constraint.
     pub at_once: usize,
 }
 
 impl Plan {
-    /// Everything stays, and no step is cut.
+    /// Keeps all columns on the device, and splits no step.
     pub const ALL: Self = Self { keeps_own: true, at_once: usize::MAX };
 }
 
-/// What a proof has on a device, in columns of n elements.
+/// Counts the columns of n elements that a proof has on a device.
 ///
 /// ```
 /// use halo2curves::bn256::Fr;
@@ -78,49 +79,54 @@ impl Plan {
 pub struct Memory {
     /// Bytes of a column.
     pub column: u64,
-    /// Both sets of bases, which setups keep.
+    /// Columns of both sets of bases, which setups keep.
     pub bases: usize,
-    /// The key in both forms, where it is kept.
+    /// Columns of the key in both forms, if it is kept.
     pub key: usize,
-    /// Columns that a proof has from step to step, at most.
+    /// Maximum columns that a proof has between steps.
     pub own: usize,
-    /// Columns that a step has beside those, at most, where none is cut.
+    /// Maximum columns that a step has in addition, if no step is split.
     pub most: usize,
-    /// Columns that a proof has at once, its own and a step's, where no step is cut and transforms need no second column.
+    /// Columns that a proof has at once, its own and a step's, if no step is split and transforms need no second
+    /// column.
     pub whole: usize,
-    /// Columns of which some transform needs a second one, where it does.
+    /// Columns of the largest transform, each of which may need a second one.
     pub transformed: usize,
-    /// Columns that a proof has while it commits to some of them, at most.
+    /// Maximum columns that a proof has while it commits to some of them.
     pub committed: usize,
-    /// How many times a commitment's memory is taken at once.
+    /// How often a commitment's memory is needed at once.
     pub sums_at_once: usize,
-    /// The same where each is cut as far as it can be, and columns come from the host.
+    /// Maximum columns that a step has if each step is split as far as possible and columns come from the host.
     pub least: usize,
-    /// The same where key and own columns stay on the device.
+    /// Maximum columns that a step has if each step is split as far as possible and key and own columns stay on the
+    /// device.
     pub least_beside: usize,
 }
 
 impl Memory {
-    /// Of a proof of so many circuits of one key. Above 2^24 circuits, or columns of a kind, it is that of 2^24.
+    /// Estimates a proof of `circuits` circuits of one key. More than 2^24 circuits, or columns of a kind, count as
+    /// 2^24.
     pub fn of<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
         let (layout, circuits) = (circuit.layout.at_most(MOST), circuits.min(MOST));
         let Layout { permuted, advice, instances, sets, lookups, .. } = layout;
         let (shared, pieces) = (layout.shared(), circuit.pieces().min(MAX_COSETS));
         let opened = circuits * (advice + instances + sets + 3 * lookups);
-        // A and S are there until the products are. Then values turn into coefficients, and a vector of values goes when its
-        // last column does. The random polynomial and the quotient's parts come after that.
+        // A and S exist until the products do. Then values become coefficients, and a vector of values is freed with
+        // its last column. The random polynomial and the quotient's parts come after that.
         let own = opened + opened.max(1 + pieces);
         let products = FOR_PRODUCT * circuits * (sets + lookups);
         let coset = FOR_COSET * (shared + opened / circuits.max(1)) + circuits;
         let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
-        // Of the permutation nothing but the products may be cut: where they come from the host, values and σ are there together.
+        // A circuit's permutation cannot be split: if columns come from the host, all its values and σ are on the
+        // device together.
         let (chain, constraint) = (FOR_PRODUCT * sets, FOR_COSET * widest(circuit) + circuits);
-        // The quotient's values on the cosets, and what turns them into its pieces.
+        // The quotient's values on the cosets, and the memory that turns them into its pieces.
         let quotient = pieces * (1 + vectors(pieces));
         let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), quotient, FOR_COMMITMENT];
         let largest = |all: &[usize]| all.iter().copied().max().unwrap_or(0);
         let (compressed, one) = (2 * circuits * lookups, opened / circuits.max(1));
-        // Values and coefficients; values, A, S and the products' factors; coefficients, the quotient's parts and a coset.
+        // Columns of four moments: values and coefficients; values, A, S and the products' factors; coefficients, the
+        // quotient's parts and a coset; coefficients and the quotient's pieces.
         let on_coset = opened + 1 + pieces + circuits + shared + one;
         let whole = [
             2 * opened,
@@ -146,14 +152,15 @@ impl Memory {
         }
     }
 
-    /// Bytes that a proof takes beside bases and key where all stays on the device.
+    /// Returns the bytes that a proof takes in addition to bases and key if all columns stay on the device.
     pub fn most_bytes(&self) -> u64 {
         self.bytes(self.own + self.most)
     }
 
-    /// Bytes that a proof has at once beside bases and key where no step is cut, with what commitments take.
+    /// Returns the bytes that a proof has at once in addition to bases and key if no step is split, those of
+    /// commitments included.
     ///
-    /// `in_place`: whether transforms need no second column for each.
+    /// `in_place` says whether transforms need no second column for each.
     pub fn whole_bytes(&self, in_place: bool) -> u64 {
         let second = if in_place { 0 } else { self.transformed };
         let columns = |count: usize| self.column.saturating_mul(count as u64);
@@ -163,18 +170,18 @@ impl Memory {
         most.saturating_add(most / TABLES)
     }
 
-    /// Bytes that a proof takes beside bases at least.
+    /// Returns the minimum bytes that a proof takes in addition to bases.
     pub fn least_bytes(&self) -> u64 {
         self.bytes(self.least)
     }
 
-    /// Whether a key may stay on a device with so many bytes free: a proof's own columns still do beside it.
+    /// Returns whether a key may stay on a device with `free` bytes: a proof's own columns still fit beside it.
     pub fn has_room_for_key(&self, free: u64) -> bool {
         self.key + self.own + self.least_beside <= self.columns(free)
     }
 
-    /// How a proof goes on a device with so many bytes free beside bases, and the key if that stays there: what does not fit
-    /// goes in groups of columns, and what does not fit even so stays in host memory.
+    /// Chooses the plan for `free` bytes beside bases, and beside the key if `key_stays`: all columns on the device;
+    /// own columns on the device, and steps in groups of columns; or own columns in host memory, and steps in groups.
     pub fn plan(&self, free: u64, key_stays: bool) -> Plan {
         let columns = self.columns(free);
         match columns.checked_sub(self.own) {
@@ -186,12 +193,12 @@ impl Memory {
         }
     }
 
-    /// Columns for which there is room in so many bytes.
+    /// Returns the number of columns that fit in `free` bytes.
     fn columns(&self, free: u64) -> usize {
         ((free - free / SPARE) / self.column.max(1)) as usize
     }
 
-    /// What there has to be free for so many columns.
+    /// Returns the free bytes that `columns` columns need.
     fn bytes(&self, columns: usize) -> u64 {
         self.column.saturating_mul(columns as u64).saturating_mul(SPARE) / (SPARE - 1) + 1
     }
@@ -216,17 +223,17 @@ impl fmt::Display for Memory {
     }
 }
 
-/// Columns of the constraint that reads most of them, or of the lookup's.
+/// Returns the number of columns of the constraint that reads most, those of lookups and of the permutation included.
 fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
     let gates = circuit.gates.iter().map(|gate| gate.columns().len());
     let lookups = circuit.lookups.iter().map(|lookup| {
         let mut columns: Vec<_> = lookup.inputs.iter().chain(&lookup.tables).flat_map(Expression::columns).collect();
         columns.sort_unstable();
         columns.dedup();
-        // With A', S', the product and the active rows.
+        // A', S', the product and the active rows are added.
         columns.len() + 4
     });
-    // A set's values and σ, its product and the active rows.
+    // A set reads its values and σ, its product and the active rows.
     let set =
         if circuit.permutation.is_empty() { 0 } else { 2 * circuit.set_size().min(circuit.permutation.len()) + 2 };
     gates.chain(lookups).chain([set]).max().unwrap_or(0)
@@ -239,7 +246,7 @@ mod tests {
     use crate::plonk::layout::Name;
     use halo2curves::bn256::Fr;
 
-    /// 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
+    /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
     fn circuit(log_n: u32) -> Circuit<Fr> {
         let layout = Layout { fixed: 14, permuted: 13, advice: 12, instances: 1, sets: 5, lookups: 3 };
         let here = |name| Expression::column(layout.number(name), 0);
@@ -275,7 +282,7 @@ mod tests {
         }
     }
 
-    /// With bases and key 5.2 GB: 149 columns, tables, and nothing for a second column.
+    /// Checks that a proof takes 5.2 GB with bases and key: 151 columns, tables, and no second column for transforms.
     #[test]
     fn no_more_than_asked_is_taken_at_2_20() {
         let memory = Memory::of(&circuit(20), 1);

@@ -1,12 +1,13 @@
-//! PLONKish proofs, as halo2 makes them, over plain data: no framework's types, any field and curve of the kernels.
+//! Makes PLONKish proofs as halo2 does, over plain data: without a framework's types, for any field and curve of the
+//! kernels.
 //!
-//! A proof is a chain of steps, each of which takes the challenges that the transcript gave for what the step before
-//! returned: [`Witnesses::commit`] phase by phase, [`Witnesses::lookups`] (θ), [`Permuted::products`] (β, γ),
+//! A proof is a chain of steps. Each step takes the challenges that the transcript gave for the previous step's
+//! results: [`Witnesses::commit`] phase by phase, [`Witnesses::lookups`] (θ), [`Permuted::products`] (β, γ),
 //! [`Products::random`], [`Masked::quotient`] (y), [`Quotient::evaluations`] (x), then [`Openings::gwc`] or
-//! [`Openings::shplonk`]. Whoever has a transcript writes what a step returns, in its order, and squeezes what the next one
-//! takes.
+//! [`Openings::shplonk`]. The owner of the transcript writes the results of a step, in their order, and squeezes the
+//! challenges of the next one.
 //!
-//! Steps know names of columns and order of terms; what is done to columns, [`Engine`] does, with [`steps`] on a device or
+//! Steps know the names of columns and the order of terms. [`Engine`] works on columns, with [`steps`] on a device or
 //! on the host.
 
 mod circuit;

@@ -1,18 +1,18 @@
-//! Polynomials and values that a proof opens, whatever opens them.
+//! Holds the polynomials and values that a proof opens, for both opening schemes.
 
 use super::curve::ProofCurve;
 use super::polynomials::Polynomials;
 use super::queries::Query;
 
-/// A proof after x: what is left is to open its polynomials.
+/// Holds a proof after x, whose polynomials remain to be opened.
 #[derive(Debug)]
 pub struct Openings<'a, C: ProofCurve> {
     pub(super) polynomials: Polynomials<'a, C>,
-    /// With values, in the order of the openings.
+    /// Queries and their values, in the order of the openings.
     pub(super) queries: Vec<(Query, C::Scalar)>,
 }
 
-/// Those of a list that differ, in the order in which they come first.
+/// Returns the different items of `all`, in the order of their first occurrence.
 pub(super) fn different<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut different = Vec::new();
     for one in all {

@@ -1,4 +1,4 @@
-//! All polynomials of a proof, as openings see them.
+//! Gives openings access to all polynomials of a proof.
 
 use ff::Field;
 
@@ -8,15 +8,15 @@ use super::queries::{Opened, Query};
 use super::setting::Setting;
 use crate::Result;
 
-/// Coefficients of everything that is opened, and the point x.
+/// Holds the coefficients of all polynomials that are opened, and the point x.
 #[derive(Debug)]
 pub(super) struct Polynomials<'a, C: ProofCurve> {
     pub setting: Setting<'a, C>,
     /// Columns that circuits share, by number.
     pub shared: Vec<View<'a, C::Scalar>>,
-    /// Each circuit's own columns, by number after those.
+    /// Each circuit's own columns. Their numbers follow those of `shared`.
     pub own: Vec<Vec<Column<C::Scalar>>>,
-    /// The quotient as it is at x.
+    /// Σ x^(n·i)·pieceᵢ, which has the quotient's value at x.
     pub quotient: Column<C::Scalar>,
     pub random: Column<C::Scalar>,
     pub x: C::Scalar,
@@ -37,15 +37,15 @@ impl<C: ProofCurve> Polynomials<'_, C> {
         }
     }
 
-    /// x·ω^rotation.
+    /// Returns x·ω^`rotation`.
     pub fn point(&self, rotation: usize) -> C::Scalar {
         self.x * self.setting.engine.omega().pow_vartime([rotation as u64])
     }
 
-    /// Values of queries, in their order.
+    /// Returns the values of `queries`, in their order.
     ///
     /// # Errors
-    /// A forced backend failed.
+    /// Returns the error of a forced backend that failed.
     pub fn evaluate(&self, queries: &[Query]) -> Result<Vec<C::Scalar>> {
         let mut rotations: Vec<_> = queries.iter().map(|query| query.rotation).collect();
         rotations.sort_unstable();

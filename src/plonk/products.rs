@@ -1,4 +1,4 @@
-//! β, γ: products of the permutation and of lookups.
+//! Commits to the products of the permutation and of lookups, after β and γ.
 
 use super::column::{Column, View};
 use super::curve::ProofCurve;
@@ -11,20 +11,20 @@ use super::steps::factors::{self, Challenges};
 use super::witness::{Random, Witness, named};
 use crate::Result;
 
-/// A circuit's products in values.
+/// Holds a circuit's products as values.
 #[derive(Debug)]
 pub(super) struct Running<C: ProofCurve> {
     pub sets: Vec<Column<C::Scalar>>,
     pub lookups: Vec<Column<C::Scalar>>,
 }
 
-/// A proof after β and γ.
+/// Holds a proof after β and γ.
 #[derive(Debug)]
 pub struct Products<'a, C: ProofCurve> {
     pub(super) permuted: Permuted<'a, C>,
     pub(super) beta: C::Scalar,
     pub(super) gamma: C::Scalar,
-    /// By circuit.
+    /// Products of each circuit.
     pub(super) running: Vec<Running<C>>,
 }
 
@@ -32,7 +32,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
     /// Commits to the products of each circuit's sets, then to those of each circuit's lookups.
     ///
     /// # Errors
-    /// A forced backend failed.
+    /// Returns the error of a forced backend that failed.
     pub fn products(
         mut self,
         [beta, gamma]: [C::Scalar; 2],
@@ -42,7 +42,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         let circuit = setting.circuit;
         let sets: Vec<_> = self.start.circuits.iter().flat_map(|witness| sets(setting, witness)).collect();
         let lookups: Vec<_> = self.lookups.iter().flatten().map(lookup).collect();
-        // A circuit's sets are one product, a lookup is one of its own.
+        // A circuit's sets form one chain, each lookup its own.
         let of_sets = (circuit.layout.sets > 0).then_some(circuit.layout.sets);
         let chains = of_sets.into_iter().cycle().take(if sets.is_empty() { 0 } else { self.start.circuits.len() });
         let chains: Vec<_> = chains.chain(lookups.iter().map(|_| 1)).collect();
@@ -50,7 +50,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         let usable = circuit.usable();
         let mut products = setting.engine.products(challenges, &sets, &lookups, &chains, usable, random)?;
         let points = setting.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
-        // A and S have done their part: their memory goes first.
+        // A and S are not needed any more: their memory is freed first.
         let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);
         compressed.for_each(|columns| *columns = [(); 2].map(|()| Column::new(Vec::new())));
         let lookups = products.split_off(circuit.layout.sets * self.start.circuits.len());
@@ -64,7 +64,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
     }
 }
 
-/// The sets of a circuit: values and σ of each column.
+/// Returns the permutation sets of a circuit: the values and σ of each column.
 fn sets<'v, C: ProofCurve>(setting: Setting<'v, C>, witness: &'v Witness<C>) -> Vec<factors::Set<View<'v, C::Scalar>>> {
     let (circuit, values) = (setting.circuit, witness.values(setting.key));
     let column =

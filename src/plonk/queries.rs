@@ -1,28 +1,28 @@
-//! What is opened where, in the two orders of the transcript.
+//! Lists which polynomials are opened at which points, in the two orders of the transcript.
 
 use super::circuit::Circuit;
 use super::layout::Name;
 
-/// A polynomial of a proof.
+/// Identifies a polynomial of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Opened {
     /// A column of a circuit, or of the key (circuit 0).
     Column(usize, Name),
-    /// The quotient's pieces, put together at the point of evaluation.
+    /// The quotient's pieces, combined at the point of evaluation.
     Quotient,
     /// The random polynomial.
     Random,
 }
 
-/// A polynomial at x·ω^rotation.
+/// Asks for a polynomial's value at x·ω^rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Query {
     pub polynomial: Opened,
-    /// From 0 on, below n: so equal points are equal numbers.
+    /// Rotation modulo n, 0 to n − 1, so that equal points have equal numbers.
     pub rotation: usize,
 }
 
-/// What is opened of a lookup, and where.
+/// Lists the columns of a lookup that are opened, and their rotations.
 type Kinds = [(fn(usize) -> Name, i32); 5];
 
 /// Makes queries of a proof of several circuits.
@@ -37,12 +37,12 @@ impl<'a, F> Queries<'a, F> {
     }
 
     fn at(&self, polynomial: Opened, rotation: i32) -> Query {
-        // A power of two.
+        // The number of rows is a power of two.
         let rows = self.circuit.rows();
         Query { polynomial, rotation: 0_usize.wrapping_add_signed(rotation as isize) & (rows - 1) }
     }
 
-    /// Values that the transcript gets, in its order.
+    /// Returns the queries whose values the transcript gets, in its order.
     pub fn evaluated(&self) -> Vec<Query> {
         let mut all: Vec<_> = (0..self.count).flat_map(|circuit| self.advice(circuit)).collect();
         all.extend(self.fixed());
@@ -58,7 +58,7 @@ impl<'a, F> Queries<'a, F> {
         all
     }
 
-    /// What is opened, in the order of the openings.
+    /// Returns the queries that are opened, in the order of the openings.
     pub fn opened(&self) -> Vec<Query> {
         let of_circuit = |circuit: usize| {
             let mut all = self.advice(circuit);
@@ -94,7 +94,7 @@ impl<'a, F> Queries<'a, F> {
         self.at(Opened::Column(circuit, Name::Set(number)), rotation)
     }
 
-    /// Each set at x and ωx, and, but for the last, where products end.
+    /// Lists each set at x and ωx and, except for the last one, where products end.
     fn sets_evaluated(&self, circuit: usize) -> Vec<Query> {
         let sets = self.circuit.layout.sets;
         let of_set = |set: usize| {
@@ -104,7 +104,7 @@ impl<'a, F> Queries<'a, F> {
         (0..sets).flat_map(of_set).collect()
     }
 
-    /// All sets at x and ωx, then all but the last, backwards, where products end.
+    /// Lists all sets at x and ωx, then all but the last, backwards, where products end.
     fn sets_opened(&self, circuit: usize) -> Vec<Query> {
         let sets = self.circuit.layout.sets;
         let here = (0..sets).flat_map(|set| [0, 1].map(|rotation| self.set(circuit, set, rotation)));

@@ -1,4 +1,4 @@
-//! The random polynomial, then y: the quotient of all constraints by X^n − 1.
+//! Commits to the random polynomial, then, after y, divides the sum of all constraints by X^n − 1.
 
 use super::column::Column;
 use super::curve::ProofCurve;
@@ -7,7 +7,7 @@ use super::evaluations::Quotient;
 use super::products::Products;
 use crate::{Error, Result};
 
-/// A proof after its random polynomial.
+/// Holds a proof after its random polynomial.
 #[derive(Debug)]
 pub struct Masked<'a, C: ProofCurve> {
     products: Products<'a, C>,
@@ -15,10 +15,11 @@ pub struct Masked<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> Products<'a, C> {
-    /// Takes n random coefficients, which hide the openings of the quotient, and commits to them.
+    /// Takes n random `coefficients`, which blind the openings of the quotient, and commits to them.
     ///
     /// # Errors
-    /// There are not n, or a forced backend failed.
+    /// - [`Error::Invalid`]: there are not n coefficients.
+    /// - A forced backend failed: its error.
     pub fn random(self, coefficients: Vec<C::Scalar>) -> Result<(Masked<'a, C>, C)> {
         let engine = self.permuted.start.setting.engine;
         let random = engine.take(vec![coefficients])?;
@@ -30,11 +31,11 @@ impl<'a, C: ProofCurve> Products<'a, C> {
 }
 
 impl<'a, C: ProofCurve> Masked<'a, C> {
-    /// Divides the sum of all constraints, weighed by powers of y, by X^n − 1, and commits to the quotient's pieces of n
-    /// coefficients, low ones first.
+    /// Divides the sum of all constraints, weighed by powers of `y`, by X^n − 1, and commits to the quotient's pieces
+    /// of n coefficients, lowest first.
     ///
     /// # Errors
-    /// The quotient needs more than the field's roots of unity, or a forced backend failed.
+    /// Fails if the quotient needs more than the field's roots of unity, or a forced backend failed.
     pub fn quotient(self, y: C::Scalar) -> Result<(Quotient<'a, C>, Vec<C>)> {
         let Self { products, random } = self;
         let (setting, challenges) = (products.permuted.start.setting, products.challenges());
@@ -53,12 +54,12 @@ impl<'a, C: ProofCurve> Masked<'a, C> {
 }
 
 impl<C: ProofCurve> Products<'_, C> {
-    /// The circuit's own challenges, then θ, β, γ.
+    /// Returns the circuit's own challenges, then θ, β, γ.
     fn challenges(&self) -> Vec<C::Scalar> {
         [&self.permuted.start.challenges[..], &[self.permuted.theta, self.beta, self.gamma]].concat()
     }
 
-    /// Coefficients of each circuit's own columns, by number; values go.
+    /// Returns the coefficients of each circuit's own columns, by number, and drops the values.
     fn into_coefficients(self) -> Result<Vec<Vec<Column<C::Scalar>>>> {
         let engine = self.permuted.start.setting.engine;
         let circuits = self.permuted.start.circuits.into_iter().zip(self.permuted.lookups).zip(self.running);

@@ -1,4 +1,4 @@
-//! What a proof works with, and on: its own device, and others that take a share.
+//! Shares the work of a proof among its own device and others.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -11,44 +11,45 @@ use super::lowered::Lowered;
 use super::shares::{self, Link};
 use crate::{Error, Result};
 
-/// What all steps of a proof look at.
+/// Holds the inputs of all steps of a proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a, C: ProofCurve> {
-    /// What does the work.
+    /// The proof's own engine.
     pub engine: &'a Engine<C>,
     /// The constraint system, lowered within the engine's plan.
     pub circuit: &'a Lowered<C::Scalar>,
-    /// The columns that are the same in every proof.
+    /// Columns that are the same in every proof.
     pub key: &'a Key<'a, C::Scalar>,
-    /// Other devices that take shares of commitments and of the quotient; mostly none.
+    /// Other devices that take shares of commitments and of the quotient; usually none.
     pub peers: &'a [Peer<'a, C>],
 }
 
-/// An engine of another device, and the key there. What it cannot do, the proof's own engine does; let it be one
-/// [`Engine::without_host`].
+/// Holds an engine of another device, and the key there. The proof's own engine takes over if this one fails, so it
+/// should be made by [`Engine::without_host`].
 #[derive(Debug, Clone, Copy)]
 pub struct Peer<'a, C: ProofCurve> {
-    /// Its setup is that of the proof's own engine.
+    /// Engine of the other device, with the setup of the proof's own engine.
     pub engine: &'a Engine<C>,
-    /// The columns of the proof's key, rather on the engine's device.
+    /// Columns of the proof's key, preferably on the engine's device.
     pub key: &'a Key<'a, C::Scalar>,
-    /// How columns come to the device ([`Engine::link_from`]), by which its share is as large as it pays; `None`: shares are
-    /// even, whatever they cost.
+    /// How columns are copied to the device ([`Engine::link_from`]), so that its share is as large as is worthwhile. If
+    /// `None`, shares are even, whatever they cost.
     pub link: Option<Link>,
 }
 
 impl<C: ProofCurve> Setting<'_, C> {
-    /// Σ columnᵢ·baseᵢ of each column, in their order, on all devices: each takes neighbours.
+    /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order, on all devices. Each device takes adjacent
+    /// columns.
     ///
     /// # Errors
-    /// As [`Engine::commit`].
+    /// Returns the errors of [`Engine::commit`].
     pub(super) fn commit(&self, basis: Basis, columns: &[View<'_, C::Scalar>]) -> Result<Vec<C>> {
         let counts = shares::commitments(self.circuit.rows(), columns.len(), &self.links());
         let (own, mut rest) = columns.split_at(counts[0]);
         if rest.is_empty() {
             return self.engine.commit(basis, columns);
         }
-        // Before others have columns fetched, for which they keep the engine's stream.
+        // Goes first: peers that fetch columns hold the engine's stream.
         let own = self.engine.scalars(own)?;
         let shares = self.peers.iter().zip(&counts[1..]).filter(|(_, count)| **count > 0).map(|(peer, count)| {
             let (share, others) = rest.split_at(*count);
@@ -74,10 +75,11 @@ impl<C: ProofCurve> Setting<'_, C> {
         })
     }
 
-    /// The sum of all constraints in every row of each coset, on all devices: each evaluates whole cosets.
+    /// Computes the sum of all constraints in every row of each coset, on all devices. Each device evaluates whole
+    /// cosets.
     ///
     /// # Errors
-    /// As [`Engine::on_coset`].
+    /// Returns the errors of [`Engine::on_coset`].
     pub(super) fn on_cosets(
         &self,
         cosets: &Cosets<C::Scalar>,
@@ -85,13 +87,13 @@ impl<C: ProofCurve> Setting<'_, C> {
     ) -> Result<Vec<Column<C::Scalar>>> {
         let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
         let owners = shares::cosets(self.circuit.rows(), cosets.count(), columns, &self.links());
-        // Before the engine's stream has cosets to do, for which copies would wait.
+        // Goes first: copies would wait for cosets that are queued on the engine's stream.
         let copies = self.peers.iter().enumerate().map(|(number, peer)| {
             let takes_part = owners.contains(&(1 + number));
             takes_part.then(|| (peer, peer.copies(self.engine, constraints.own)))
         });
         let copies: Vec<_> = copies.collect();
-        // First all are queued, then fetched.
+        // All cosets are queued before any is fetched.
         let queued = owners.iter().enumerate().map(|(number, owner)| {
             let peer = owner.checked_sub(1).and_then(|peer| copies[peer].as_ref());
             let part = match peer {
@@ -145,7 +147,8 @@ fn one<T>(all: Vec<T>) -> Result<T> {
     all.into_iter().next().ok_or_else(|| Error::lost("plonk"))
 }
 
-/// A peer's result, or where it failed the engine's own.
+/// Returns a peer's result, or the engine's own if the peer failed for another reason than an abort or invalid
+/// arguments.
 fn unless_done<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
     match theirs {
         Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {

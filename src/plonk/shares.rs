@@ -1,30 +1,31 @@
-//! Which of a proof's devices does what: sizes only, no device.
+//! Divides a proof's work among devices, by sizes alone.
 //!
-//! What a device does takes some time to begin, and then the same for each column or coset. Each of these goes to the device
-//! that would be done with it first, so that a slow link leaves most or all to the proof's own.
+//! In its model a device takes a fixed time to begin, then a constant time for each column or coset. Each column or
+//! coset goes to the device that would finish it first, so that a slow link leaves most or all to the proof's own
+//! device.
 
-/// How columns come from one device to another; each is slower than the one before.
+/// Says how columns are copied from one device to another; each variant is slower than the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
-    /// From memory to memory.
+    /// From memory to memory, directly.
     Direct,
     /// Through the host, by the driver.
     Driver,
-    /// Down to the host, then up.
+    /// Downloaded to the host, then uploaded.
     Host,
 }
 
-/// What a column's commitment takes for a row, measured on one H100 (BN254) in ps.
+/// Time of a column's commitment for each row in ps, measured on one H100 (BN254).
 const COMMITMENT: u64 = 3500;
-/// What commitments take beside that, in ps.
+/// Fixed time of commitments in ps.
 const COMMITMENTS: u64 = 400_000_000;
-/// What a column takes for a row of a coset, with its part of the terms.
+/// Time of a column for each row of a coset in ps, including its part of the terms.
 const COSET: u64 = 260;
-/// What another device takes to begin: a thread, a copy, a mark.
+/// Time that another device takes to begin in ps: for a thread, a copy, an event.
 const BEGIN: u64 = 100_000_000;
 
 impl Link {
-    /// What an element of 32 bytes takes, in ps: 200, 30 (measured) and 6 GB/s.
+    /// Returns the time to copy an element of 32 bytes in ps, at 200, 30 (measured) and 6 GB/s.
     fn element(self) -> u64 {
         match self {
             Self::Direct => 160,
@@ -34,7 +35,7 @@ impl Link {
     }
 }
 
-/// A device's time, in ps.
+/// Models a device's time in ps: a fixed part, and one for each piece of work.
 #[derive(Debug, Clone, Copy)]
 struct Lane {
     begin: u64,
@@ -42,8 +43,8 @@ struct Lane {
 }
 
 impl Lane {
-    /// The proof's own, then those of other devices, which copy so many elements at first and for each. Without a link a
-    /// device counts as the proof's own, so that shares are even.
+    /// Returns `own`, then the times of other devices, which copy `first` elements at the beginning and `each` for each
+    /// piece. A device without a link counts as the proof's own, so that shares are even.
     fn all(own: Self, links: &[Option<Link>], [first, each]: [u64; 2]) -> Vec<Self> {
         let other = |link: &Option<Link>| match link.map(Link::element) {
             Some(element) => Self { begin: own.begin + BEGIN + element * first, each: own.each + element * each },
@@ -57,7 +58,7 @@ impl Lane {
     }
 }
 
-/// The device of each of so many equal pieces of work, the first of those that would be done with it first.
+/// Assigns each of `count` equal pieces of work to the device that would finish it first, the first such device.
 fn deal(count: usize, lanes: &[Lane]) -> Vec<usize> {
     let mut dealt = vec![0; lanes.len()];
     let mut next = || {
@@ -68,15 +69,15 @@ fn deal(count: usize, lanes: &[Lane]) -> Vec<usize> {
     (0..count).map(|_| next()).collect()
 }
 
-/// To how many of so many columns of n elements each device commits, the proof's own first.
+/// Returns how many of `columns` columns of `n` elements each device commits to, the proof's own first.
 pub(super) fn commitments(n: usize, columns: usize, links: &[Option<Link>]) -> Vec<usize> {
     let own = Lane { begin: COMMITMENTS, each: COMMITMENT * n as u64 };
     let owners = deal(columns, &Lane::all(own, links, [0, n as u64]));
     (0..=links.len()).map(|device| owners.iter().filter(|owner| **owner == device).count()).collect()
 }
 
-/// Which device evaluates the constraints on each of so many cosets of n rows, 0 for the proof's own: others copy the proof's
-/// own columns first, and have the columns that are the same in every proof.
+/// Returns the device that evaluates the constraints on each of `count` cosets of `n` rows, 0 for the proof's own.
+/// Other devices copy the proof's `own` columns first; they have the `shared` ones, which are the same in every proof.
 pub(super) fn cosets(n: usize, count: usize, [own, shared]: [usize; 2], links: &[Option<Link>]) -> Vec<usize> {
     let (n, columns) = (n as u64, [own, own + shared].map(|count| count as u64));
     let lane = Lane { begin: 0, each: COSET * n * columns[1] };
@@ -89,7 +90,7 @@ mod tests {
 
     const LINKS: [Option<Link>; 4] = [None, Some(Link::Direct), Some(Link::Driver), Some(Link::Host)];
 
-    /// The measured circuit's: 26 of the proof's own, 30 of the key.
+    /// Columns of the measured circuit: 26 of the proof's own, 30 of the key.
     const COLUMNS: [usize; 2] = [26, 30];
 
     #[test]
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(commitments(1 << 20, 12, &[Some(Link::Driver)]), [7, 5]);
         assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Driver)]), [0, 0, 1, 0]);
         assert_eq!(commitments(1 << 20, 12, &[Some(Link::Host)]), [9, 3]);
-        // 26 columns take longer on their way than all four cosets.
+        // The copies of 26 columns take longer than all four cosets.
         assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Host)]), [0; 4]);
     }
 
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(commitments(1 << 4, 12, &[None]), [6, 6]);
     }
 
-    /// No share ends later than the proof's own device would alone, and each column is somebody's.
+    /// Checks that no share ends later than the proof's own device would alone, and that each column is assigned.
     #[test]
     fn sharing_never_takes_longer_by_its_model() {
         let sizes = LINKS.into_iter().flat_map(|link| [4, 10, 14, 20, 24].map(|log_n| (link, log_n)));

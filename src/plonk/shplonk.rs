@@ -1,5 +1,5 @@
-//! Openings after Boneh, Drake, Fisch and Gabizon ("Efficient polynomial commitment schemes for multiple points and
-//! polynomials", 2020, section 4): two points for all openings together.
+//! Opens polynomials after Boneh, Drake, Fisch and Gabizon ("Efficient polynomial commitment schemes for multiple
+//! points and polynomials", 2020, section 4): with two curve points for all openings together.
 
 use ff::Field;
 
@@ -11,13 +11,13 @@ use super::polynomials::Polynomials;
 use super::queries::Opened;
 use crate::{Error, Result};
 
-/// A proof whose first point of the openings is committed to.
+/// Holds a proof after the first of the two commitments of its openings.
 #[derive(Debug)]
 pub struct Shplonk<'a, C: ProofCurve> {
     polynomials: Polynomials<'a, C>,
     /// Rotations of all points.
     rotations: Vec<usize>,
-    /// Polynomials that are opened at the same points, weighed by powers of y and added up.
+    /// Sets of points, each with the sum of the polynomials that are opened there, weighed by powers of y.
     sets: Vec<(Vec<usize>, Column<C::Scalar>)>,
     /// Σ v^s·(f_s − r_s)/Z_s, where Z_s is 0 at the points of set s and r_s has the values of f_s there.
     quotient: Column<C::Scalar>,
@@ -25,10 +25,11 @@ pub struct Shplonk<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> Openings<'a, C> {
-    /// Commits to the quotient of all sets of polynomials by their points.
+    /// Commits to the quotient of all sets of polynomials by their points. Powers of `y` weigh the polynomials of a
+    /// set, powers of `v` the sets.
     ///
     /// # Errors
-    /// A forced backend failed.
+    /// Returns the error of a forced backend that failed.
     pub fn shplonk(self, y: C::Scalar, v: C::Scalar) -> Result<(Shplonk<'a, C>, C)> {
         let Self { polynomials, queries } = self;
         let queries: Vec<_> = queries.into_iter().map(|(query, _)| (query.polynomial, query.rotation)).collect();
@@ -39,7 +40,7 @@ impl<'a, C: ProofCurve> Openings<'a, C> {
             Ok((points, engine.combine(&views.zip(powers(y)).collect::<Vec<_>>())?))
         };
         let sets: Vec<_> = sets(&queries).into_iter().map(sum).collect::<Result<_>>()?;
-        // A remainder is that of the division by all points of a set, so that no division sees another's.
+        // Each set is divided by all of its points at once, so that a division drops its own r_s only.
         let quotients = sets.iter().map(|(points, sum)| {
             engine.divide(sum.view(), points.iter().map(|rotation| polynomials.point(*rotation)).collect())
         });
@@ -52,33 +53,33 @@ impl<'a, C: ProofCurve> Openings<'a, C> {
 }
 
 impl<C: ProofCurve> Shplonk<'_, C> {
-    /// Commits to what shows that the quotient is right, at u.
+    /// Commits to the polynomial which proves that the quotient is right at `u`.
     ///
     /// # Errors
-    /// A forced backend failed.
+    /// Returns the error of a forced backend that failed.
     pub fn finish(self, u: C::Scalar) -> Result<C> {
         let engine = self.polynomials.setting.engine;
         let others = |points: &[usize]| self.vanishing(u, |rotation| !points.contains(rotation));
         let mut factors: Vec<_> = self.sets.iter().map(|(points, _)| others(points)).collect();
-        // Everything is divided by the first set's factor; u is random, so that it is not 0.
+        // All factors are divided by the first set's, which is not 0, since u is random.
         let scale = factors.first().and_then(|factor| factor.invert().into()).unwrap_or(C::Scalar::ZERO);
         factors.iter_mut().zip(powers(self.v)).for_each(|(factor, power)| *factor *= power * scale);
         let mut terms: Vec<(View<'_, C::Scalar>, C::Scalar)> =
             self.sets.iter().map(|(_, sum)| sum.view()).zip(factors).collect();
         terms.push((self.quotient.view(), -self.vanishing(u, |_| true) * scale));
-        // Constants r_s(u) would change the remainder alone.
+        // The constants r_s(u) are left out: they would change the remainder alone.
         let witness = engine.divide(engine.combine(&terms)?.view(), vec![u])?;
         one(engine.commit(Basis::Monomial, &[witness.view()])?)
     }
 
-    /// ∏(u − point) over some of the points.
+    /// Returns ∏(`u` − point) over the points whose rotations satisfy `is_one`.
     fn vanishing(&self, u: C::Scalar, is_one: impl Fn(&usize) -> bool) -> C::Scalar {
         let rotations = self.rotations.iter().filter(|rotation| is_one(rotation));
         rotations.fold(C::Scalar::ONE, |product, rotation| product * (u - self.polynomials.point(*rotation)))
     }
 }
 
-/// Sets of polynomials that are opened at the same points, those that come first first.
+/// Groups the polynomials that are opened at the same points, in the order of their first occurrence.
 fn sets(queries: &[(Opened, usize)]) -> Vec<(Vec<usize>, Vec<Opened>)> {
     let mut sets: Vec<(Vec<usize>, Vec<Opened>)> = Vec::new();
     for polynomial in different(queries.iter().map(|(polynomial, _)| *polynomial)) {

@@ -1,9 +1,9 @@
-//! Sums of terms, weighed by powers of a challenge, lowered once for any number of evaluations.
+//! Sums terms weighed by powers of a challenge. A sum is lowered once for any number of evaluations.
 
 use crate::expression::{Expression, Program, Term};
 use crate::field::NttField;
 
-/// Σ weight^(m−1−i)·termᵢ.
+/// Computes Σ weight^(m−1−i)·termᵢ.
 #[derive(Debug)]
 pub(super) struct Sum<F> {
     program: Program<F>,
@@ -11,7 +11,8 @@ pub(super) struct Sum<F> {
 }
 
 impl<F: NttField> Sum<F> {
-    /// The sum of terms that name challenges below a number, in groups of so many columns ([`Program::sum`]).
+    /// Lowers the sum of `terms`, which name challenges below `challenges`, in groups of `columns_at_once` columns
+    /// ([`Program::sum`]).
     pub fn new(terms: Vec<Expression<F>>, challenges: usize, columns_at_once: usize) -> Self {
         let count = terms.len();
         let term = |(number, expression)| Term { challenge: challenges + number, expression };
@@ -23,7 +24,7 @@ impl<F: NttField> Sum<F> {
         &self.program
     }
 
-    /// What the program takes: known challenges, then the terms' weights.
+    /// Returns the program's challenges: those that are `known`, then the terms' weights.
     pub fn challenges(&self, known: &[F], weight: F) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * weight));
         let mut weights: Vec<_> = powers.take(self.terms).collect();
@@ -31,7 +32,7 @@ impl<F: NttField> Sum<F> {
         [known, &weights].concat()
     }
 
-    /// weight^m, by which a sum grows when another of its kind follows.
+    /// Returns `weight`^m, by which a sum is multiplied when another of its kind follows.
     pub fn step(&self, weight: F) -> F {
         weight.pow_vartime([self.terms as u64])
     }

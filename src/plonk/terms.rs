@@ -1,4 +1,4 @@
-//! Constraints of a proof, in the order in which powers of y weigh them.
+//! Lists the constraints of a proof, in the order in which powers of y weigh them.
 
 use ff::PrimeField;
 
@@ -15,7 +15,7 @@ pub(super) struct Terms<'a, F> {
 }
 
 impl<'a, F: PrimeField> Terms<'a, F> {
-    /// All terms of a circuit.
+    /// Returns all terms of `circuit`.
     pub fn of(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
         let challenges = circuit.challenge_phases.len();
         let [theta, beta, gamma] = [0, 1, 2].map(|i| Expression::Challenge(challenges + i));
@@ -34,12 +34,12 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         self.column(name, 0)
     }
 
-    /// l₀·(1 − z).
+    /// Returns l₀·(1 − z).
     fn starts_with_one(&self, z: Name) -> Expression<F> {
         self.here(Name::First) * (Expression::Constant(F::ONE) - self.here(z))
     }
 
-    /// l_last·(z² − z).
+    /// Returns l_last·(z² − z).
     fn ends_with_zero_or_one(&self, z: Name) -> Expression<F> {
         self.here(Name::Last) * (self.here(z) * self.here(z) - self.here(z))
     }
@@ -56,7 +56,7 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         terms
     }
 
-    /// l_active·(z(ωX)·∏(v + β·σ + γ) − z·∏(v + β·δ^c·X + γ)).
+    /// Returns l_active·(z(ωX)·∏(v + β·σ + γ) − z·∏(v + β·δ^c·X + γ)).
     fn set(&self, set: usize) -> Expression<F> {
         let columns = self.circuit.permutation.iter().enumerate();
         let columns = columns.skip(set * self.circuit.set_size()).take(self.circuit.set_size());
@@ -85,7 +85,7 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         ]
     }
 
-    /// Σ θ^(m−1−i)·termᵢ.
+    /// Returns Σ θ^(m−1−i)·termᵢ.
     fn compressed(&self, terms: &[Expression<F>]) -> Expression<F> {
         let sum = |sum: Expression<F>, term: &Expression<F>| sum * self.theta.clone() + term.clone();
         let first = terms.first().cloned().unwrap_or(Expression::Constant(F::ZERO));

@@ -1,4 +1,4 @@
-//! Numbers that a proof's way through memory follows, and circuits that cannot be. `tests/mutants.py` found them untested.
+//! Tests the numbers of memory estimates, and circuits that are refused. `tests/mutants.py` found them untested.
 
 use halo2curves::bn256::Fr;
 
@@ -10,7 +10,7 @@ use crate::Accelerator;
 use crate::expression::Expression;
 use crate::field::DeviceVector;
 
-/// Of 2^20 rows, with as many columns in the permutation as there are; all of them fixed but for an advice column.
+/// Returns a circuit of 2^20 rows with all its columns in the permutation: `fixed` fixed columns and an advice column.
 fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
     let permuted = fixed + 1;
     let layout = Layout { fixed, permuted, advice: 1, instances: 0, sets: permuted.div_ceil(degree - 2), lookups: 0 };
@@ -30,20 +30,20 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
     }
 }
 
-/// Eight circuits of 21 sets each: a product is three columns, and no other step takes as many.
+/// Checks eight circuits of 21 sets each: a product takes three columns, and no other step takes as many.
 #[test]
 fn products_are_of_all_circuits() {
     assert_eq!(Memory::of(&circuit(3, 20), 8).most, 3 * 8 * 21);
 }
 
-/// A set of five columns has them, as many σ, its product and the active rows, three columns for each on a coset; one more
-/// holds the sum.
+/// Checks a set of five columns. It reads them, as many σ, its product and the active rows, and each takes three
+/// columns on a coset. One more holds the sum.
 #[test]
 fn the_widest_constraint_is_a_sets() {
     assert_eq!(Memory::of(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
 }
 
-/// An eighth of what is free is left to other things.
+/// Checks that 1/8 of the free memory is left to other things.
 #[test]
 fn a_key_stays_where_all_columns_fit() {
     let memory = Memory::of(&circuit(7, 9), 1);
@@ -52,7 +52,7 @@ fn a_key_stays_where_all_columns_fit() {
     assert!(memory.has_room_for_key(free) && !memory.has_room_for_key(free - memory.column));
 }
 
-/// Rows are more than what blinding takes, and fewer than memory has places.
+/// Checks that rows are more than blinding takes, and fit the address space.
 #[test]
 fn rows_are_bounded_on_both_sides() {
     let rows = |log_n| Circuit { log_n, ..circuit(5, 4) }.check().map_err(|error| error.to_string());
@@ -63,7 +63,7 @@ fn rows_are_bounded_on_both_sides() {
     }
 }
 
-/// Columns of a vector, from the first to the last.
+/// Checks the starts of the columns at a place, from the first to the last.
 #[test]
 fn a_place_has_all_its_columns() {
     let accelerator = Accelerator::automatic().expect("settings are right");
@@ -76,7 +76,7 @@ fn a_place_has_all_its_columns() {
     assert!(starts(Place::packed(8, 0)).is_empty());
 }
 
-/// 64 bytes are an element, and no others are.
+/// Checks that 64 bytes are an element, and that no other length is.
 #[test]
 fn random_bytes_are_whole_elements() {
     assert_eq!(uniform_on_cpu::<Fr>(&[1; 128]).expect("two").len(), 2);

@@ -1,4 +1,4 @@
-//! Where a proof starts: instances, and the witness phase by phase.
+//! Starts a proof: takes the instances, then the witness phase by phase.
 
 use super::circuit::Circuit;
 use super::column::{Column, View};
@@ -10,10 +10,10 @@ use super::setting::Setting;
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Random elements, from the caller's source.
+/// Draws random elements from the caller's source.
 pub type Random<'r, F> = &'r mut dyn FnMut() -> F;
 
-/// Values of the columns of one circuit that its prover has.
+/// Holds the advice and instance values of one circuit.
 #[derive(Debug)]
 pub(super) struct Witness<C: ProofCurve> {
     pub advice: Vec<Column<C::Scalar>>,
@@ -21,14 +21,14 @@ pub(super) struct Witness<C: ProofCurve> {
 }
 
 impl<C: ProofCurve> Witness<C> {
-    /// Values of all columns that expressions of gates and lookups name, by number.
+    /// Returns the values of all columns that expressions of gates and lookups name, by number.
     pub fn values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<View<'v, C::Scalar>> {
         let own = self.advice.iter().chain(&self.instance).map(Column::view);
         key.values().into_iter().chain(own).collect()
     }
 }
 
-/// A proof of one or more circuits of one key, before θ.
+/// Holds a proof of one or more circuits of one key, before θ.
 #[derive(Debug)]
 pub struct Witnesses<'a, C: ProofCurve> {
     pub(super) setting: Setting<'a, C>,
@@ -37,11 +37,13 @@ pub struct Witnesses<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> Witnesses<'a, C> {
-    /// Starts a proof of as many circuits as there are instances, each of which has its columns' first values; 0 follows.
+    /// Starts a proof of one circuit for each of `instances`. An instance has the first values of its columns; the
+    /// others are 0.
     ///
     /// # Errors
-    /// Circuit and key do not fit each other, there is no instance, or one has other columns than the circuit or more values
-    /// than usable rows.
+    /// - [`Error::Invalid`]: circuit and key do not match, there is no instance, or an instance has more values than
+    ///   usable rows or not the circuit's number of columns.
+    /// - A forced backend failed: its error.
     pub fn new(setting: Setting<'a, C>, instances: &[&[&[C::Scalar]]]) -> Result<Self> {
         let circuit = setting.circuit;
         setting.key.check(&circuit.layout, circuit.rows())?;
@@ -57,12 +59,13 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         Ok(Self { setting, challenges, circuits })
     }
 
-    /// Takes columns of a circuit's witness by their numbers, n values each, puts random ones into the rows that hide them,
-    /// and commits to them in the order given. Vectors are the caller's to clear: where the host does the work, they are
-    /// taken, and left empty.
+    /// Takes advice columns of circuit `circuit` by their numbers, n values each, fills their blinding rows from
+    /// `random`, and commits to them in the given order. The caller has to clear the vectors; if the host does the
+    /// work, it takes their memory and leaves them empty.
     ///
     /// # Errors
-    /// There is no such circuit or column, a column has another length, or a forced backend failed.
+    /// - [`Error::Invalid`]: there is no such circuit or column, or a column has another length.
+    /// - A forced backend failed: its error.
     pub fn commit(
         &mut self,
         circuit: usize,
@@ -88,10 +91,10 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         Ok(points)
     }
 
-    /// Takes a challenge of the circuit by its number.
+    /// Sets the circuit's challenge `number` to `value`.
     ///
     /// # Errors
-    /// There is no such challenge.
+    /// Returns [`Error::Invalid`] if there is no such challenge.
     pub fn challenge(&mut self, number: usize, value: C::Scalar) -> Result<()> {
         let count = self.challenges.len();
         let place = self.challenges.get_mut(number);
@@ -99,7 +102,7 @@ impl<'a, C: ProofCurve> Witnesses<'a, C> {
         Ok(())
     }
 
-    /// That every column of every circuit has been committed to.
+    /// Checks that every advice column of every circuit has been committed to.
     pub(super) fn check(&self) -> Result<()> {
         let columns = self.circuits.iter().flat_map(|witness| &witness.advice);
         match columns.filter(|column| column.view().is_empty()).count() {
@@ -126,7 +129,7 @@ fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Res
     instance.iter().map(column).collect()
 }
 
-/// A column's values among those of [`Witness::values`].
+/// Returns the column `name` of the `values` that [`Witness::values`] returned.
 pub(super) fn named<'v, F>(values: &[View<'v, F>], layout: &Layout, name: Name) -> View<'v, F> {
     values[layout.number(name)]
 }

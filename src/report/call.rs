@@ -1,4 +1,4 @@
-//! One call of an operation, and who is told what became of it.
+//! Describes one call of an operation, and reports its outcome.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
@@ -9,7 +9,7 @@ use super::{file, telemetry};
 use crate::Error;
 use crate::backend::{BackendKind, DeviceInfo, Traffic};
 
-/// One call, before it is known what runs it.
+/// Describes one call, before its device is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub operation: String,
@@ -17,7 +17,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Makes the report of a call that gave a result, and tells everyone.
+    /// Returns the report of a call that gave a result, and sends it to the log, the tracing subscribers, the file and
+    /// the observers.
     pub fn done(
         self,
         backend: BackendKind,
@@ -36,7 +37,7 @@ impl Call {
         report
     }
 
-    /// Says why a device gives no result: the caller may well have a way around, and then nobody else would.
+    /// Reports why a device gives no result: the caller may have a fallback, and then nothing else would report it.
     pub fn failed(&self, device: &DeviceInfo, error: &Error) {
         let entry = Entry::Failed { operation: &self.operation, elements: self.elements, device, error };
         log::warn!("{}", entry.text());
@@ -45,10 +46,10 @@ impl Call {
     }
 }
 
-/// Runs a kernel of a caller's own over so many work-items, and tells everyone, as of an operation of this crate.
+/// Runs `work`, a caller's own kernel over `items` work-items, and reports it like an operation of this crate.
 ///
 /// # Errors
-/// What `work` says.
+/// Returns the error of `work`.
 pub fn own_kernel(
     device: &DeviceInfo,
     name: &str,
@@ -67,20 +68,20 @@ type Observer = Box<dyn Fn(&Report) + Send + Sync>;
 
 static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());
 
-/// Calls `observer` with the report of every later operation of this process, on the thread that ran it and
-/// before its result is returned; programs learn so what a framework's calls ran on.
+/// Calls `observer` with the report of every later operation of this process, on the thread that ran it and before its
+/// result is returned. It tells programs the devices of a framework's calls.
 pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
     OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
 }
 
-/// Tells the log, and the file that `PROOFWARP_REPORT` names, of a failure that no operation noticed, such as a proof
-/// that does not verify.
+/// Reports a failure that no operation noticed, such as a proof that does not verify, to the log and to the file that
+/// `PROOFWARP_REPORT` names.
 pub fn complain(line: &str) {
     log::error!("{line}");
     file::append(&Entry::Complaint(line));
 }
 
-/// Does work of a caller's own on the host, and tells everyone, as of an operation of this crate.
+/// Runs `work`, a caller's own work on the host, and reports it like an operation of this crate.
 pub fn own_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
     let (call, start) = (Call { operation: name.to_owned(), elements }, Instant::now());
     let value = work();

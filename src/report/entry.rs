@@ -1,4 +1,4 @@
-//! What is written about an operation, as a line of text or of JSON.
+//! Formats the record of an operation, as a line of text or of JSON.
 
 use serde_json::{Value, json};
 
@@ -6,18 +6,18 @@ use super::finished::Report;
 use crate::Error;
 use crate::backend::DeviceInfo;
 
-/// A line.
+/// Holds one record.
 pub enum Entry<'a> {
     /// An operation gave a result.
     Finished(&'a Report),
-    /// A device gave none for an operation of so many elements.
+    /// A device gave no result for an operation of `elements` elements.
     Failed { operation: &'a str, elements: usize, device: &'a DeviceInfo, error: &'a Error },
     /// A failure that no operation noticed.
     Complaint(&'a str),
 }
 
 impl Entry<'_> {
-    /// A line of text.
+    /// Returns a line of text.
     pub fn text(&self) -> String {
         let line = match self {
             Self::Finished(report) => report.to_string(),
@@ -30,7 +30,7 @@ impl Entry<'_> {
         line.replace('\n', " ")
     }
 
-    /// An object. Times are seconds; those of the host's cores are the total alone.
+    /// Returns a JSON object. Times are in seconds; operations on the host's cores have only the total.
     pub fn json(&self) -> Value {
         match self {
             Self::Finished(report) => finished(report),

@@ -10,22 +10,22 @@ use super::entry::Entry;
 use crate::files;
 use crate::settings::Settings;
 
-/// Appends a line to the file: programs without a logger, and those that watch another program, read there what ran.
+/// Appends a line to the file. Programs without a logger, and those that watch another program, read there what ran.
 pub fn append(entry: &Entry<'_>) {
     static COMPLAINT: Once = Once::new();
-    // Malformed settings are an error of the accelerator's: nothing runs that could be reported.
+    // Malformed settings are an error of the accelerator: nothing runs that could be reported.
     let Some(path) = Settings::get().ok().and_then(|settings| settings.report.as_ref()) else { return };
     if let Err(error) = append_to(path, entry) {
         COMPLAINT.call_once(|| warn_aloud(&format!("PROOFWARP_REPORT: cannot write {}: {error}", path.display())));
     }
 }
 
-/// Warns in the log, or on the standard error stream where no logger takes warnings.
+/// Warns in the log, or on the standard error stream if no logger takes warnings.
 fn warn_aloud(text: &str) {
     if log::log_enabled!(log::Level::Warn) {
         log::warn!("{text}");
     } else {
-        // Where that stream is closed there is nowhere left to say it.
+        // If that stream is closed, no place is left for the warning.
         let _ = writeln!(io::stderr(), "proofwarp: {text}");
     }
 }
@@ -35,7 +35,7 @@ fn append_to(path: &Path, entry: &Entry<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
     let line = if is_json { entry.json().to_string() } else { entry.text() };
     let mut file = files::open(OpenOptions::new().create(true).append(true), path)?;
-    // One write a line, so that lines of several processes do not mix.
+    // Each line is one write, so that lines of several processes do not mix.
     file.write_all(format!("{line}\n").as_bytes())
 }
 
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(written("a.jsonl"), "{\"error\":\"x\"}\n{\"error\":\"x\"}\n");
     }
 
-    /// A named pipe without a reader, with one, with one that reads nothing, and with one that has gone.
+    /// Checks a named pipe without a reader, with one, with one that reads nothing, and with one that has gone.
     #[cfg(unix)]
     #[test]
     fn pipes_are_not_waited_for() {

@@ -1,11 +1,11 @@
-//! What an operation ran on.
+//! Reports of operations.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::backend::{BackendKind, Traffic};
 
-/// What an operation ran on, how long it took and what it moved.
+/// Tells the device, the time and the transfers of an operation.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The operation, such as `msm bls12_381_g1`.
@@ -20,7 +20,7 @@ pub struct Report {
     pub total: Duration,
     /// Transfers and kernels; zero on the CPU.
     pub traffic: Traffic,
-    /// Why backends tried before did not give the result.
+    /// Reasons why backends tried before did not give the result.
     pub fallbacks: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What operations ran on, and who is told: the log, whoever observes, the file that `PROOFWARP_REPORT` names, and, with the
-//! feature `tracing`, the subscribers of that crate.
+//! Reports the devices and times of operations to the log, to observers, to the file that `PROOFWARP_REPORT` names,
+//! and, with the feature `tracing`, to the subscribers of that crate.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Spans and events of `tracing`, so that a prover's own telemetry shows the engine's operations.
 //!
-//! Without the feature `tracing` nothing of it is compiled.
+//! Without the feature `tracing`, none of it is compiled.
 
 #[cfg(feature = "tracing")]
 pub use on::{failed, finished, operation};
@@ -14,7 +14,7 @@ mod on {
     use crate::backend::DeviceInfo;
     use crate::report::finished::Report;
 
-    /// An operation's span, which ends when this is dropped.
+    /// Holds an operation's span, which ends when this is dropped.
     pub type Span = tracing::span::EnteredSpan;
 
     /// Enters the span of an operation.
@@ -22,7 +22,7 @@ mod on {
         tracing::info_span!(target: "proofwarp", "operation", name, elements).entered()
     }
 
-    /// An operation gave a result.
+    /// Emits the event of an operation that gave a result.
     pub fn finished(report: &Report) {
         let Report { operation, elements, backend, device, total, traffic, fallbacks } = report;
         tracing::info!(
@@ -42,7 +42,7 @@ mod on {
         );
     }
 
-    /// A device gave none.
+    /// Emits the event of a device that gave none.
     pub fn failed(device: &DeviceInfo, error: &Error) {
         tracing::warn!(target: "proofwarp", backend = %device.backend, device = device.name, %error, "failed");
     }
@@ -54,7 +54,7 @@ mod off {
     use crate::backend::DeviceInfo;
     use crate::report::finished::Report;
 
-    /// Nothing.
+    /// Replaces the span.
     pub struct Span;
 
     pub fn operation(_: &str, _: usize) -> Span {

@@ -1,7 +1,8 @@
-//! Every environment variable of the project: [`table::VARIABLES`] lists them, [`Settings`] are those that the engine reads.
+//! Reads the environment variables of the project: [`table::VARIABLES`] lists all of them, [`Settings`] holds those
+//! that the engine reads.
 //!
-//! A value is trimmed, and an empty one is as good as none. A malformed one is an error that names the variable, the value and
-//! the form; nothing runs with it.
+//! A value is trimmed, and an empty one counts as unset. A malformed one is an error that names the variable, the value
+//! and the form; nothing runs with it.
 
 pub mod table;
 
@@ -15,7 +16,7 @@ use table::{
     SUMCHECK_TAIL, VARIABLES, VERIFY, Variable,
 };
 
-/// What the environment asks of the engine.
+/// Holds the engine's settings from the environment.
 ///
 /// ```
 /// use proofwarp::settings::Settings;
@@ -30,28 +31,28 @@ use table::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The one backend that may be used.
+    /// The only backend that may be used.
     pub backend: Option<BackendKind>,
     /// Whether processors count as OpenCL devices.
     pub opencl_cpu: bool,
-    /// Most bytes of a device's memory.
+    /// Maximum bytes of a device's memory.
     pub memory_limit: Option<u64>,
-    /// Most bytes of the proving keys that are kept between calls.
+    /// Maximum bytes of the proving keys that are cached between calls.
     pub key_cache: Option<u64>,
     /// Whether parameter files are copied to memory instead of mapped.
     pub copy_parameters: bool,
-    /// Whether every proof is verified before it is returned; `None`: as each adapter does without being told.
+    /// Whether every proof is verified before it is returned; `None`: each adapter's own default.
     pub verify: Option<bool>,
     /// The file that gets a line for every operation.
     pub report: Option<PathBuf>,
-    /// Where compiled OpenCL programs are kept.
+    /// Folder of compiled OpenCL programs.
     pub cache_dir: Option<PathBuf>,
-    /// For tests: rounds of sumcheck over at most 2^tail rows run on the host, where its options do not say.
+    /// For tests: rounds of sumcheck over at most 2^tail rows run on the host, unless its options say otherwise.
     pub sumcheck_tail: Option<u32>,
 }
 
 impl Settings {
-    /// Those of this process, read at the first call.
+    /// Returns the settings of this process, read at the first call.
     ///
     /// # Errors
     /// [`Error::Invalid`]: a variable is malformed. All later calls give the same error.
@@ -64,7 +65,7 @@ impl Settings {
         SETTINGS.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
-    /// Those of an environment: the value of each name, if it has one.
+    /// Reads the settings of an environment, which returns the value of each name, if it has one.
     ///
     /// # Errors
     /// [`Error::Invalid`]: a variable is malformed.
@@ -84,8 +85,8 @@ impl Settings {
     }
 }
 
-/// The value by which bellperson's variable [`NO_GPU`] asks for the CPU: any but 0, as bellperson has it, the empty one too.
-/// It is read at each call, since bellperson does so.
+/// Returns the value of bellperson's variable [`NO_GPU`] if it forces the CPU. Any value but 0 does, even an empty one,
+/// as in bellperson. It is read at each call, as bellperson does.
 pub fn no_gpu() -> Option<String> {
     asks_for_the_cpu(std::env::var(NO_GPU).ok())
 }
@@ -94,7 +95,7 @@ fn asks_for_the_cpu(no_gpu: Option<String>) -> Option<String> {
     no_gpu.filter(|value| value != "0")
 }
 
-/// The value that a variable has by its form's parser; none if it is empty.
+/// Parses the value of a variable by its form's parser; `None` if it is unset or empty.
 fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
     let Some(value) = value else { return Ok(None) };
     let malformed = || Error::invalid("settings", variable.name, variable.form, format!("\"{}\"", value.display()));
@@ -105,7 +106,7 @@ fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) 
     parse(text).map(Some).ok_or_else(malformed)
 }
 
-/// On or off.
+/// Parses on or off.
 fn switch(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "on" => Some(true),
@@ -114,20 +115,20 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// A number of bytes. K, M, G and T are powers of 1024, with or without B or iB.
+/// Parses a number of bytes. K, M, G and T are powers of 1024, with or without B or iB.
 fn bytes(text: &str) -> Option<u64> {
     parse_size::Config::new().with_binary().parse_size(text).ok()
 }
 
-/// Binary logarithm of the most rows that a column has.
+/// Limits the binary logarithm of a column's rows to 32.
 const MOST_LOG: u32 = 32;
 
-/// A binary logarithm of rows.
+/// Parses a binary logarithm of rows.
 fn logarithm(text: &str) -> Option<u32> {
     text.parse().ok().filter(|log| *log <= MOST_LOG)
 }
 
-/// A path; one that is no Unicode is taken as it is.
+/// Returns a path; a value that is not Unicode is taken unchanged.
 fn path(value: Option<OsString>) -> Option<PathBuf> {
     let value = value?;
     let trimmed = value.to_str().map(str::trim);
@@ -135,14 +136,14 @@ fn path(value: Option<OsString>) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// A misspelt name would go unnoticed otherwise.
+/// Warns of unknown names: a misspelt one would go unnoticed otherwise.
 fn warn_of_unknown(names: impl Iterator<Item = OsString>) {
     for name in unknown(names) {
         log::warn!("{name}: no such setting; docs/settings.md lists those that there are");
     }
 }
 
-/// Names that look like the project's and are not in the table, such as misspelt ones.
+/// Returns the names that look like the project's and are not in the table, such as misspelt ones.
 pub fn unknown(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(PREFIX));
     ours.filter(|name| VARIABLES.iter().all(|variable| variable.name != name)).collect()
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(unknown(names.into_iter()), ["PROOFWARP_MEMORYLIMIT"]);
     }
 
-    /// `cargo run --example settings > docs/settings.md` writes it anew.
+    /// Compares the page. `cargo run --example settings > docs/settings.md` writes it anew.
     #[test]
     fn the_page_is_the_tables() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/settings.md"));

@@ -1,8 +1,8 @@
-//! The table of all environment variables, and the page of the documentation that is made of it.
+//! Lists all environment variables, and makes the documentation's page of them.
 
 use std::fmt::Write as _;
 
-/// What a value looks like.
+/// Selects the form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A backend's name.
@@ -13,13 +13,13 @@ pub enum Form {
     Bytes,
     /// A file or a folder.
     Path,
-    /// Programs that were built before, by their paths, with commas between.
+    /// Paths of programs that were built before, with commas between.
     Programs,
-    /// What the text says.
+    /// Another form, described by the text.
     Other(&'static str),
 }
 
-/// Who reads a variable.
+/// Names the reader of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// The engine and its adapters, once per process.
@@ -32,25 +32,25 @@ pub enum Reader {
     Benches,
 }
 
-/// An environment variable.
+/// Describes an environment variable.
 #[derive(Debug, Clone, Copy)]
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
     /// The form of its value.
     pub form: Form,
-    /// What holds without it.
+    /// Value or behaviour if it is unset.
     pub default: &'static str,
-    /// What it does.
+    /// Its effect.
     pub effect: &'static str,
-    /// Who reads it.
+    /// Its reader.
     pub reader: Reader,
 }
 
-/// What the names of the project's own variables start with.
+/// Prefix that the names of the project's own variables have.
 pub const PREFIX: &str = "PROOFWARP_";
 
-/// bellperson's variable that asks for the CPU.
+/// Names bellperson's variable that forces the CPU.
 pub const NO_GPU: &str = "BELLMAN_NO_GPU";
 
 const fn engine(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
@@ -120,7 +120,7 @@ pub(super) const SUMCHECK_TAIL: Variable = engine(
     "for tests: rounds of sumcheck over more than 2^this rows run on the device, with 0 all of them, where a call does not say itself",
 );
 
-/// All of them.
+/// Lists all variables.
 pub const VARIABLES: &[Variable] = &[
     BACKEND,
     OPENCL_CPU,
@@ -202,7 +202,7 @@ gets a warning in the log.
 `src/settings/table.rs` is this table; `cargo run --example settings > docs/settings.md` writes the page.
 ";
 
-/// The page of the documentation, `docs/settings.md`.
+/// Returns the page of the documentation, `docs/settings.md`.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
     let sections = [

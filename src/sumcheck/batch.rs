@@ -1,4 +1,4 @@
-//! Several claims in one proof.
+//! Proves several claims in one proof.
 
 use super::batch_prover::BatchProver;
 use super::bound::BoundTranscript;
@@ -16,10 +16,11 @@ use super::verify::{last_claim, refused, say};
 use crate::backend::{Abort, guarded};
 use crate::{Accelerator, Error, Result, report};
 
-/// Claims that are proved together, with the same challenges: their sum, each times a power of a challenge of its own.
+/// Holds claims that are proved together, with the same challenges. The proof is of their sum, each claim times a power
+/// of one more challenge.
 ///
-/// They may have different numbers of variables. A claim of fewer starts later, so that its point is the end of the others':
-/// until then it counts as one on columns that are zero wherever an additional first variable is 1.
+/// Claims may have different numbers of variables. A claim of fewer starts later, so that its point is the end of the
+/// others'. Until then it counts as a claim on columns that are zero if an additional first variable is 1.
 ///
 /// ```
 /// use proofwarp::Accelerator;
@@ -48,17 +49,18 @@ pub struct Batch<F> {
     claims: Vec<Claim<F>>,
 }
 
-/// The messages of all rounds, and the finals of each claim.
+/// Holds the messages of all rounds, and the finals of each claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchProof<F> {
-    /// A message a round, of the highest degree that a claim has.
+    /// One message per round, of the highest degree of a claim.
     pub messages: Vec<Message<F>>,
-    /// Columns at the point, by claims.
+    /// Column values at the point, by claim.
     pub finals: Vec<Vec<F>>,
 }
 
 impl<F: SumcheckField> BatchProof<F> {
-    /// Messages one after the other, then the finals by claims; elements as [`SumcheckField::write`] does it, nothing between them.
+    /// Returns the messages one after the other, then the finals by claim. [`SumcheckField::write`] encodes the
+    /// elements, with nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
         bytes(&self.messages, self.finals.iter().flatten())
     }
@@ -66,7 +68,8 @@ impl<F: SumcheckField> BatchProof<F> {
     /// Reads the bytes of a proof of `batch`.
     ///
     /// # Errors
-    /// There are more or fewer bytes, or some are no element.
+    /// Returns [`Error::Invalid`] if the batch is malformed, `bytes` has another length, or some bytes encode no
+    /// element.
     pub fn from_bytes(batch: &Batch<F>, bytes: &[u8]) -> Result<Self> {
         batch.check()?;
         let columns = batch.claims.iter().try_fold(0usize, |sum, claim| sum.checked_add(claim.columns()));
@@ -78,22 +81,23 @@ impl<F: SumcheckField> BatchProof<F> {
 }
 
 impl<F: SumcheckField> Batch<F> {
-    /// Of at least one claim.
+    /// Creates a batch of `claims`, of which there must be at least one.
     pub fn new(claims: Vec<Claim<F>>) -> Self {
         Self { claims }
     }
 
-    /// The claims.
+    /// Returns the claims.
     pub fn claims(&self) -> &[Claim<F>] {
         &self.claims
     }
 
-    /// Proves all of them; columns by claims.
+    /// Proves all claims; `columns` has one entry per claim.
     ///
-    /// The proof is checked, and proved once more on the host, as [`super::prove`] does it.
+    /// The proof is checked, and made once more on the host if need be, like that of [`super::prove`].
     ///
     /// # Errors
-    /// As [`super::prove`], or there is no claim, or not as many columns as claims.
+    /// Returns the errors of [`super::prove`], and [`Error::Invalid`] if there is no claim, or if `columns` has not one
+    /// entry per claim.
     pub fn prove<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
@@ -118,7 +122,8 @@ impl<F: SumcheckField> Batch<F> {
         Ok(BatchProof { messages, finals })
     }
 
-    /// Goes through all rounds, on the host once more if a device fails or computes a wrong value and that is allowed.
+    /// Runs all rounds. If a device fails or computes a wrong value, the host runs them again. That requires columns in
+    /// host memory, and no forced backend.
     fn finals<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
@@ -159,11 +164,12 @@ impl<F: SumcheckField> Batch<F> {
         BatchProver::on_host(&self.claims, columns, factors)
     }
 
-    /// Verifies a proof as [`super::verify`] does. The point of a claim of n variables are the last n coordinates of what comes
-    /// back; finals by claims.
+    /// Verifies `proof` as [`super::verify`] does. Returns the point, and the finals by claim. The point of a claim of
+    /// n variables is the last n coordinates.
     ///
     /// # Errors
-    /// As [`super::verify`], or there is no claim, or there are not as many finals as claims.
+    /// Returns the errors of [`super::verify`], and [`Error::Invalid`] if there is no claim, or if `proof` has not one
+    /// list of finals per claim.
     pub fn verify<T: Transcript<F>>(
         &self,
         proof: &BatchProof<F>,
@@ -182,7 +188,8 @@ impl<F: SumcheckField> Batch<F> {
         Err(refused())
     }
 
-    /// Returns whether messages and finals prove all claims if `point` are the challenges: the last check of the verifier.
+    /// Returns whether `messages` and `finals` prove all claims if `point` are the challenges. This is the verifier's
+    /// last check.
     fn is_proved(&self, factors: &[F], messages: &[Message<F>], point: &[F], finals: &[Vec<F>]) -> bool {
         let sum = self.claims.iter().zip(factors).map(|(claim, factor)| claim.claimed() * factor).sum();
         let expected = |((claim, factor), finals): ((&Claim<F>, &F), &Vec<F>)| {
@@ -224,7 +231,8 @@ impl<F: SumcheckField> Batch<F> {
         self.claims.iter().map(Claim::round_degree).max().unwrap_or(1)
     }
 
-    /// Tells the transcript all claims; powers of the challenge that follows.
+    /// Tells `transcript` all claims, and returns the powers of the challenge that follows: one per claim, the first is
+    /// 1.
     fn factors(&self, transcript: &mut impl Transcript<F>) -> Vec<F> {
         Frame::Batch.observe(transcript, &[number(self.claims.len())]);
         self.claims.iter().for_each(|claim| claim.observe(transcript));

@@ -1,4 +1,4 @@
-//! Provers of several claims as one, whose messages are the sum of theirs.
+//! Runs the provers of several claims as one, whose messages are the sums of theirs.
 
 use super::claim::{Claim, PLACE};
 use super::columns::{Columns, Slices};
@@ -9,7 +9,7 @@ use super::prover::Prover;
 use crate::backend::{Abort, check_abort};
 use crate::{Accelerator, Error, Result};
 
-/// The claims of a batch between two rounds.
+/// Holds the claims of a batch between two rounds.
 pub(super) struct BatchProver<'a, F: SumcheckField> {
     claims: Vec<BatchedClaim<'a, F>>,
     degree: usize,
@@ -17,21 +17,22 @@ pub(super) struct BatchProver<'a, F: SumcheckField> {
     round: u32,
 }
 
-/// A claim of a batch, with its factors: the power of the challenge, and 1 − r for each round that it waited.
+/// Holds a claim of a batch. Its factor is the power of the challenge, times 1 − r for each round that the claim
+/// waited.
 struct BatchedClaim<'a, F: SumcheckField> {
     prover: Prover<'a, F>,
     claimed: F,
     factor: F,
-    /// The round in which it starts.
+    /// The round in which the claim starts.
     start: u32,
     message: Option<Message<F>>,
 }
 
 impl<'a, F: SumcheckField> BatchProver<'a, F> {
-    /// Starts on the accelerator's first device, or the ones that columns lie on.
+    /// Starts all claims on the accelerator's first device, or on the devices that hold the columns.
     ///
     /// # Errors
-    /// As [`Prover::new`], or the hook aborts.
+    /// Returns the errors of [`Prover::new`], or [`Error::Aborted`] if the abort hook aborts.
     pub fn new(
         accelerator: &Accelerator,
         claims: &[Claim<F>],
@@ -47,7 +48,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
         Ok(Self::of(claims, provers?, factors))
     }
 
-    /// Starts on the host.
+    /// Starts all claims on the host.
     pub fn on_host(claims: &[Claim<F>], columns: &[Slices<'a, F>], factors: &[F]) -> Self {
         let start = |(claim, columns): (&Claim<F>, _)| Prover::on_host(claim, columns, Vec::new());
         Self::of(claims, claims.iter().zip(columns).map(start).collect(), factors)
@@ -64,7 +65,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
         Self { claims, degree, rounds, round: 0 }
     }
 
-    /// The first device that rounds run on, if one does.
+    /// Returns the name of the first device that runs rounds, if one does.
     pub fn device(&self) -> Option<&str> {
         self.claims.iter().find_map(|claim| claim.prover.device())
     }
@@ -96,7 +97,7 @@ impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
 }
 
 impl<F: SumcheckField> BatchedClaim<'_, F> {
-    /// The coefficients of its polynomial.
+    /// Returns the coefficients of the claim's polynomial in `round`.
     fn polynomial(&mut self, round: u32, abort: Abort<'_>) -> Result<Vec<F>> {
         if round < self.start {
             return Ok(vec![self.claimed, -self.claimed]);

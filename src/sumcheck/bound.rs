@@ -1,4 +1,4 @@
-//! What a transcript has to take in before a claim: which columns it is about.
+//! Binds a transcript to the columns before it takes in a claim.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::marker::PhantomData;
@@ -11,12 +11,12 @@ use crate::{Error, Result};
 
 /// A transcript that has taken in a commitment to the columns.
 ///
-/// Sumcheck shows that columns with certain values at a random point add up to a sum. It says nothing about who chose the columns,
-/// or when. A prover that chooses them after it has seen the point proves any sum. So the transcript takes in a commitment to all
-/// columns first, and the verifier checks openings of that commitment at the point.
+/// Sumcheck shows that columns with certain values at a random point add up to a sum. It says nothing about who chose
+/// the columns, or when. A prover that chooses them after it has seen the point proves any sum. So the transcript takes
+/// in a commitment to all columns first, and the verifier checks openings of that commitment at the point.
 ///
-/// Where a protocol took in the commitment long before, it is given again, which does no harm. Columns that follow from public data
-/// are committed to by a hash of that.
+/// A protocol that took in the commitment earlier gives it again, which does no harm. For columns that follow from
+/// public data, a hash of that data is the commitment.
 ///
 /// ```
 /// use proofwarp::field::ghash::Ghash;
@@ -35,31 +35,32 @@ pub struct BoundTranscript<'t, F, T> {
 }
 
 impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
-    /// Tells `transcript` the bytes of a commitment to all columns: a root of a Merkle tree, points of sums, a hash.
+    /// Tells `transcript` the bytes of a commitment to all columns: a Merkle root, commitment points, a hash.
     ///
-    /// Several commitments are one, of fixed lengths or with lengths between them.
+    /// Several commitments are concatenated, with fixed lengths or with lengths between them.
     ///
     /// # Errors
-    /// - The commitment is empty, or longer than 2^24 − 1 bytes: [`Error::Invalid`]; the transcript is as it was.
+    /// - [`Error::Invalid`]: `commitment` is empty, or longer than 2^24 − 1 bytes; the transcript is unchanged.
     pub fn to_commitment(transcript: &'t mut T, commitment: &[u8]) -> Result<Self> {
         check("bytes of the commitment", commitment.len())?;
         Frame::Commitment.observe(transcript, &packed(commitment));
         Ok(Self::new(transcript))
     }
 
-    /// Tells `transcript` a commitment to all columns whose parts are elements, such as a digest of Poseidon.
+    /// Tells `transcript` a commitment to all columns that consists of elements, such as a Poseidon digest.
     ///
     /// # Errors
-    /// - There is no element, or more than 2^24 − 1: [`Error::Invalid`]; the transcript is as it was.
+    /// - [`Error::Invalid`]: `commitment` has no element, or more than 2^24 − 1; the transcript is unchanged.
     pub fn to_elements(transcript: &'t mut T, commitment: &[F]) -> Result<Self> {
         check("elements of the commitment", commitment.len())?;
         Frame::CommitmentElements.observe(transcript, commitment);
         Ok(Self::new(transcript))
     }
 
-    /// Binds `transcript` to no columns. **A proof for it proves nothing**: its prover can choose columns after the challenges.
+    /// Binds `transcript` to no columns. **A proof for it proves nothing**: its prover can choose columns after the
+    /// challenges.
     ///
-    /// It is for tests and measurements. Proofs for it are not taken by a verifier that has a commitment.
+    /// It is for tests and measurements. A verifier that has a commitment rejects such proofs.
     pub fn insecure_without_commitment(transcript: &'t mut T) -> Self {
         Frame::Unbound.observe(transcript, &[]);
         Self::new(transcript)

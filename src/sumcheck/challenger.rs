@@ -1,13 +1,13 @@
-//! Plonky3's challengers as transcripts.
+//! Uses Plonky3's challengers as transcripts.
 
 use p3_challenger::FieldChallenger;
 
 use super::transcript::{Checkpoint, Transcript};
 use crate::field::plonky3::{BabyBear4, Goldilocks2};
 
-/// A challenger over the base field as transcript over the extension: it observes coefficients in their order, and challenges are
-/// sampled coefficient by coefficient, which is what Plonky3's own provers and verifiers do. It has no labels, so these are not taken
-/// in. Claims, messages and finals begin with a tag and a count of theirs, which are.
+/// Uses a challenger over the base field as a transcript over the extension. It observes coefficients in their order
+/// and samples challenges coefficient by coefficient, as Plonky3's own provers and verifiers do. It has no labels, so
+/// it ignores them. Claims, messages and finals begin with a tag and a count of their own, which it observes.
 ///
 /// ```
 /// use p3_baby_bear::{BabyBear, default_babybear_poseidon2_16};

@@ -1,4 +1,4 @@
-//! What is claimed: the sum of a polynomial in columns over all rows.
+//! Defines claims: each states the sum of a polynomial in columns over all rows.
 
 use ff::Field;
 
@@ -7,28 +7,30 @@ use super::frame::{Frame, MAX_NUMBER, number};
 use super::transcript::Transcript;
 use crate::{Error, Result};
 
-/// Where errors of this module come from.
+/// Names this module in errors.
 pub(super) const PLACE: &str = "sumcheck";
-/// Most variables.
+/// Maximum number of variables, which is also the number of rounds.
 pub const MOST_VARIABLES: u32 = 32;
-/// Highest degree of a term.
+/// Maximum degree of a term, which is its number of factors.
 pub const MOST_FACTORS: usize = 6;
-/// Maximum number of columns, 2^24 − 1, and of terms: a transcript takes in their numbers as elements, which are to be different.
+/// Maximum number of columns and of terms, 2^24 − 1: a transcript takes in their numbers as elements, which must
+/// differ.
 pub const MAX_COLUMNS: usize = MAX_NUMBER;
 
-/// A coefficient times the product of some columns.
+/// Holds one product of a claim: a coefficient times some columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term<F> {
     /// The coefficient.
     pub coefficient: F,
-    /// Numbers of the columns, which may occur more than once: 1 to [`MOST_FACTORS`].
+    /// Column numbers, 1 to [`MOST_FACTORS`] of them; a column may occur more than once.
     pub columns: Vec<usize>,
 }
 
-/// That the values of a polynomial in columns add up to a sum: Σ_x eq(point, x)·Σ_t coefficient_t·Π_j column_tj(x), x over
-/// {0, 1}^n. The factor eq is optional.
+/// States that the values of a polynomial in columns add up to a sum: Σ_x eq(point, x)·Σ_t coefficient_t·Π_j
+/// column_tj(x), x over {0, 1}^n. The factor eq is optional.
 ///
-/// Row x of a column is its element number Σ_i x_i·2^(n−1−i): the first variable, which the first round binds, is the highest bit.
+/// Row x of a column is its element number Σ_i x_i·2^(n−1−i). The first round binds the first variable, which is the
+/// highest bit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim<F> {
     variables: u32,
@@ -39,18 +41,18 @@ pub struct Claim<F> {
 }
 
 impl<F: Field> Claim<F> {
-    /// On the product of columns, over 2^variables rows. The sum is zero until [`Self::sum`] says something else.
+    /// Returns a claim on the product of `columns`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
     pub fn product(variables: u32, columns: &[usize]) -> Self {
         Self::of_terms(variables, vec![Term { coefficient: F::ONE, columns: columns.to_vec() }])
     }
 
-    /// On a sum of products.
+    /// Returns a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
     pub fn of_terms(variables: u32, terms: Vec<Term<F>>) -> Self {
         let columns = columns_of(&terms);
         Self { variables, terms, columns, eq: None, sum: F::ZERO }
     }
 
-    /// Over `columns` columns, the last of which may be in no term: they are folded too, and have finals.
+    /// Sets the number of columns. The last of them may be in no term: they are folded too, and have finals.
     ///
     /// The verifier's sum does not depend on the finals of such columns, so only their openings show them to be right.
     #[must_use]
@@ -59,70 +61,75 @@ impl<F: Field> Claim<F> {
         self
     }
 
-    /// With the factor eq(point, x) = Π_i (point_i·x_i + (1 − point_i)·(1 − x_i)), which is no column in memory.
+    /// Adds the factor eq(point, x) = Π_i (point_i·x_i + (1 − point_i)·(1 − x_i)), which is not a column in memory.
     #[must_use]
     pub fn with_eq(mut self, point: Vec<F>) -> Self {
         self.eq = Some(point);
         self
     }
 
-    /// What the values add up to.
+    /// Sets the claimed sum to `sum`.
     #[must_use]
     pub fn sum(mut self, sum: F) -> Self {
         self.sum = sum;
         self
     }
 
-    /// How many variables there are, and rounds.
+    /// Returns the number of variables, which is also the number of rounds.
     pub fn variables(&self) -> u32 {
         self.variables
     }
 
-    /// The products.
+    /// Returns the terms.
     pub fn terms(&self) -> &[Term<F>] {
         &self.terms
     }
 
-    /// The point of the factor eq.
+    /// Returns the point of the factor eq, if the claim has one.
     pub fn eq(&self) -> Option<&[F]> {
         self.eq.as_deref()
     }
 
-    /// The sum that is claimed.
+    /// Returns the claimed sum.
     pub fn claimed(&self) -> F {
         self.sum
     }
 
-    /// Number of columns, and of finals: one more than the highest number of a column, or what [`Self::with_columns`] says.
+    /// Returns the number of columns, and of finals: one more than the highest column number, or the one set by
+    /// [`Self::with_columns`].
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The highest number of factors, but for eq.
+    /// Returns the highest number of factors of a term, without eq.
     pub fn degree(&self) -> usize {
         self.terms.iter().map(|term| term.columns.len()).max().unwrap_or(0)
     }
 
-    /// The degree of a round's polynomial.
+    /// Returns the degree of a round's polynomial.
     pub fn round_degree(&self) -> usize {
         self.degree() + usize::from(self.eq.is_some())
     }
 
-    /// The polynomial's value for values of the columns, without eq.
+    /// Returns the polynomial's value, without eq, for the values `columns` of the columns.
     pub(super) fn value(&self, columns: &[F]) -> F {
         let product = |term: &Term<F>| term.columns.iter().map(|column| columns[*column]).product::<F>();
         self.terms.iter().map(|term| term.coefficient * product(term)).sum()
     }
 
-    /// The value of eq at a point; 1 where there is none.
+    /// Returns the value of eq at the point `at`, or 1 if the claim has no eq.
     pub(super) fn eq_at(&self, at: &[F]) -> F {
         let factor = |(w, r): (&F, &F)| *w * r + (F::ONE - w) * (F::ONE - r);
         self.eq.iter().flat_map(|point| point.iter().zip(at).map(factor)).product()
     }
 
+    /// Checks the sizes of the claim.
+    ///
     /// # Errors
-    /// There are too many variables or columns, no or too many terms, a term of no or too many factors, fewer columns than in
-    /// terms, or eq has another number of variables.
+    /// Returns [`Error::Invalid`] if
+    /// - there are too many variables or columns, or fewer columns than the terms use
+    /// - there are no or too many terms, or a term has no or too many factors
+    /// - the point of eq has another number of coordinates
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |what: String, expected: String, actual: usize| Err(Error::invalid(PLACE, what, expected, actual));
         if self.variables > MOST_VARIABLES {
@@ -155,17 +162,21 @@ impl<F: Field> Claim<F> {
     }
 }
 
-/// Returns one more than the highest number of a column in `terms`.
+/// Returns one more than the highest column number in `terms`, or 0 if there is none.
 fn columns_of<F>(terms: &[Term<F>]) -> usize {
     terms.iter().flat_map(|term| &term.columns).max().map_or(0, |column| column.saturating_add(1))
 }
 
 impl<F: SumcheckField> Claim<F> {
-    /// Tells `transcript` all that [`super::verify`] depends on, in frames: the numbers of variables, of terms and of columns, the
-    /// degree of a round, whether there is a factor eq; each term's coefficient and columns; eq's point; the sum.
+    /// Tells `transcript` everything that [`super::verify`] depends on, in these frames:
+    /// - the number of variables, the degree of a round, the numbers of terms and of columns, and whether there is a
+    ///   factor eq
+    /// - each term's coefficient and columns
+    /// - eq's point, empty without eq
+    /// - the sum
     ///
-    /// [`super::prove`] and [`super::verify`] call it. Protocols of one's own around [`super::Prover`] do it themselves, after they
-    /// took in a commitment to the columns and before the first challenge.
+    /// [`super::prove`] and [`super::verify`] call it. A custom protocol around [`super::Prover`] calls it itself:
+    /// after it took in a commitment to the columns, and before the first challenge.
     pub fn observe(&self, transcript: &mut impl Transcript<F>) {
         let eq = self.eq.as_deref();
         let shape =
@@ -180,7 +191,7 @@ impl<F: SumcheckField> Claim<F> {
         Frame::Sum.observe(transcript, &[self.sum]);
     }
 
-    /// In the field of the computation.
+    /// Returns the claim in the compute field.
     pub(super) fn to_work(&self) -> Claim<F::Work> {
         let term = |term: &Term<F>| Term { coefficient: term.coefficient.to_work(), columns: term.columns.clone() };
         Claim {

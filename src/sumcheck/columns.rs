@@ -1,4 +1,4 @@
-//! The columns of a claim, wherever they lie.
+//! Holds the columns of a claim, in host or device memory.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::field::{DeviceVector, Element, HostVector, bitslice};
 use crate::kernels::name;
 use crate::{Error, Result};
 
-/// A column in the host's memory.
+/// Borrows a column in host memory.
 #[derive(Clone, Copy)]
 pub enum HostColumn<'a, E: Element> {
-    /// Anywhere, from where it goes to a device through page-locked memory.
+    /// Pageable memory, copied to a device through pinned memory.
     Slice(&'a [E]),
-    /// In page-locked memory, which a device copies by itself.
+    /// Pinned memory, which a device copies by itself.
     Pinned(&'a HostVector<E>),
 }
 
 impl<E: Element> fmt::Debug for HostColumn<'_, E> {
-    /// Without its elements, which may be secret.
+    /// Formats the column without its elements, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if matches!(self, Self::Pinned(_)) { "Pinned" } else { "Slice" };
         f.debug_struct(place).field("elements", &self.elements().len()).finish_non_exhaustive()
@@ -29,7 +29,7 @@ impl<E: Element> fmt::Debug for HostColumn<'_, E> {
 }
 
 impl<'a, E: Element> HostColumn<'a, E> {
-    /// Its elements.
+    /// Returns the column's elements.
     pub fn elements(&self) -> &'a [E] {
         match self {
             Self::Slice(elements) => elements,
@@ -38,24 +38,25 @@ impl<'a, E: Element> HostColumn<'a, E> {
     }
 }
 
-/// Columns of 2^n elements of a field, or of the one that it extends.
+/// Holds columns of 2^n elements of a field, or of its base field.
 #[derive(Debug)]
 pub enum Columns<'a, F: SumcheckField> {
-    /// In the host's memory.
+    /// In host memory.
     Host(Vec<HostColumn<'a, F>>),
-    /// In the host's memory, over the field below.
+    /// In host memory, over the base field.
     HostBase(Vec<HostColumn<'a, F::Base>>),
-    /// One after the other in a vector on a device, which stays as it is.
+    /// One after the other in a vector on a device, which stays unchanged.
     Kept(&'a DeviceVector<F>),
-    /// The same as bit-sliced tiles ([`bitslice`]), of elements of the tower: the memory of 1024 elements is a tile.
+    /// Bit-sliced tiles ([`bitslice`]) of tower elements, one column after the other in a vector on a device, which
+    /// stays unchanged. A tile takes the memory of 1024 elements.
     KeptSliced(&'a DeviceVector<F>),
-    /// The same over the field below.
+    /// Over the base field, one after the other in a vector on a device, which stays unchanged.
     KeptBase(&'a DeviceVector<F::Base>),
-    /// The same, but the vector's memory is what the rounds work in: it is gone afterwards.
+    /// One after the other in a vector on a device. Rounds work in its memory and destroy its contents.
     Consumed(DeviceVector<F>),
 }
 
-/// Columns in the host's memory.
+/// Borrows columns in host memory.
 #[derive(Debug, Clone)]
 pub(super) enum Slices<'a, F: SumcheckField> {
     Own(Vec<HostColumn<'a, F>>),
@@ -63,7 +64,7 @@ pub(super) enum Slices<'a, F: SumcheckField> {
 }
 
 impl<'a, F: SumcheckField> Slices<'a, F> {
-    /// How many there are.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         match self {
             Self::Own(columns) => columns.len(),
@@ -80,47 +81,49 @@ impl<'a, F: SumcheckField> Slices<'a, F> {
 }
 
 impl<'a, F: SumcheckField> Columns<'a, F> {
-    /// In the host's memory.
+    /// Wraps `columns` in host memory.
     pub fn host(columns: &[&'a [F]]) -> Self {
         Self::Host(columns.iter().copied().map(HostColumn::Slice).collect())
     }
 
-    /// In page-locked memory of the host: they go to a device at the link's rate.
+    /// Wraps `columns` in pinned host memory, which go to a device at the link's rate.
     pub fn pinned(columns: &[&'a HostVector<F>]) -> Self {
         Self::Host(columns.iter().copied().map(HostColumn::Pinned).collect())
     }
 
-    /// In the host's memory, over the field that F extends: the first round is computed there.
+    /// Wraps `columns` in host memory over the base field of F, in which the first round may be computed.
     pub fn host_base(columns: &[&'a [F::Base]]) -> Self {
         Self::HostBase(columns.iter().copied().map(HostColumn::Slice).collect())
     }
 
-    /// As [`Self::pinned`], over the field that F extends.
+    /// Wraps `columns` in pinned host memory over the base field of F. They go to a device at the link's rate.
     pub fn pinned_base(columns: &[&'a HostVector<F::Base>]) -> Self {
         Self::HostBase(columns.iter().copied().map(HostColumn::Pinned).collect())
     }
 
-    /// As [`Self::device`], over the field that F extends.
+    /// Wraps `columns` over the base field of F. The vector must be as for [`Self::device`].
     pub fn device_base(columns: &'a DeviceVector<F::Base>) -> Self {
         Self::KeptBase(columns)
     }
 
-    /// One after the other in a vector on a device. What other streams write to it must have been waited for.
+    /// Wraps `columns`, one after the other in a vector on a device. Other streams' writes to it must have been waited
+    /// for.
     pub fn device(columns: &'a DeviceVector<F>) -> Self {
         Self::Kept(columns)
     }
 
-    /// As [`Self::device`], of elements of the tower that are bit-sliced, as [`sliced`] makes them: at least 2^10 rows.
+    /// Wraps bit-sliced `columns` of the tower, as [`sliced`] makes them, of at least 2^10 rows. The vector must be as
+    /// for [`Self::device`].
     pub fn device_sliced(columns: &'a DeviceVector<F>) -> Self {
         Self::KeptSliced(columns)
     }
 
-    /// As [`Self::device`], with the vector's memory to work in.
+    /// Wraps `columns`, in whose memory rounds work. The vector must be as for [`Self::device`].
     pub fn consumed(columns: DeviceVector<F>) -> Self {
         Self::Consumed(columns)
     }
 
-    /// The columns again, where they stay as they are on a device.
+    /// Returns the columns again if they stay unchanged on a device.
     pub(super) fn kept(&self) -> Option<Columns<'a, F>> {
         match self {
             Self::Kept(vector) => Some(Self::Kept(vector)),
@@ -130,13 +133,13 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         }
     }
 
-    /// How many there are of 2^variables rows.
+    /// Returns the number of columns if they have 2^variables rows.
     pub(super) fn count(&self, variables: u32) -> usize {
         let slices = self.slices().map(|slices| slices.len());
         slices.or(self.device_length().map(|length| length >> variables)).unwrap_or(0)
     }
 
-    /// Those in the host's memory.
+    /// Returns the columns if they are in host memory.
     pub(super) fn slices(&self) -> Option<Slices<'a, F>> {
         match self {
             Self::Host(columns) => Some(Slices::Own(columns.clone())),
@@ -145,7 +148,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         }
     }
 
-    /// Their lengths, in the host's memory.
+    /// Returns the lengths of columns in host memory; none for a device's columns.
     fn lengths(&self) -> Vec<usize> {
         match self {
             Self::Host(columns) => columns.iter().map(|column| column.elements().len()).collect(),
@@ -154,8 +157,13 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         }
     }
 
+    /// Checks that the columns fit `claim`.
+    ///
     /// # Errors
-    /// Lengths differ from 2^n, or there are fewer or more columns than the claim has.
+    /// Returns [`Error::Invalid`] if
+    /// - a length differs from 2^n, or there are fewer or more columns than the claim has
+    /// - columns are over a base field, and the field has none
+    /// - columns are bit-sliced, and are not of the tower or have fewer rows than a tile
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         let rows = 1usize << claim.variables();
         if matches!(self, Self::HostBase(_) | Self::KeptBase(_)) && F::NAME == F::Base::NAME {
@@ -189,7 +197,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         Ok(())
     }
 
-    /// The device that they lie on.
+    /// Returns the device that holds the columns, if one does.
     pub(super) fn device_of(&self) -> Option<Arc<Device>> {
         match self {
             Self::Host(_) | Self::HostBase(_) => None,
@@ -209,8 +217,8 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 }
 
-/// Bit-sliced tiles ([`bitslice`]) of elements of the tower, in the memory of as many elements: for [`Columns::device_sliced`].
-/// The last tile is filled with zeros.
+/// Returns `column` as bit-sliced tiles ([`bitslice`]) for [`Columns::device_sliced`], in the memory of as many
+/// elements. The last tile is filled with zeros.
 ///
 /// ```
 /// use proofwarp::field::{bitslice, tower::Tower};
@@ -227,10 +235,10 @@ pub fn sliced(column: &[Tower]) -> Vec<Tower> {
     bitslice::to_tiles(&elements).as_chunks().0.iter().map(element).map(Tower).collect()
 }
 
-/// Elements of the tower from bit-sliced tiles ([`bitslice`]), as a column in the host's memory.
+/// Returns the `rows` tower elements of the bit-sliced tiles `words` ([`bitslice`]), as a column in host memory.
 ///
 /// # Errors
-/// The words are not those of so many elements.
+/// Returns [`Error::Invalid`] if `words` has not the length of `rows` elements.
 pub fn unsliced(words: &[u32], rows: usize) -> Result<Vec<Tower>> {
     let expected = || rows.div_ceil(bitslice::TILE) as u128 * bitslice::TILE_WORDS as u128;
     let elements = bitslice::from_tiles(words, rows);

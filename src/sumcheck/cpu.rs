@@ -1,4 +1,4 @@
-//! Rounds on the host's cores: a block of rows at a time, by products of whole slices.
+//! Computes rounds on the host's cores, a block of rows at a time, by products of whole slices.
 
 use rayon::prelude::*;
 
@@ -9,29 +9,29 @@ use super::shape::Shape;
 use crate::field::SecretVec;
 use crate::waiting::spread;
 
-/// Rows of a block: what a few columns of them take fits a core's first cache.
+/// Rows per block, 256: the blocks of a few columns fit a core's first-level cache.
 const BLOCK: usize = 256;
-/// Rows that are folded by one core at a time.
+/// Rows that one core folds at a time.
 const FOLDED: usize = 1 << 12;
-/// So many rows are not worth waking other cores for.
+/// Maximum number of rows that one core handles alone: waking other cores would not pay.
 const FEW: usize = 1 << 10;
 
-/// Brings elements of a column to the field of the computation, from a row on.
+/// Writes a column's elements from a row on, converted to the compute field.
 type Bring<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
 
-/// Columns between two rounds.
+/// Holds columns between two rounds.
 pub(super) enum Rows<'a, W: WorkField> {
-    /// Of the caller, as long as nothing is folded.
+    /// The caller's columns, until they are folded.
     Given(Vec<&'a [W]>),
-    /// The same in another basis, of so many rows. A block is brought to this one whenever it is needed, which costs less than to
-    /// keep all.
+    /// The caller's columns in another basis, and their number of rows. Blocks are converted whenever they are needed,
+    /// which costs less than keeping all of them converted.
     Brought(Vec<Bring<'a, W>>, usize),
-    /// Of our own, of which the first so many rows count.
+    /// Columns in memory of our own, and the number of leading rows that count.
     Own(Vec<SecretVec<W>>, usize),
 }
 
 impl<'a, W: WorkField> Rows<'a, W> {
-    /// Columns of the host.
+    /// Returns host `columns`, converted block by block if they are in another basis.
     pub fn of<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
         there.map_or_else(|| Self::in_another_basis(columns), Self::Given)
@@ -52,7 +52,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
         }
     }
 
-    /// All columns' first row.
+    /// Returns the first row of all `columns` columns.
     pub fn first_row(&self, columns: usize) -> Vec<W> {
         let first = |number: usize| match self {
             Self::Given(columns) => columns[number][0],
@@ -62,7 +62,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
         (0..columns).map(first).collect()
     }
 
-    /// Binds the first variable.
+    /// Binds the first variable to `challenge`.
     pub fn fold(&mut self, challenge: W) {
         let half = self.rows() / 2;
         let folded = match self {
@@ -82,7 +82,7 @@ impl<'a, W: WorkField> Rows<'a, W> {
         *self = Self::Own(folded, half);
     }
 
-    /// Sums over half the rows, a value for each of the shape's points.
+    /// Returns sums over half the rows, one for each point of `shape`.
     pub fn sums(&self, shape: &Shape<W>) -> Vec<W> {
         let half = self.rows() / 2;
         let add = |mut sums: Vec<W>, more: Vec<W>| {
@@ -103,14 +103,14 @@ impl<'a, W: WorkField> Rows<'a, W> {
     }
 }
 
-/// Elements of a column from a row on.
+/// Returns `count` elements of a column from row `first` on.
 fn part<W: WorkField>(bring: &Bring<'_, W>, first: usize, count: usize) -> SecretVec<W> {
     let mut elements = SecretVec(vec![W::ZERO; count]);
     bring(first, &mut elements.0);
     elements
 }
 
-/// Columns of half the rows, in memory of their own, of which `write` makes a piece from a row on.
+/// Returns columns of `half` rows in new memory. `write` fills a piece of a column, from a row on.
 fn folded<C: Sync, W: WorkField>(
     columns: &[C],
     half: usize,
@@ -120,7 +120,7 @@ fn folded<C: Sync, W: WorkField>(
     if half <= FEW { all().collect() } else { spread(|| all().collect()) }
 }
 
-/// Folds a column where it lies.
+/// Folds `column` in place.
 fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
     let (low, high) = column.split_at_mut(half);
     let high = &high[..half];
@@ -131,8 +131,8 @@ fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
     spread(|| pairs.for_each(|(low, high)| W::fold(low, high, challenge)));
 }
 
-/// A block's memory, so many elements for each column as a block has rows: both halves where they are brought there, their
-/// differences, and values at a point.
+/// Holds the scratch memory of a block. For each column it has both halves if they are converted, their differences,
+/// and values at a point. All of these, the weights and the product have one element per row.
 struct Room<W: WorkField> {
     brought: Vec<[SecretVec<W>; 2]>,
     differences: Vec<SecretVec<W>>,
@@ -153,10 +153,10 @@ impl<W: WorkField> Room<W> {
     }
 }
 
-/// Of a column, some rows of the first half, and those of the other half that belong to them.
+/// Pairs some rows of a column's first half with the rows of the second half that belong to them.
 type Halves<'a, W> = [&'a [W]; 2];
 
-/// Where such rows are.
+/// Selects a block of rows: `length` rows from `first` on in each half.
 struct Block<'a, W: WorkField> {
     rows: &'a Rows<'a, W>,
     shape: &'a Shape<W>,
@@ -166,7 +166,7 @@ struct Block<'a, W: WorkField> {
 }
 
 impl<W: WorkField> Block<'_, W> {
-    /// Of all columns.
+    /// Returns the block's halves of all columns, converted into `room` if need be.
     fn halves<'b>(&'b self, room: &'b mut [[SecretVec<W>; 2]]) -> Vec<Halves<'b, W>> {
         let starts = [self.first, self.half + self.first];
         match self.rows {
@@ -216,7 +216,7 @@ impl<W: WorkField> Block<'_, W> {
     }
 }
 
-/// Columns' values at a number above 1.
+/// Computes the columns' values at `number`, which is above 1.
 fn values_at<W: WorkField>(
     number: u32,
     halves: &[Halves<'_, W>],
@@ -225,7 +225,7 @@ fn values_at<W: WorkField>(
 ) {
     for (([low, _], differences), values) in halves.iter().zip(differences).zip(values) {
         values.0.copy_from_slice(&differences.0);
-        // By the number's bits below its first, in loops that have no branches.
+        // Horner's scheme takes the bits of `number` below the highest, in loops that have no branches.
         for bit in (0..number.ilog2()).rev() {
             let more: &[W] = if number >> bit & 1 == 1 { &differences.0 } else { &[] };
             values.0.iter_mut().for_each(|value| *value = value.times_two());
@@ -235,12 +235,13 @@ fn values_at<W: WorkField>(
     }
 }
 
-/// `a[i] += b[i]`, as far as both reach.
+/// Adds `b[i]` to `a[i]`, up to the shorter length.
 fn add<W: WorkField>(a: &mut [W], b: &[W]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
-/// Σ of the products of factors, and of weights if there are any. The last factor is multiplied only for the sum.
+/// Returns the sum over rows of the product of all factors, and of `weights` if there are any. The last factor is
+/// multiplied only within the sum.
 fn sum_of_term<'a, W: WorkField>(
     term: &Term<W>,
     factor: impl Fn(usize) -> &'a [W],

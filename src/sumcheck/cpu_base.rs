@@ -1,4 +1,5 @@
-//! The first round on the host's cores over columns of the field below: in that field, and by its challenge out of it.
+//! Computes the first round on the host's cores over columns of the base field. Its challenge folds them to the compute
+//! field.
 
 use ff::Field;
 use rayon::prelude::*;
@@ -12,13 +13,13 @@ use crate::waiting::spread;
 
 /// Rows that one core takes at a time.
 const ROWS: usize = 1 << 12;
-/// More points than a product has.
+/// Length of [`Values`], which exceeds the number of points of any product.
 const MOST_POINTS: usize = 8;
 
-/// Values at points.
+/// Holds values at points.
 type Values<F> = [<F as SumcheckField>::Base; MOST_POINTS];
 
-/// Columns of the caller, over the field that F extends.
+/// Borrows the caller's columns over the base field of F.
 pub(super) struct BaseRows<'a, F: SumcheckField>(Vec<&'a [F::Base]>);
 
 impl<'a, F: SumcheckField> BaseRows<'a, F> {
@@ -30,12 +31,12 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         self.0.first().map_or(0, |column| column.len())
     }
 
-    /// The same elements in F.
+    /// Returns the columns in the compute field of F.
     pub fn lifted(&self) -> Rows<'a, F::Work> {
         self.by_rows(self.rows(), |column, row| F::of_base(column[row]).to_work())
     }
 
-    /// Binds the first variable.
+    /// Binds the first variable to `challenge`, and returns columns in the compute field of F.
     pub fn folded(&self, challenge: F::Work) -> Rows<'a, F::Work> {
         let half = self.rows() / 2;
         self.by_rows(half, |column, row| {
@@ -53,7 +54,7 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         Rows::Own(spread(|| self.0.iter().map(column).collect()), rows)
     }
 
-    /// Sums over half the rows of the product of all columns, a value for each of the shape's points.
+    /// Returns sums over half the rows of the product of all columns, one for each point of `shape`.
     pub fn sums(&self, shape: &Shape<F::Work>) -> Vec<F::Work> {
         let (half, points) = (self.rows() / 2, &shape.points);
         let part = |number: usize| {
@@ -64,7 +65,7 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         sums[..points.len()].iter().map(|sum| F::of_base(*sum).to_work()).collect()
     }
 
-    /// Of a row, the product of all columns at points.
+    /// Returns the product of all columns in `row` at each of `points`.
     fn products(&self, row: usize, points: &[Point]) -> Values<F> {
         let half = self.rows() / 2;
         let mut products = [F::Base::ONE; MOST_POINTS];

@@ -1,4 +1,4 @@
-//! A prover's dialogue with a transcript, which another prover goes on with if a device fails or computes a wrong value.
+//! Runs a prover against a transcript. If a device fails or computes a wrong value, another prover continues.
 
 use super::claim::PLACE;
 use super::field::SumcheckField;
@@ -12,39 +12,39 @@ use crate::{Error, Result};
 pub(super) trait RoundProver<F> {
     type Finals: PartialEq;
 
-    /// Returns the next round's message; none after the last round.
+    /// Returns the next round's message, or `None` after the last round.
     fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>>;
 
-    /// Binds the round's variable.
+    /// Binds the round's variable to `challenge`.
     fn fold(&mut self, challenge: F) -> Result<()>;
 
     /// Returns the columns' values after the last round, unchecked.
     fn finals(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
 }
 
-/// Messages that a transcript has taken in, and its challenges.
+/// Holds the messages that a transcript has taken in, and its challenges.
 pub(super) struct Dialogue<'t, F, T> {
     transcript: &'t mut T,
-    /// Goes back to before the first message.
+    /// Restores the state before the first message.
     restore: Option<Checkpoint<T>>,
     pub messages: Vec<Message<F>>,
     pub challenges: Vec<F>,
 }
 
-/// How far a prover came.
+/// Says how far a prover came.
 enum Outcome<V> {
     Finals(V),
-    /// Its message of this round is another than the one that the transcript has taken in.
+    /// The first round whose message differs from the one that the transcript has taken in.
     Differs(usize),
 }
 
 impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
-    /// Starts where nothing but the claim has been said.
+    /// Starts with a `transcript` that has taken in the claim and no message yet.
     pub fn new(transcript: &'t mut T) -> Self {
         Self { restore: T::checkpoint(transcript), transcript, messages: Vec::new(), challenges: Vec::new() }
     }
 
-    /// Says a prover's messages, and returns its finals.
+    /// Tells the transcript the messages of `prover`, and returns its finals.
     pub fn finals<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
         match self.go_through(prover, abort)? {
             Outcome::Finals(finals) => Ok(finals),
@@ -54,12 +54,14 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
         }
     }
 
-    /// Says the messages of the host's prover after those of `device`, which failed or whose proof is none.
+    /// Tells the transcript the messages of the host's prover, after `device` failed or did not prove the claim.
     ///
-    /// Messages that were said are compared with the host's. If one differs, the transcript goes back to before the first.
+    /// Messages that were sent are compared with the host's. If one differs, the transcript goes back to before the
+    /// first.
     ///
     /// # Errors
-    /// Those of the prover, or `device` said another message than the host and the transcript cannot go back.
+    /// - Those of the prover.
+    /// - [`Error::Device`]: `device` sent another message than the host, and the transcript cannot go back.
     pub fn on_host<P: RoundProver<F>>(
         &mut self,
         make: impl Fn() -> Result<P>,
@@ -77,7 +79,8 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
         self.finals(&mut make()?, abort)
     }
 
-    /// Returns why all messages and `finals` of `device` prove nothing: the host's prover computes others, or the claim is false.
+    /// Returns why all messages and `finals` of `device` prove nothing: the host's prover computes others, or the claim
+    /// is false.
     pub fn judge<P: RoundProver<F>>(
         &mut self,
         finals: &P::Finals,
@@ -102,7 +105,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
         prover.finals(abort).map(Outcome::Finals)
     }
 
-    /// Returns the challenge for a message; none if another one was said in that round.
+    /// Returns the challenge for `message`, or `None` if another one was sent in that round.
     fn answer(&mut self, number: usize, message: Message<F>) -> Option<F> {
         if let (Some(said), Some(challenge)) = (self.messages.get(number), self.challenges.get(number)) {
             return (*said == message).then_some(*challenge);
@@ -114,12 +117,12 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
     }
 }
 
-/// That the claim is false.
+/// Returns the error of a false claim.
 pub(super) fn wrong_sum() -> Error {
     Error::invalid(PLACE, "sum of the claim", "that of the columns", "another")
 }
 
-/// That a device's messages and finals prove nothing, which may be its fault or the claim's.
+/// Returns the error of a device whose messages and finals prove nothing. The device may be at fault, or the claim.
 pub(super) fn unproved(device: &str) -> Error {
     let reason = "its messages and finals do not prove the claim: it computed a wrong value, or the claim's sum is not the columns'";
     Error::device(device, PLACE, reason)

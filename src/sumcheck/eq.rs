@@ -1,12 +1,14 @@
-//! The weights eq(point, x) of rows, as products of two tables (A. Gruen, "Some improvements for the PIOP for ZeroCheck", 2024).
+//! Computes the weights eq(point, x) of rows, as products of two tables (A. Gruen, "Some improvements for the PIOP for
+//! ZeroCheck", 2024).
 //!
-//! When i variables are bound, a row x has the weight Π eq(w_j, x_j) over the others. The low half of the variables has one
-//! table, the high half the other, of about the root of the number of rows each; tables for fewer variables lie side by side.
+//! When i variables are bound, row x has the weight Π eq(w_j, x_j) over the others. The low half of the variables has
+//! one table, the high half the other. Each has about as many elements as the root of the number of rows. Tables for
+//! fewer variables lie side by side.
 
 use super::field::WorkField;
 use crate::field::SecretVec;
 
-/// Weights for the last k of some variables, k = 0, 1, …: those of k from 2^k on.
+/// Returns the weights for the last k variables of `point`, k = 0, 1, …: those for k start at 2^k.
 fn pyramid<W: WorkField>(point: &[W]) -> Vec<W> {
     let mut table = vec![W::ZERO, W::ONE];
     for w in point.iter().rev() {
@@ -18,7 +20,7 @@ fn pyramid<W: WorkField>(point: &[W]) -> Vec<W> {
     table
 }
 
-/// Both tables.
+/// Holds both tables.
 #[derive(Debug)]
 pub(super) struct Weights<W> {
     low: Vec<W>,
@@ -27,8 +29,8 @@ pub(super) struct Weights<W> {
     low_variables: u32,
 }
 
-/// Where rows of so many variables have their weights: a row's is `low[low_at + row mod 2^low_log]` times
-/// `high[high_at + row/2^low_log]`.
+/// Says where in the tables the weights of rows are. A row's weight is `low[low_at + row mod 2^low_log]` times
+/// `high[high_at + row/2^low_log]`, where `low_at` is 2^low_log and `high_at` is 2^high_log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Level {
     pub low_log: u32,
@@ -42,23 +44,23 @@ impl<W: WorkField> Weights<W> {
         Self { low: pyramid(low), high: pyramid(high), low_variables: low_variables as u32 }
     }
 
-    /// For rows of the last so many variables.
+    /// Returns the level for rows of the last `variables` variables.
     pub fn level(&self, variables: u32) -> Level {
         let low_log = variables.min(self.low_variables);
         Level { low_log, high_log: variables - low_log }
     }
 
-    /// The table on a device: the low one, then the high one.
+    /// Returns the table for a device: the low one, then the high one.
     pub fn table(&self) -> Vec<W> {
         [&self.low[..], &self.high].concat()
     }
 
-    /// Elements of the low table.
+    /// Returns the number of elements of the low table.
     pub fn low_length(&self) -> usize {
         self.low.len()
     }
 
-    /// Writes the weights of the rows from `first` on.
+    /// Writes the weights of the rows from `first` on to `weights`.
     pub fn write(&self, level: Level, first: usize, weights: &mut [W]) {
         let Level { low_log, high_log } = level;
         let (low, high) = (&self.low[1 << low_log..], &self.high[1 << high_log..]);

@@ -1,4 +1,4 @@
-//! Fields that sums are proved in, and the fields that this is computed in.
+//! Defines the fields that sums are proved in, and the compute fields of their rounds.
 
 use bytemuck::TransparentWrapper;
 
@@ -9,74 +9,76 @@ use crate::field::{Element, NttField, isomorphism};
 
 /// A field that sums are proved in.
 pub trait SumcheckField: Element {
-    /// The field that rounds are computed in: the same one, if need be in another basis.
+    /// The compute field, in which rounds are computed: the same field, perhaps in another basis.
     type Work: WorkField;
-    /// The field that it extends, which columns may be over before the first challenge; the field itself where there is none.
+    /// The base field, which this one extends: columns may be over it before the first challenge. It is the field
+    /// itself if that extends none.
     type Base: Element;
     /// Bytes of an encoded element.
     const BYTES: usize;
 
-    /// The element in the field of the computation.
+    /// Returns the element in the compute field.
     fn to_work(self) -> Self::Work;
 
-    /// Writes elements of the field of the computation, as far as both slices reach.
+    /// Writes `elements` to `to` in the compute field, up to the shorter length.
     fn to_work_all(elements: &[Self], to: &mut [Self::Work]) {
         to.iter_mut().zip(elements).for_each(|(to, element)| *to = element.to_work());
     }
 
-    /// The element that one of the field of the computation is.
+    /// Converts `element` back from the compute field.
     fn from_work(element: Self::Work) -> Self;
 
-    /// The element that one of the field below is.
+    /// Returns `base` as an element of this field.
     fn of_base(base: Self::Base) -> Self;
 
-    /// The product with an element of the field below.
+    /// Returns the product of `work` and `base`.
     fn times_base(work: Self::Work, base: Self::Base) -> Self::Work {
         work * Self::of_base(base).to_work()
     }
 
-    /// Elements that need no conversion, as they are.
+    /// Returns `elements` as they are if they need no conversion.
     fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
 
-    /// What takes the bits of elements to those of the field of the computation; none where they are the same.
+    /// Returns the map from the bits of elements to those of the compute field, or `None` if they are the same.
     fn conversion() -> Option<&'static LinearMap>;
 
-    /// A number as element: its multiple of one in a prime field, the element with its bits in a binary one.
+    /// Returns the element of `number`: its multiple of one in a prime field, the element with its bits in a binary
+    /// one.
     fn from_number(number: u64) -> Self;
 
-    /// An element that is as good as uniform if the bytes are.
+    /// Returns an element that is as good as uniform if `bytes` are uniform.
     fn from_uniform(bytes: &[u8; 64]) -> Self;
 
-    /// Appends the element, [`Self::BYTES`] of it in little-endian order; canonical, where the field is prime.
+    /// Appends the element to `bytes`: [`Self::BYTES`] bytes in little-endian order, canonical if the field is prime.
     fn write(&self, bytes: &mut Vec<u8>);
 
-    /// Reads such bytes; none if they are not as many, or no element.
+    /// Reads an element from `bytes`. Returns `None` if they have another length or encode no element.
     fn read(bytes: &[u8]) -> Option<Self>;
 }
 
 /// A field that rounds are computed in, block by block.
 pub trait WorkField: SumcheckField<Work = Self> {
-    /// `a[i] = a[i]·b[i]`.
+    /// Computes `a[i] = a[i]·b[i]`.
     fn multiply(a: &mut [Self], b: &[Self]);
 
-    /// `Σ a[i]·b[i]`.
+    /// Returns `Σ a[i]·b[i]`.
     fn sum_of_products(a: &[Self], b: &[Self]) -> Self;
 
-    /// `low[i] += factor·(high[i] − low[i])`.
+    /// Computes `low[i] += factor·(high[i] − low[i])`.
     fn fold(low: &mut [Self], high: &[Self], factor: Self);
 
-    /// The product with the element of number 2.
+    /// Returns the product with the element of number 2.
     #[must_use]
     fn times_two(self) -> Self {
         self.double()
     }
 
-    /// The element that one of the tower is; none in a prime field.
+    /// Converts an element of the tower; `None` in a prime field.
     fn of_tower(_: Tower) -> Option<Self> {
         None
     }
 
-    /// The tower's element that this one is; none in a prime field.
+    /// Returns this element in the tower; `None` in a prime field.
     fn in_tower(self) -> Option<Tower> {
         None
     }
@@ -145,7 +147,7 @@ impl<F: NttField> WorkField for F {
     }
 }
 
-/// What both bases have in common.
+/// Implements the items that are the same in both bases.
 macro_rules! binary {
     ($type:ident) => {
         const BYTES: usize = 16;
@@ -275,7 +277,7 @@ mod tests {
         encoding::<Tower>(None);
     }
 
-    /// 2^512 − 1, by its definition.
+    /// Checks that the number is 2^512 − 1.
     #[test]
     fn uniform_bytes_are_a_number() {
         type F = halo2curves::bn256::Fr;

@@ -1,4 +1,5 @@
-//! Extensions of Plonky3's fields, which sums are proved in over columns of either.
+//! Implements sumcheck's fields for extensions of Plonky3's fields. Columns may be over the extension or its base
+//! field.
 
 use ff::PrimeField;
 
@@ -6,7 +7,7 @@ use super::field::{SumcheckField, WorkField};
 use crate::field::linear::LinearMap;
 use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 
-/// The extension and its base, the degree, and the bytes of an encoded coefficient.
+/// Takes the extension and its base field, the degree, and the bytes of an encoded coefficient.
 macro_rules! extension {
     ($type:ident over $base:ident, $degree:literal, $bytes:literal) => {
         impl SumcheckField for $type {
@@ -42,14 +43,14 @@ macro_rules! extension {
                 Self::from(number)
             }
 
-            /// Coefficients from as many bytes each, of which the first 16 count: 2^-64 from uniform at most.
+            /// Takes 64/degree bytes for each coefficient, of which the first 16 count: at most 2^-64 from uniform.
             fn from_uniform(bytes: &[u8; 64]) -> Self {
                 let parts = bytes.as_chunks::<{ 64 / $degree }>().0;
                 let number = |part: &[u8]| part[..16].iter().rfold(0, |sum, byte| sum << 8 | u128::from(*byte));
                 Self::of_coefficients(|i| $base::of_wide(number(&parts[i])).0)
             }
 
-            /// Canonical coefficients, that of 1 first.
+            /// Appends the canonical coefficients, that of 1 first.
             fn write(&self, bytes: &mut Vec<u8>) {
                 self.coefficients().iter().for_each(|coefficient| bytes.extend($base(*coefficient).to_repr()));
             }
@@ -111,7 +112,7 @@ mod tests {
         encoding::<BabyBear4>();
     }
 
-    /// X^degree is the residue that kernels have.
+    /// Checks that X^degree is the residue that kernels have.
     #[test]
     fn residues() {
         let x = Goldilocks2::of_coefficients(|i| Goldilocks::from(u64::from(i == 1)).0);

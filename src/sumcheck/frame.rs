@@ -1,6 +1,7 @@
-//! Frames: what a transcript takes in at once, with a tag and a count ahead of it.
+//! Frames the elements that a transcript takes in at once: a tag and a count precede them.
 //!
-//! Tag and count are elements, so any transcript can tell frames apart, also one that takes in neither labels nor lengths.
+//! Tag and count are elements, so any transcript can tell frames apart, even one that takes in neither labels nor
+//! lengths.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::field::SumcheckField;
@@ -9,10 +10,10 @@ use super::transcript::Transcript;
 /// Largest count or number in a frame, 2^24 − 1: numbers up to it are different elements of every field.
 pub(super) const MAX_NUMBER: usize = (1 << 24) - 1;
 
-/// Bytes that one element takes: as many as [`MAX_NUMBER`] has.
+/// Bytes packed into one element, 3: as many as [`MAX_NUMBER`] has.
 const PACKED: usize = 3;
 
-/// A frame by what is in it.
+/// Names a frame by its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
     Unbound,
@@ -28,7 +29,7 @@ pub(super) enum Frame {
 }
 
 impl Frame {
-    /// Its tag and its label.
+    /// Returns the frame's tag and label.
     fn name(self) -> (usize, &'static str) {
         match self {
             Self::Unbound => (0, "unbound"),
@@ -44,7 +45,7 @@ impl Frame {
         }
     }
 
-    /// Tells `transcript` the tag, the number of `elements`, and these.
+    /// Tells `transcript` the tag, the number of `elements`, and the elements.
     pub fn observe<F: SumcheckField>(self, transcript: &mut impl Transcript<F>, elements: &[F]) {
         let (tag, label) = self.name();
         let framed = [&[number(tag), number(elements.len())], elements].concat();
@@ -52,12 +53,12 @@ impl Frame {
     }
 }
 
-/// Returns a number of at most [`MAX_NUMBER`] as element.
+/// Returns `number`, which is at most [`MAX_NUMBER`], as an element.
 pub(super) fn number<F: SumcheckField>(number: usize) -> F {
     F::from_number(number as u64)
 }
 
-/// Returns `bytes` as elements: their count, then three of them each as a number in little-endian order.
+/// Returns `bytes` as elements: their count, then each three bytes as a number in little-endian order.
 pub(super) fn packed<F: SumcheckField>(bytes: &[u8]) -> Vec<F> {
     let pack = |part: &[u8]| F::from_number(part.iter().rfold(0, |number, byte| number << 8 | u64::from(*byte)));
     [number(bytes.len())].into_iter().chain(bytes.chunks(PACKED).map(pack)).collect()

@@ -1,4 +1,5 @@
-//! Rounds on a device: one pass over the columns a round, and its values back to the host, which answers with a challenge.
+//! Runs rounds on a device: one pass over the columns a round, whose values go to the host, which answers with a
+//! challenge.
 
 use std::sync::Arc;
 
@@ -21,43 +22,43 @@ use crate::kernels::{Family, name};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// `NO_WEIGHTS` of the kernels.
+/// Matches `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
-/// Kernels by the number of columns, two to four, for one round and for two.
+/// Lists kernels by the number of columns, two to four: for one round a pass, and for two.
 const PRODUCTS: [&str; 3] = ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"];
 const PAIRS: [&str; 3] = ["sumcheck_pair_2", "sumcheck_pair_3", "sumcheck_pair_4"];
-/// The same, of those whose pass brings the columns from another basis.
+/// Lists the kernels whose pass also converts the columns from another basis, likewise.
 const FIRST_PRODUCTS: [&str; 3] = ["sumcheck_first_product_2", "sumcheck_first_product_3", "sumcheck_first_product_4"];
 const FIRST_PAIRS: [&str; 3] = ["sumcheck_first_pair_2", "sumcheck_first_pair_3", "sumcheck_first_pair_4"];
 
-/// Columns on a device between two rounds.
+/// Holds columns on a device between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
-    // Dropped first: what is queued ends before memory goes.
+    // Dropped first: queued work ends before memory is freed.
     stream: Stream,
     program: Program,
     plan: Plan,
     rows: u64,
     now: Lying,
-    /// Where folded columns go.
+    /// Destination of folded columns.
     to: Lying,
-    /// Columns over the field below, as long as nothing is folded, and the kernels of that field.
+    /// Columns over the base field, until they are folded, and the kernels of that field.
     base: Option<(Program, Lying)>,
     sums: Sums,
-    /// What terms and weights are; none for products that have kernels of their own.
+    /// Terms and weights; `None` for products that have kernels of their own.
     tables: Option<Tables>,
     last: LastRows<F::Work>,
-    /// Of the change of basis, which the device keeps too, but not for certain.
+    /// Table of the change of basis. The device caches it too, but may evict it.
     images: Option<Arc<Buffer>>,
-    /// Whether columns are still in another basis, from which the first pass brings them.
+    /// Whether columns are still in another basis, from which the first pass converts them.
     brings: bool,
-    /// Where a pass is for two rounds.
+    /// State of passes for two rounds, if passes are for two.
     pairs: Option<Pairs<F::Work>>,
-    /// The caller's memory, or what was the caller's.
+    /// The caller's columns, borrowed or consumed.
     columns: Columns<'a, F>,
 }
 
 impl<'a, F: SumcheckField> Rounds<'a, F> {
-    /// Brings columns to where they are worked in. All memory that rounds need is taken here.
+    /// Prepares `columns` for the rounds of `plan`. Allocates all memory that the rounds need.
     pub fn new(
         device: &Arc<Device>,
         program: Program,
@@ -108,12 +109,12 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(rounds)
     }
 
-    /// The device's traffic so far.
+    /// Returns the traffic of the device so far.
     pub fn traffic(&self) -> Traffic {
         self.stream.traffic()
     }
 
-    /// Takes columns to the field, and to the basis, that is computed in.
+    /// Converts columns to the compute field and its basis, unless the first round takes them as they are.
     fn prepare(&mut self, columns: usize) -> Result<()> {
         match self.columns {
             Columns::HostBase(_) | Columns::KeptBase(_) if self.base.is_none() => self.lift(columns),
@@ -127,7 +128,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let count = columns as u64 * self.rows;
         let args = [Arg::U64(count), mem(&self.now.buffer), mem(&self.to.buffer)];
         let items = items(self.plan.groups_for(count));
-        // SAFETY: the arguments are those of the kernel, and both buffers have all rows of the columns.
+        // SAFETY: the arguments match the kernel, and both buffers have all rows of the columns.
         unsafe { self.program.launch(&mut self.stream, "sumcheck_lift", items, GROUP, &args)? };
         self.now = self.to.clone();
         Ok(())
@@ -135,13 +136,13 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     fn unslice(&mut self, columns: usize) -> Result<()> {
         let program = Program::of(Family::SumcheckSliced, name::TOWER)?;
-        // SAFETY: these are all rows of the columns, which are tiles, and there is room for them.
+        // SAFETY: `now` has all rows of the columns, these fill tiles, and `to` has room for them.
         unsafe { unslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
         self.now = self.to.clone();
         Ok(())
     }
 
-    /// Changes the basis, or has the first pass do that, if there are kernels that do.
+    /// Changes the basis, or leaves that to the first pass if there are kernels for it.
     fn convert(&mut self, columns: usize) -> Result<()> {
         if F::conversion().is_none() {
             return Ok(());
@@ -156,15 +157,15 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let items = items(self.plan.groups_for(count));
         let all = Elements { count, items, from: &self.now.buffer, to: &self.to.buffer };
         let images = self.images.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
-        // SAFETY: both buffers have all rows of the columns, the field is a binary one, and the table is kept here.
+        // SAFETY: both buffers have all rows of the columns, the field is a binary one, and `self` keeps the table.
         unsafe { convert(&mut self.stream, self.program, images, all)? };
         self.now = self.to.clone();
         self.brings = false;
         Ok(())
     }
 
-    /// Binds the first variable, if there is a challenge for it; then the values of the next round's polynomial at the
-    /// shape's points.
+    /// Binds the first variable to `challenge`, if there is one. Returns the values of the next round's polynomial at
+    /// the points of `shape`.
     pub fn sums(
         &mut self,
         shape: &Shape<F::Work>,
@@ -184,7 +185,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.round_sums(shape, challenge, abort)
     }
 
-    /// Values of one round by a pass for it.
+    /// Returns the values of one round, from a pass for that round.
     fn round_sums(
         &mut self,
         shape: &Shape<F::Work>,
@@ -198,8 +199,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.sums.values(&mut self.stream, self.program, (groups, shape.points.len()), abort)
     }
 
-    /// The first of two rounds by a pass for both, which binds the two variables before them; by one for itself, where no other
-    /// round is left.
+    /// Returns the values of the first of two rounds, from a pass for both, which binds the two variables before them.
+    /// If only one round is left, the pass is for that one.
     fn pair_sums(
         &mut self,
         shape: &Shape<F::Work>,
@@ -220,7 +221,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.pairs.as_mut().map(|pairs| pairs.begin(values)).ok_or_else(|| Error::lost("sumcheck"))
     }
 
-    /// Folds by two challenges and evaluates in one pass; how many groups did.
+    /// Folds by both `challenges`, if there are any, and evaluates in one pass. Returns the number of groups.
     fn pair(&mut self, shape: &Shape<F::Work>, challenges: Option<(F::Work, F::Work)>) -> Result<u32> {
         if self.brings {
             let quads = self.rows / 4;
@@ -237,8 +238,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend(self.sums.next_pass());
         let groups = self.plan.pair_groups_for(quads);
         let kernel = PAIRS[shape.columns - 2];
-        // SAFETY: the arguments are those of the kernel; columns have 4·quads rows, or four times as many to be folded, for which
-        // `to` has room, and there is a partial sum for each group and value.
+        // SAFETY: the arguments match the kernel. Columns have 4·quads rows, or 16·quads that are folded to 4·quads,
+        // for which `to` has room. There is a partial sum for each group and value.
         unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
         if folds {
             self.now = self.to.clone();
@@ -247,27 +248,27 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
-    /// The pass over columns that are still in another basis: over so many rows that are evaluated at once, by so many groups; how
-    /// many did.
+    /// Runs the first pass, over columns that are still in another basis: `groups` groups evaluate `step` pairs of
+    /// rows, or sets of four for two rounds. Returns `groups`.
     fn first_pass(&mut self, kernels: [&str; 3], columns: usize, (step, groups): (u64, u32)) -> Result<u32> {
         let images = self.images.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
         let mut args = vec![Arg::U32(step as u32), Arg::U64(self.now.stride), Arg::U64(self.to.stride)];
         args.extend([&**images, &*self.now.buffer, &*self.to.buffer].map(mem));
         args.extend(self.sums.next_pass());
-        // SAFETY: the arguments are those of the kernel; columns have twice `step` rows, or four times where it is for two rounds, for
-        // which `to` has room, and there is a partial sum for each group and value.
+        // SAFETY: the arguments match the kernel. Columns have 2·step rows, or 4·step if the pass is for two rounds,
+        // for which `to` has room. There is a partial sum for each group and value.
         unsafe { self.program.launch(&mut self.stream, kernels[columns - 2], items(groups), GROUP, &args)? };
         self.now = self.to.clone();
         self.brings = false;
         Ok(groups)
     }
 
-    /// The challenge of a pair's first round that columns are not folded by yet.
+    /// Takes the challenge of a pair's first round if columns are not folded by it yet.
     fn take_first(&mut self) -> Option<F::Work> {
         self.pairs.as_mut().and_then(Pairs::take_first)
     }
 
-    /// The first round over columns of the field below.
+    /// Returns the values of the first round over columns of the base field.
     fn base_sums(&mut self, shape: &Shape<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         let Some((program, from)) = self.base.clone() else { return Err(Error::lost("sumcheck")) };
         let half = self.rows / 2;
@@ -278,14 +279,15 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         // Nothing is folded, so nothing is written to columns.
         args.extend([&*from.buffer, &*from.buffer].map(mem));
         args.extend(self.sums.next_pass());
-        // SAFETY: the arguments are those of the kernel; columns have 2·half rows of that field, whose elements are no larger
-        // than those that there is a partial sum of for each group and point.
+        // SAFETY: the arguments match the kernel. Columns have 2·half rows of the base field. There is a partial sum
+        // for each group and point, of a field whose elements are at least as large.
         unsafe { program.launch(&mut self.stream, PRODUCTS[shape.columns - 2], items(groups), GROUP, &args)? };
         let values: Vec<F::Base> = self.sums.values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
         Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())
     }
 
-    /// Binds the first variable of columns over the field below, if there are such still; else the challenge is left.
+    /// Binds the first variable to `challenge` and returns `None` if columns are still over the base field; else
+    /// returns `challenge`.
     fn out_of_base(&mut self, columns: usize, challenge: Option<F::Work>) -> Result<Option<F::Work>> {
         let Some((_, from)) = self.base.take() else { return Ok(challenge) };
         let challenge = challenge.ok_or_else(|| Error::lost("sumcheck"))?;
@@ -294,7 +296,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(None)
     }
 
-    /// Folds and evaluates in one pass; how many groups did.
+    /// Folds by `challenge`, if there is one, and evaluates in one pass. Returns the number of groups.
     fn product(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
         if self.brings {
             let half = self.rows / 2;
@@ -310,8 +312,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
         let kernel = PRODUCTS[shape.columns - 2];
-        // SAFETY: the arguments are those of the kernel; columns have 2·half rows, or twice as many to be folded, for
-        // which `to` has room, and there is a partial sum for each group and point.
+        // SAFETY: the arguments match the kernel. Columns have 2·half rows, or 4·half that are folded to 2·half, for
+        // which `to` has room. There is a partial sum for each group and point.
         unsafe { self.program.launch(&mut self.stream, kernel, items(groups), GROUP, &args)? };
         if folds {
             self.folded();
@@ -319,7 +321,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
-    /// Folds, then evaluates terms, with groups for each point; how many groups a point has.
+    /// Folds by `challenge`, if there is one, then evaluates terms, with groups for each point. Returns the number of
+    /// groups per point.
     fn terms(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
         if let Some(challenge) = challenge {
             self.fold(shape.columns, challenge)?;
@@ -339,8 +342,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([words, coefficients, weights, &*self.now.buffer].map(mem));
         args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
-        // SAFETY: the arguments are those of the kernel; terms name columns that there are, each of 2·half rows, weights are
-        // for half as many, and there is a partial sum for each group and point.
+        // SAFETY: the arguments match the kernel. Terms name existing columns, each of 2·half rows, and weights are for
+        // `half` rows. There is a partial sum for each group and point.
         unsafe { self.program.launch(&mut self.stream, "sumcheck_terms", items(groups * points), GROUP, &args)? };
         Ok(groups)
     }
@@ -355,14 +358,17 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     fn fold_by(&mut self, kernel: &str, columns: usize, challenge: F::Work) -> Result<()> {
         let to = (mem(&self.to.buffer), self.to.stride);
-        // SAFETY: `to` has room for half of the rows.
+        // SAFETY: callers name kernels that fold, and `to` has room for half of the rows.
         unsafe { self.fold_into(kernel, columns, challenge, to)? };
         self.folded();
         Ok(())
     }
 
+    /// Queues a fold of the columns by `challenge`, into the memory `to.0` with `to.1` elements from one column to the
+    /// next.
+    ///
     /// # Safety
-    /// The kernel is one that folds, and behind `to` there is room for half of the rows, so many from one column to the next.
+    /// `kernel` must be one that folds, and `to.0` must have room for half of the rows at that stride.
     unsafe fn fold_into(&mut self, kernel: &str, columns: usize, challenge: F::Work, to: (Arg, u64)) -> Result<()> {
         let half = self.rows / 2;
         let challenge = Challenge::new(self.program, challenge);
@@ -370,7 +376,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         args.extend([self.now.stride, to.1].map(Arg::U64));
         args.extend([challenge.arg(), mem(&self.now.buffer), to.0]);
         let items = items(self.plan.groups_for(half));
-        // SAFETY: the arguments are those of the kernel; columns have 2·half rows, and the caller says what `to` has.
+        // SAFETY: the arguments match the kernel, columns have 2·half rows, and the caller guarantees the room in `to`.
         unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args) }
     }
 
@@ -379,7 +385,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.rows /= 2;
     }
 
-    /// Binds the first variable, if there is a challenge for it; then brings the columns to the host.
+    /// Binds the first variable to `challenge`, if there is one, then brings the columns to the host.
     pub fn last_rows(
         &mut self,
         columns: usize,
@@ -393,7 +399,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.fold_unless_none(columns, first)?;
         match (self.out_of_base(columns, challenge)?, self.last.host.on_device(0)) {
             (Some(challenge), Some(host)) => {
-                // SAFETY: there is room for all columns' last rows.
+                // SAFETY: the kernel folds, and `host` has room for all columns' last rows.
                 unsafe { self.fold_into("sumcheck_fold", columns, challenge, (host, self.rows / 2))? };
                 self.rows /= 2;
                 self.stream.note_written(product(columns, bytes::<F::Work>(self.rows as usize)?)?);
@@ -409,7 +415,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(Rows::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
     }
 
-    /// Copies what is left of the columns.
+    /// Copies the remaining rows of the columns to the host.
     fn fetch_last(&mut self, columns: usize, abort: Abort<'_>) -> Result<()> {
         let packed = self.last.packed.as_ref().ok_or_else(|| Error::lost("sumcheck"))?.buffer();
         let (rows, stride) = (bytes::<F::Work>(self.rows as usize)?, bytes::<F::Work>(self.now.stride as usize)?);

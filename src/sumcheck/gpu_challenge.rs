@@ -1,4 +1,4 @@
-//! A round's challenge, and any element, as kernels take them.
+//! Passes a round's challenge, or any element, to kernels.
 
 use std::ptr;
 
@@ -7,19 +7,20 @@ use crate::backend::Arg;
 use crate::field::{Element, as_bytes};
 use crate::program::Program;
 
-/// The element; or in a prime field of many limbs, a fixed factor: the element as a number, and ⌊element·R/p⌋ (`cl/shoup.cl`).
+/// Holds an element. In a prime field of more than two limbs it is a fixed factor: the element as a number, and
+/// ⌊element·R/p⌋ (`cl/shoup.cl`).
 pub(super) struct Challenge<W> {
     element: W,
     fixed: Option<Vec<u32>>,
 }
 
 impl<W: WorkField> Challenge<W> {
-    /// For a program of the field.
+    /// Returns the challenge `element` for `program`, which is one of the field.
     pub fn new(program: Program, element: W) -> Self {
         Self { element, fixed: program.is_of_limbs().then(|| fixed(program, &element)) }
     }
 
-    /// The argument, which reads this one.
+    /// Returns the argument, which points into `self`.
     pub fn arg(&self) -> Arg {
         match &self.fixed {
             Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
@@ -28,12 +29,13 @@ impl<W: WorkField> Challenge<W> {
     }
 }
 
-/// An element as argument, which reads it.
+/// Returns `element` as an argument, which points to it.
 pub(super) fn value<W: Element>(element: &W) -> Arg {
     Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
 }
 
-/// One Montgomery reduction gives the number b; its digits are the quotient, since b·R = quotient·p + (b·R mod p).
+/// Returns the element as a number b, then ⌊b·R/p⌋. One Montgomery reduction gives b; its digits are the quotient,
+/// since b·R = quotient·p + (b·R mod p).
 fn fixed<W: Element>(program: Program, element: &W) -> Vec<u32> {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
     let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
@@ -42,7 +44,8 @@ fn fixed<W: Element>(program: Program, element: &W) -> Vec<u32> {
     [number, quotient].concat()
 }
 
-/// Adds a multiple of the modulus that ends in a word of zeros, and takes that away; which multiple.
+/// Adds the multiple of `modulus` that makes the lowest word of `number` zero, and removes that word. Returns which
+/// multiple.
 fn reduce_by_a_word(number: &mut [u32], modulus: &[u32], inverse: u32) -> u32 {
     let digit = number[0].wrapping_mul(inverse);
     let mut carry = (u64::from(digit) * u64::from(modulus[0]) + u64::from(number[0])) >> 32;

@@ -1,4 +1,4 @@
-//! Where columns lie on a device, and how they get there.
+//! Says where columns are on a device, and brings them there.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
+/// Matches `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
 pub(super) const SLICE_GROUP: u32 = 128;
 
-/// Columns that lie one after the other: their memory, and elements from one to the next.
+/// Holds columns that lie one after the other: their memory, and the elements from one to the next.
 #[derive(Clone)]
 pub(super) struct Lying {
     pub buffer: Arc<Buffer>,
@@ -28,7 +28,8 @@ impl Lying {
     }
 }
 
-/// Columns of so many rows where they lie; those of the host are brought to memory of their own, or over the field below.
+/// Returns where `columns` of `rows` rows are on the device. Uploads host columns first: into `own`, or into a new
+/// vector if they are over the base field.
 pub(super) fn lying<F: SumcheckField>(
     stream: &mut Stream,
     columns: &Columns<'_, F>,
@@ -50,7 +51,7 @@ pub(super) fn lying<F: SumcheckField>(
     }
 }
 
-/// Returns once all columns have been read.
+/// Uploads `columns` to `to`, and returns once all of them have been read.
 fn upload<E: Element>(
     stream: &mut Stream,
     to: Lying,
@@ -70,7 +71,7 @@ fn upload<E: Element>(
     Ok(to)
 }
 
-/// Who owns the columns.
+/// Returns who owns `columns`.
 pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
     match columns {
         Columns::Host(_) => Place::Host,
@@ -82,11 +83,11 @@ pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
     }
 }
 
-/// Takes columns of so many rows out of the bit-sliced form, with a program of [`Family::SumcheckSliced`](crate::kernels::Family).
-/// They lie side by side then.
+/// Takes `columns` columns of `rows` rows out of the bit-sliced form, into `to`, where they lie side by side. `program`
+/// is one of [`Family::SumcheckSliced`](crate::kernels::Family).
 ///
 /// # Safety
-/// Columns have so many rows, which fill tiles, and `to` has room for all of them.
+/// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
 pub(super) unsafe fn unslice(
     stream: &mut Stream,
     program: Program,
@@ -97,14 +98,14 @@ pub(super) unsafe fn unslice(
     let tiles = rows / bitslice::TILE as u64;
     let args = [Arg::U32(tiles as u32), Arg::U32(columns as u32), Arg::U64(from.stride), mem(&from.buffer), mem(to)];
     let items = tiles * columns as u64 * u64::from(SLICE_GROUP);
-    // SAFETY: the arguments are those of the kernel; the caller says what the buffers have.
+    // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
     unsafe { program.launch(stream, "sumcheck_unslice", items, SLICE_GROUP, &args) }
 }
 
-/// Elements that kernels left in the host's memory, behind so many bytes.
+/// Returns `count` elements that kernels left in host memory, from byte `at` on.
 pub(super) fn elements<E: Element>(from: &HostBuffer, at: usize, count: usize) -> Vec<E> {
     let mut elements = vec![E::ZERO; count];
-    // SAFETY: kernels leave elements.
+    // SAFETY: the bytes written are elements, which kernels left.
     let bytes = unsafe { as_bytes_mut(&mut elements) };
     bytes.copy_from_slice(&from.bytes_of()[at..][..bytes.len()]);
     elements

@@ -1,4 +1,4 @@
-//! Elements of the tower to the basis of GHASH's field, and back.
+//! Converts elements of the tower to the basis of GHASH's field, and back.
 
 use std::sync::Arc;
 
@@ -9,11 +9,12 @@ use crate::field::isomorphism;
 use crate::field::linear::LinearMap;
 use crate::program::{Program, mem};
 
-/// `PLACES` and `PLACE_BITS` of `cl/sumcheck_convert.cl`.
+/// Match `PLACES` and `PLACE_BITS` of `cl/sumcheck_convert.cl`.
 const PLACES: u32 = 26;
 const PLACE_BITS: u32 = 5;
 
-/// Elements, one after the other, and the work-items for them.
+/// Describes a conversion of elements that lie one after the other: their number, the work-items, source and
+/// destination.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'a> {
     pub count: u64,
@@ -22,28 +23,28 @@ pub(super) struct Elements<'a> {
     pub to: &'a Buffer,
 }
 
-/// The table for [`convert`] to GHASH's basis. It is to be kept until what is queued with it has run.
+/// Returns the table for [`convert`] to GHASH's basis. It must be kept until work queued with it has run.
 pub(super) fn to_ghash(stream: &mut Stream) -> Result<Arc<Buffer>> {
     table(stream, "to GHASH", isomorphism::to_ghash())
 }
 
-/// The same the other way.
+/// Returns the table for [`convert`] to the tower's basis. It must be kept until work queued with it has run.
 pub(super) fn to_tower(stream: &mut Stream) -> Result<Arc<Buffer>> {
     table(stream, "to the tower", isomorphism::to_tower())
 }
 
-/// Queues a change of basis by a table.
+/// Queues a change of basis of `all` by `table`.
 ///
 /// # Safety
-/// Both buffers have so many elements, and the program is one of a binary field.
+/// Both buffers must have `all.count` elements, and `program` must be one of a binary field.
 pub(super) unsafe fn convert(stream: &mut Stream, program: Program, table: &Buffer, all: Elements<'_>) -> Result<()> {
     let args = [Arg::U64(all.count), mem(table), mem(all.from), mem(all.to)];
-    // SAFETY: the arguments are those of the kernel, and the caller says what buffers have.
+    // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
     unsafe { program.launch(stream, "sumcheck_convert", all.items, GROUP, &args) }
 }
 
-/// Images of what the bits of a place may be, kept on the device between proofs: their first words, their second words and so on,
-/// place by place.
+/// Returns the images by `map` of all values of each place's bits. The device keeps them between proofs. Place by
+/// place, the table has the images' first words, their second words and so on.
 fn table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
     let device = stream.device().clone();
     device.table(format!("sumcheck {name}").into_bytes(), || {

@@ -1,4 +1,4 @@
-//! Memory of rounds on a device beside the columns: for what passes find, for the last rows, and for what terms are.
+//! Allocates the memory of rounds on a device other than columns: for results of passes, the last rows, and the terms.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::field::WorkField;
@@ -13,31 +13,33 @@ use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
 use crate::program::{Program, mem};
 
-/// `POINT_INFINITY` of the kernels.
+/// Matches `POINT_INFINITY` of the kernels.
 const INFINITY: u32 = u32::MAX;
-/// Bytes from a pass's number to its values: these are aligned.
+/// Offset of a pass's values behind its number, 64 bytes, so that the values are aligned.
 const VALUES_AT: usize = 64;
 
-/// Memory for the values of a round's polynomial.
+/// Holds memory for the values of a round's polynomial.
 pub(super) struct Sums {
     partials: Buffer,
-    /// For the values, where kernels cannot write to the host's memory.
+    /// Memory for the values if kernels cannot write to host memory.
     totals: Option<Buffer>,
-    /// Where they can, the number of the pass whose values these are, which begin behind [`VALUES_AT`] bytes; else values alone.
+    /// If kernels can write to host memory: the number of the pass, then its values from byte [`VALUES_AT`] on. Else
+    /// only values.
     fetched: HostBuffer,
-    /// How many groups of a pass have ended.
+    /// Number of groups of a pass that have ended.
     ended: Buffer,
-    /// Passes so far.
+    /// Number of passes so far.
     passes: u32,
 }
 
-/// Memory for the columns' last rows, side by side: the host's, and the device's unless a kernel writes to that.
+/// Holds memory for the columns' last rows, side by side: the host's, and the device's unless a kernel writes to the
+/// host's.
 pub(super) struct LastRows<W: Element> {
     pub host: HostBuffer,
     pub packed: Option<DeviceVector<W>>,
 }
 
-/// What terms and weights are on the device.
+/// Holds terms and weights on the device.
 pub(super) struct Tables {
     pub words: Buffer,
     pub coefficients: Buffer,
@@ -64,25 +66,25 @@ impl Sums {
         Ok(Self { partials, totals, fetched, ended, passes: 0 })
     }
 
-    /// The arguments by which the next pass says what it found.
+    /// Counts the next pass, and returns the arguments by which it reports its results.
     pub fn next_pass(&mut self) -> [Arg; 5] {
         self.passes = self.passes.wrapping_add(1);
-        // A kernel that cannot reach the host's memory leaves partial sums, and looks at neither.
+        // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
         let there = |at| self.fetched.on_device(at).unwrap_or_else(|| mem(&self.partials));
         [mem(&self.partials), Arg::U32(self.passes), there(VALUES_AT), mem(&self.ended), there(0)]
     }
 
-    /// Waits for all kernels so far by a word of the last one, where they can reach the host: it is there earlier than the
-    /// driver's own.
+    /// Waits for all kernels queued so far. If kernels can write to host memory, a last one writes a word there, which
+    /// arrives earlier than the driver's own.
     pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: Program, abort: Abort<'_>) -> Result<()> {
         let Some(told) = self.fetched.on_device(0) else { return stream.wait(abort) };
         self.passes = self.passes.wrapping_add(1);
-        // SAFETY: the arguments are those of the kernel, and there is room for the word.
+        // SAFETY: the arguments match the kernel, and `fetched` has room for the word.
         unsafe { program.launch(stream, "sumcheck_tell", 1, 1, &[Arg::U32(self.passes), told])? };
         stream.wait_for_word(&self.fetched, self.passes, abort)
     }
 
-    /// The values of a pass of a field's program, of so many groups and points, once they are there.
+    /// Waits for the last pass, by `program` with `groups` groups, and returns its values at `points` points.
     pub fn values<E: Element>(
         &mut self,
         stream: &mut Stream,
@@ -95,7 +97,7 @@ impl Sums {
             return Ok(elements(&self.fetched, VALUES_AT, points));
         };
         let args = [Arg::U32(groups), Arg::U32(points as u32), mem(&self.partials), mem(totals)];
-        // SAFETY: the arguments are those of the kernel, and the pass before it wrote so many partial sums.
+        // SAFETY: the arguments match the kernel, and the pass before it wrote a partial sum for each group and point.
         unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
         stream.fetch(&mut self.fetched, totals)?;
         stream.wait(abort)?;
@@ -104,7 +106,8 @@ impl Sums {
 }
 
 impl<W: Element> LastRows<W> {
-    /// For so many elements, which a fold writes to the host's memory, if there is one and it can.
+    /// Allocates memory for `elements` elements. The device needs none if they are folded and the fold can write to
+    /// host memory.
     pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
         let host = stream.host_buffer(bytes::<W>(elements)?)?;
         let packed = match host.on_device(0) {
@@ -114,7 +117,7 @@ impl<W: Element> LastRows<W> {
         Ok(Self { host, packed })
     }
 
-    /// A column of so many rows, once they are there.
+    /// Returns column `number`, of `rows` rows, once these are there.
     pub fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
         SecretVec(elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
     }
@@ -137,7 +140,7 @@ impl Tables {
     }
 }
 
-/// Numbers of points, then of each term: how many factors, and their columns.
+/// Returns the numbers of the points, then for each term the number of its factors, and their columns.
 fn words<W>(shape: &Shape<W>) -> Vec<u32> {
     let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
     let mut words: Vec<u32> = shape.points.iter().map(number).collect();

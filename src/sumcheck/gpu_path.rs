@@ -1,4 +1,4 @@
-//! Which kernels take the rounds.
+//! Selects the kernels that compute the rounds.
 
 use super::field::SumcheckField;
 use super::plan::{Options, Path, is_binary, sliced_tail};
@@ -8,7 +8,8 @@ use crate::kernels::{Family, name};
 use crate::program::Program;
 use crate::{BackendKind, Error, Result};
 
-/// The kernels of a path: of the one that is asked for, or the fastest that is there; and why that is not another.
+/// Returns a path, its kernels, and why it is not another one. The path is the requested one, or else the fastest
+/// available.
 pub(super) fn kernels<F: SumcheckField>(
     device: &Device,
     variables: u32,
@@ -32,8 +33,11 @@ pub(super) fn kernels<F: SumcheckField>(
     }
 }
 
+/// Returns the kernels with carry-less multiply-add.
+///
 /// # Errors
-/// The device has no carry-less multiply-add, kernels with it were not built in, or the driver refuses them.
+/// - [`Error::Unavailable`]: the device has no carry-less multiply-add, or kernels with it were not built in.
+/// - The driver's error: it refuses the kernels.
 fn clmad<F: SumcheckField>(device: &Device) -> Result<Program> {
     let info = device.info();
     if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
@@ -51,7 +55,7 @@ fn no_clmad(device: &Device, expected: &str, actual: &str) -> Error {
     Error::Unavailable { backend: device.info().backend, reason }
 }
 
-/// Why a module was not built in.
+/// Returns why the module of `program` was not built in, or `None` if it was.
 #[cfg(feature = "cuda")]
 fn missing(program: Program) -> Option<&'static str> {
     use crate::backend::cuda;

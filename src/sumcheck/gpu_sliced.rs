@@ -1,4 +1,4 @@
-//! Rounds on a device over bit-sliced columns of the tower: one kernel a round folds, evaluates and adds up.
+//! Runs rounds on a device over bit-sliced columns of the tower: one kernel a round folds, evaluates and adds up.
 
 use std::sync::Arc;
 
@@ -22,48 +22,48 @@ use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// `SLICED_GROUP` of `cl/sumcheck_sliced.cl`.
+/// Matches `SLICED_GROUP` of `cl/sumcheck_sliced.cl`.
 const SLICED_GROUP: u32 = 96;
-/// `SLICED_PARTS`: products of 32 bits that a product is made of.
+/// Matches `SLICED_PARTS`: the number of 32-bit products that make up a product.
 const PARTS: usize = 9;
-/// Most groups that slice columns.
+/// Maximum number of groups that slice columns.
 const MOST_SLICED: u64 = 1 << 14;
 
-/// Bit-sliced columns on a device between two rounds.
+/// Holds bit-sliced columns on a device between two rounds.
 pub(super) struct SlicedRounds<F: SumcheckField> {
-    // Dropped first: what is queued ends before memory goes.
+    // Dropped first: queued work ends before memory is freed.
     stream: Stream,
     program: Program,
-    /// Kernels of packed elements, which take them to another basis.
+    /// Kernels of packed elements, which change their basis.
     packed_program: Program,
     plan: Plan,
     factors: usize,
     rows: u64,
     round: usize,
     now: Lying,
-    /// Where folded columns go.
+    /// Destination of folded columns.
     to: Lying,
     memory: Memory,
     interpolation: Interpolation<F::Work>,
-    /// For the columns' last rows, side by side.
+    /// Memory for the columns' last rows, side by side.
     packed: DeviceVector<F::Work>,
 }
 
-/// What rounds need beside columns.
+/// Holds the memory that rounds need besides columns.
 struct Memory {
-    /// A tile for each group.
+    /// One tile for each group.
     products: Buffer,
-    /// Parts of sums, of all rounds.
+    /// Parts of the sums of all rounds.
     totals: Buffer,
     fetched: HostBuffer,
-    /// From the tower to the basis that is computed in elsewhere.
+    /// Table of the change of basis from the tower to GHASH's field, in which other paths and the host compute.
     from_tower: Arc<Buffer>,
-    /// The other way, where columns are in that basis.
+    /// Table of the change of basis to the tower, if columns are in GHASH's basis.
     to_tower: Option<Arc<Buffer>>,
 }
 
 impl<F: SumcheckField> SlicedRounds<F> {
-    /// Brings columns to where they are worked in. All memory that rounds need is taken here.
+    /// Prepares `columns` for the rounds of `plan`. Allocates all memory that the rounds need.
     pub fn new(
         device: &Arc<Device>,
         program: Program,
@@ -108,17 +108,17 @@ impl<F: SumcheckField> SlicedRounds<F> {
         Ok(rounds)
     }
 
-    /// The device's traffic so far.
+    /// Returns the traffic of the device so far.
     pub fn traffic(&self) -> Traffic {
         self.stream.traffic()
     }
 
-    /// From values at this path's points.
+    /// Returns the interpolation from values at this path's points.
     pub fn interpolation(&self) -> &Interpolation<F::Work> {
         &self.interpolation
     }
 
-    /// Takes columns to the tower, if they are in the other basis, and slices them.
+    /// Converts columns to the tower, if they are in the other basis, and slices them.
     fn prepare(&mut self) -> Result<()> {
         let count = self.factors as u64 * self.rows;
         if F::conversion().is_none() {
@@ -130,7 +130,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let tiles = count / bitslice::TILE as u64;
         let args = [Arg::U64(tiles), mem(&self.now.buffer), mem(&self.to.buffer)];
         let items = tiles.min(MOST_SLICED) * u64::from(SLICE_GROUP);
-        // SAFETY: the arguments are those of the kernel, and both buffers have all rows of the columns.
+        // SAFETY: the arguments match the kernel, and both buffers have all rows of the columns.
         unsafe { self.program.launch(&mut self.stream, "sumcheck_slice", items, SLICE_GROUP, &args)? };
         self.now = self.to.clone();
         Ok(())
@@ -138,11 +138,11 @@ impl<F: SumcheckField> SlicedRounds<F> {
 
     fn convert(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
         let all = Elements { count, items: items(self.plan.groups_for(count)), from, to };
-        // SAFETY: both buffers have so many elements, the field is a binary one, and tables are kept here.
+        // SAFETY: both buffers have `count` elements, the field is a binary one, and `self` keeps the tables.
         unsafe { convert(&mut self.stream, self.packed_program, table, all) }
     }
 
-    /// Binds the first variable, if there is a challenge for it; then the values of the next round's polynomial.
+    /// Binds the first variable to `challenge`, if there is one. Returns the values of the next round's polynomial.
     pub fn sums(&mut self, challenge: Option<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
         self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
@@ -156,7 +156,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         sums.collect::<Option<_>>().ok_or_else(|| Error::lost("sumcheck"))
     }
 
-    /// Folds so many halves of `rows` rows each, and evaluates the product, unless it is one half.
+    /// Folds `folds` halves of `rows` rows each, then evaluates the product, unless `folds` is 1.
     fn launch(&mut self, rows: u64, folds: u32, challenge: Option<F::Work>) -> Result<()> {
         let r = challenge.and_then(F::Work::in_tower).unwrap_or_default();
         let tiles = (rows / bitslice::TILE as u64) as u32;
@@ -166,8 +166,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let Memory { products, totals, .. } = &self.memory;
         args.extend([&*self.now.buffer, &*self.to.buffer, products, totals].map(mem));
         let items = u64::from(tiles.min(self.plan.groups)) * u64::from(SLICED_GROUP);
-        // SAFETY: the arguments are those of the kernel; columns have as many tiles as it reads, `to` has room for those that
-        // it writes, each group has a tile of products, and there are totals for each round.
+        // SAFETY: the arguments match the kernel. Columns have as many tiles as it reads, and `to` has room for those
+        // that it writes. Each group has a tile of products, and there are totals for each round.
         unsafe { self.program.launch(&mut self.stream, "sumcheck_sliced", items, SLICED_GROUP, &args)? };
         if folds > 0 {
             self.now = self.to.clone();
@@ -176,7 +176,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         Ok(())
     }
 
-    /// Binds the first variable, if there is a challenge for it; then brings the columns to the host.
+    /// Binds the first variable to `challenge`, if there is one, then brings the columns to the host.
     pub fn last_rows(&mut self, challenge: Option<F::Work>, abort: Abort<'_>) -> Result<Rows<'static, F::Work>> {
         if challenge.is_some() {
             self.launch(self.rows / 2, 1, challenge)?;
@@ -184,17 +184,17 @@ impl<F: SumcheckField> SlicedRounds<F> {
         self.pack()?;
         let rows = self.rows as usize;
         let mut all = SecretVec(vec![F::Work::ZERO; product(self.factors, rows)?]);
-        // SAFETY: kernels leave elements.
+        // SAFETY: the bytes written are elements, which kernels left.
         let bytes = unsafe { as_bytes_mut(&mut all.0) };
         self.stream.download_unless(bytes, self.packed.buffer(), abort)?;
         let own = all.0.chunks(rows).map(|column| SecretVec(column.to_vec())).collect();
         Ok(Rows::Own(own, rows))
     }
 
-    /// The last rows side by side, in the basis that the host computes in.
+    /// Packs the last rows side by side, in the basis that the host computes in.
     fn pack(&mut self) -> Result<()> {
         let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
-        // SAFETY: these are all rows of the columns, which are tiles, and there is room for all of them.
+        // SAFETY: `now` has all rows of the columns, these fill tiles, and `packed` has room for all of them.
         unsafe { unslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)? };
         self.convert(&self.memory.from_tower.clone(), count, &packed, &packed)
     }
@@ -215,7 +215,8 @@ impl Memory {
     }
 }
 
-/// The element of the tower from its nine products of 32 bits, as the kernel orders them: low, high, both, of each high, low, both.
+/// Returns the tower's element from its nine 32-bit products. The kernel orders them in branches low, high, both; each
+/// branch has high, low, both.
 fn whole(parts: &[u32; PARTS]) -> Tower {
     let branch = |number: usize| {
         let [high, low, both] = std::array::from_fn(|part| u128::from(parts[3 * number + part]));

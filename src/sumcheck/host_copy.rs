@@ -1,4 +1,4 @@
-//! Copies of columns that lie on a device, for the host to say whether the device computed what it should have.
+//! Copies columns from a device, so that the host can check whether the device computed correctly.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::PLACE;
@@ -8,7 +8,7 @@ use crate::backend::{Abort, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
 use crate::{Error, Result};
 
-/// Columns of a device in the host's memory, one after the other.
+/// Holds a device's columns in host memory, one after the other.
 pub(super) enum HostCopy<F: SumcheckField> {
     Own(SecretVec<F>),
     Base(SecretVec<F::Base>),
@@ -18,7 +18,9 @@ impl<F: SumcheckField> HostCopy<F> {
     /// Copies `columns`, of `rows` rows each, from their device.
     ///
     /// # Errors
-    /// They are not on a device, the copy fails, or the hook aborts.
+    /// - [`Error::Invalid`]: the columns are not kept on a device.
+    /// - [`Error::Aborted`]: the abort hook aborted.
+    /// - The driver's error: the copy failed.
     pub fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
         let there = || Error::invalid(PLACE, "columns", "kept on a device", "others");
         let mut stream = columns.device_of().ok_or_else(there)?.stream()?;
@@ -30,7 +32,7 @@ impl<F: SumcheckField> HostCopy<F> {
         }
     }
 
-    /// Columns of `rows` rows.
+    /// Returns the columns, of `rows` rows each.
     pub fn slices(&self, rows: usize) -> Slices<'_, F> {
         match self {
             Self::Own(elements) => Slices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
@@ -41,12 +43,12 @@ impl<F: SumcheckField> HostCopy<F> {
 
 fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Abort<'_>) -> Result<SecretVec<E>> {
     let mut elements = SecretVec(vec![E::ZERO; vector.len()]);
-    // SAFETY: kernels leave elements.
+    // SAFETY: the bytes written are elements, which kernels left.
     stream.download_unless(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), abort)?;
     Ok(elements)
 }
 
-/// Elements of the tower out of their bit-sliced form.
+/// Takes bit-sliced columns of the tower, of `rows` rows each, out of their bit-sliced form.
 fn packed<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<SecretVec<F>> {
     let mut all = SecretVec(Vec::with_capacity(columns.0.len()));
     for column in columns.0.chunks(rows) {

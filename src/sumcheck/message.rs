@@ -1,20 +1,20 @@
-//! A round's polynomial: where it is evaluated, and what is sent of it.
+//! Defines the points at which a round's polynomial is evaluated, and the message that is sent of it.
 
 use ff::Field;
 
 use super::field::{SumcheckField, WorkField};
 
-/// Where a round's polynomial is evaluated.
+/// Says where a round's polynomial is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Point {
-    /// At the element of that number.
+    /// At the element of this number.
     At(u32),
-    /// Its coefficient of the highest degree.
+    /// At infinity: the coefficient of the highest degree.
     Infinity,
 }
 
-/// Points that settle a polynomial of some degree: 0, ∞, 2, 3, …, and at last 1, unless the value there follows from the
-/// claim.
+/// Returns the points that determine a polynomial of `degree`: 0, ∞, 2, 3, …, and at last 1. Without `with_one`, 1 is
+/// left out: the value there follows from the claim.
 pub(super) fn points(degree: usize, with_one: bool) -> Vec<Point> {
     let infinity = (degree > 1).then_some(Point::Infinity);
     let others = (2..degree as u32).map(Point::At);
@@ -22,10 +22,10 @@ pub(super) fn points(degree: usize, with_one: bool) -> Vec<Point> {
     [Point::At(0)].into_iter().chain(infinity).chain(others).chain(one).collect()
 }
 
-/// From values at all points to coefficients.
+/// Converts values at all points to coefficients.
 #[derive(Debug)]
 pub(super) struct Interpolation<W> {
-    /// A row for each coefficient.
+    /// One row for each coefficient.
     inverse: Vec<Vec<W>>,
 }
 
@@ -34,7 +34,7 @@ impl<W: WorkField> Interpolation<W> {
         Self::at(degree, |number| W::from_number(number.into()))
     }
 
-    /// With points that are other elements of these numbers.
+    /// Returns the interpolation in which the point of a number is `element` of that number.
     pub fn at(degree: usize, element: impl Fn(u32) -> W) -> Self {
         let row = |point: Point| -> Vec<W> {
             match point {
@@ -45,7 +45,7 @@ impl<W: WorkField> Interpolation<W> {
         Self { inverse: inverse(points(degree, true).into_iter().map(row).collect()) }
     }
 
-    /// The coefficients, from values in the order of [`points`].
+    /// Returns the coefficients for `values` in the order of [`points`].
     pub fn coefficients(&self, values: &[W]) -> Vec<W> {
         let product = |row: &Vec<W>| row.iter().zip(values).map(|(a, b)| *a * b).sum();
         self.inverse.iter().map(product).collect()
@@ -56,7 +56,7 @@ fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
     std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
 }
 
-/// The inverse of a matrix that has one, by elimination.
+/// Returns the inverse of an invertible matrix, by elimination.
 fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
     let size = rows.len();
     for (number, row) in rows.iter_mut().enumerate() {
@@ -64,7 +64,7 @@ fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
     }
     for column in 0..size {
         let has = |accepts: fn(F) -> bool| (column..size).find(|row| accepts(rows[*row][column]));
-        // Inverses take longest.
+        // Inversions take longest, so a pivot of 1 is preferred.
         let pivot = has(|entry| entry == F::ONE).or_else(|| has(|entry| entry != F::ZERO)).unwrap_or(column);
         rows.swap(column, pivot);
         if rows[column][column] != F::ONE {
@@ -80,48 +80,48 @@ fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
     rows.into_iter().map(|row| row[size..].to_vec()).collect()
 }
 
-/// The value of a polynomial, given by all its coefficients.
+/// Evaluates the polynomial with all its `coefficients` at the point `at`.
 pub(super) fn evaluate<F: Field>(coefficients: &[F], at: F) -> F {
     coefficients.iter().rfold(F::ZERO, |sum, coefficient| sum * at + coefficient)
 }
 
-/// What is sent of a round's polynomial c_0 + c_1·X + … + c_d·X^d: c_0, c_2, …, c_d, in this order. c_1 follows from the claim,
-/// the sum of the values at 0 and 1: it is claim − 2·c_0 − c_2 − … − c_d.
+/// Holds the coefficients that are sent of a round's polynomial c_0 + c_1·X + … + c_d·X^d: c_0, c_2, …, c_d, in this
+/// order. c_1 follows from the claim, the sum of the values at 0 and 1: it is claim − 2·c_0 − c_2 − … − c_d.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<F> {
     coefficients: Vec<F>,
 }
 
 impl<F: SumcheckField> Message<F> {
-    /// Of c_0, c_2, …, c_d.
+    /// Creates a message of c_0, c_2, …, c_d.
     pub fn new(coefficients: Vec<F>) -> Self {
         Self { coefficients }
     }
 
-    /// Of all coefficients.
+    /// Creates a message from all coefficients of `polynomial`.
     pub(super) fn of_polynomial(polynomial: &[F]) -> Self {
         let sent = |(number, coefficient): (usize, &F)| (number != 1).then_some(*coefficient);
         Self { coefficients: polynomial.iter().enumerate().filter_map(sent).collect() }
     }
 
-    /// c_0, c_2, …, c_d.
+    /// Returns c_0, c_2, …, c_d.
     pub fn coefficients(&self) -> &[F] {
         &self.coefficients
     }
 
-    /// All coefficients, for a claim.
+    /// Returns all coefficients if `claim` is the claim.
     pub fn polynomial(&self, claim: F) -> Vec<F> {
         let Some((first, others)) = self.coefficients.split_first() else { return vec![F::ZERO, claim] };
         let second = claim - first.double() - others.iter().sum::<F>();
         [*first, second].into_iter().chain(others.iter().copied()).collect()
     }
 
-    /// What is claimed after a challenge: the polynomial's value there.
+    /// Returns the next claim: the polynomial's value at `challenge`.
     pub fn next_claim(&self, claim: F, challenge: F) -> F {
         evaluate(&self.polynomial(claim), challenge)
     }
 
-    /// The values at the elements of numbers 0 to d, which is how binius-gpu sends them.
+    /// Returns the values at the elements of numbers 0 to d, which is how binius-gpu sends them.
     pub fn values(&self, claim: F) -> Vec<F> {
         let polynomial = self.polynomial(claim);
         (0..polynomial.len() as u64).map(|number| evaluate(&polynomial, F::from_number(number))).collect()

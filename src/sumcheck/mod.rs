@@ -1,12 +1,13 @@
-//! Sumcheck (C. Lund, L. Fortnow, H. Karloff and N. Nisan, 1992): proofs that a polynomial in columns, given by their values on
-//! the hypercube, adds up to a sum.
+//! Implements sumcheck (C. Lund, L. Fortnow, H. Karloff and N. Nisan, 1992): it proves the sum of a polynomial in
+//! columns over the hypercube. A column is given by its values there.
 //!
-//! A [`Claim`] is a sum of products of columns, with a factor eq if need be. [`prove`] makes a [`Proof`] of it for a
-//! [`Transcript`], [`verify`] checks all of it but the columns' values at the last point. [`Prover`] gives and takes single
-//! messages, [`Batch`] proves several claims at once.
+//! A [`Claim`] is a sum of products of columns, with an optional factor eq. [`prove`] makes a [`Proof`] of it for a
+//! [`Transcript`]. [`verify`] checks all of the proof except the columns' values at the last point. [`Prover`]
+//! exchanges single messages, and [`Batch`] proves several claims at once.
 //!
-//! **Alone it proves nothing**: the transcript has to take in a commitment to the columns first ([`BoundTranscript`]), and the
-//! verifier has to check openings of that at the point. `docs/sumcheck.md` has a whole argument, and the protocol.
+//! **Alone it proves nothing**: the transcript must first take in a commitment to the columns ([`BoundTranscript`]),
+//! and the verifier must check openings of that commitment at the point. `docs/sumcheck.md` has a complete argument,
+//! and the protocol.
 //!
 //! ```
 //! use proofwarp::Accelerator;
@@ -79,7 +80,7 @@ pub use prover::Prover;
 pub use transcript::{Checkpoint, HashTranscript, Transcript};
 pub use verify::verify;
 
-/// Runs the programs of the page.
+/// Runs the examples of `docs/sumcheck.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/sumcheck.md")]
 struct Page;

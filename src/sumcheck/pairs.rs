@@ -1,19 +1,20 @@
-//! Two rounds by one pass over the columns: their messages come of the polynomial's values in two variables.
+//! Computes two rounds from one pass over the columns: both messages follow from the polynomial's values in two
+//! variables.
 
 use super::field::WorkField;
 use super::message::{Interpolation, evaluate};
 
-/// Values of a pass for a product of so many factors: each variable takes all of its polynomial's points, of which 1 is the last;
-/// where both are 1, there is none.
+/// Returns the number of values of a pass for a product of `degree` factors. Each variable takes all points of its
+/// polynomial, of which 1 is the last. There is no value where both are 1.
 pub(super) const fn values(degree: usize) -> usize {
     (degree + 1) * (degree + 1) - 1
 }
 
-/// What is known between the rounds of a pair.
+/// Holds the state between the rounds of a pair.
 #[derive(Debug)]
 pub(super) struct Pairs<W> {
     degree: usize,
-    /// The last pass's values, until there is a challenge for the first of its variables.
+    /// Values of the last pass, until there is a challenge for the first of its variables.
     values: Option<Vec<W>>,
     /// That challenge, until there is one for the second.
     first: Option<W>,
@@ -24,7 +25,8 @@ impl<W: WorkField> Pairs<W> {
         Self { degree, values: None, first: None }
     }
 
-    /// Takes the values of a pass, the second variable's points side by side; the first round's at the polynomial's points but 1.
+    /// Stores the `values` of a pass, in which the second variable's points lie side by side. Returns the first round's
+    /// values at the polynomial's points except 1.
     pub fn begin(&mut self, values: Vec<W>) -> Vec<W> {
         let sum = |first: usize| {
             let of_first = &values[first * (self.degree + 1)..];
@@ -35,7 +37,8 @@ impl<W: WorkField> Pairs<W> {
         round
     }
 
-    /// The second round's values, if there are such of a pass: at the challenge for its first round.
+    /// Returns the second round's values at `challenge`, the one for the first round. Returns `None` without values of
+    /// a pass or without a challenge.
     pub fn second(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
         let values = self.values.take_if(|_| challenge.is_some())?;
         let challenge = challenge?;
@@ -47,7 +50,7 @@ impl<W: WorkField> Pairs<W> {
         Some((0..self.degree).map(at).collect())
     }
 
-    /// The challenge for the first variable that no column is folded by yet.
+    /// Takes the challenge for the first variable, if no column is folded by it yet.
     pub fn take_first(&mut self) -> Option<W> {
         self.values = None;
         self.first.take()
@@ -60,7 +63,8 @@ mod tests {
     use super::*;
     use crate::field::ghash::Ghash;
 
-    /// A product of so many factors that are linear in x and in y, whose values are taken as a kernel does.
+    /// Returns the value at (`x`, `y`) of a product of `degree` factors that are linear in x and in y, computed as a
+    /// kernel does.
     fn value<W: WorkField>(degree: usize, x: Point, y: Point) -> W {
         let number = |number: u32| W::from_number(number.into());
         let factor = |first: [W; 2], second: [W; 2]| {

@@ -1,7 +1,7 @@
-//! Where rounds run, and the memory that they take. Touches no device.
+//! Plans where rounds run, and the memory that they take. Touches no device.
 //!
-//! Claims have at most 2^32 rows and 2^24 columns, so no number of bytes here is above 2^63; sums and products of lengths are
-//! saturated all the same.
+//! Claims have at most 2^32 rows and 2^24 columns, so no number of bytes here is above 2^63. Sums and products of
+//! lengths saturate all the same.
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ use super::shape::Shape;
 use crate::field::bitslice;
 use crate::{Error, Result};
 
-/// What computes the rounds on a device. All give the same messages.
+/// Selects the kernels that compute the rounds on a device. All paths give the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// Kernels that every device runs.
     Portable,
     /// Carry-less multiply-add, for binary fields on NVIDIA's devices of compute capability 8.0 and later.
     Clmad,
-    /// Bit-sliced columns of the tower, by boolean operations: for binary fields, and products of two to four columns. Every
-    /// device runs its kernels. It is taken where it is asked for, and not chosen.
+    /// Bit-sliced columns of the tower, by boolean operations: for binary fields, and products of two to four columns.
+    /// Every device runs these kernels. This path is taken only if it is requested.
     Bitsliced,
 }
 
@@ -34,55 +34,57 @@ impl fmt::Display for Path {
     }
 }
 
-/// How rounds are to be computed. By default all is chosen.
+/// Configures how rounds are computed. By default everything is chosen automatically.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The one path that may be taken.
     pub path: Option<Path>,
-    /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. The path [`Path::Bitsliced`] has at least 10.
+    /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. [`Path::Bitsliced`] takes at least 10.
     pub tail: Option<u32>,
-    /// Rounds that a pass over the columns is for, where they run on a device: 1 or 2. Two are for products of two to four columns of
-    /// a binary field. They read columns half as often; one more round may run on the host then. By default it is two on the path
-    /// [`Path::Clmad`], for four columns from 2^25 rows of GHASH's field on, and else one.
+    /// Rounds per pass over the columns, if they run on a device: 1 or 2. Two require a product of two to four columns
+    /// of a binary field. They read columns half as often; one more round may then run on the host. The default is 1,
+    /// except on [`Path::Clmad`]: there it is 2 for two or three columns, and for four columns of GHASH's field from
+    /// 2^25 rows on.
     pub rounds_a_pass: Option<u32>,
 }
 
-/// Rows that the host is as quick with as a device, which has to be waited for.
+/// Binary logarithm, 9, of the rows at which the host is as fast as a device, for which it has to wait.
 pub const TAIL: u32 = 9;
-/// Work-items of a group, `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
+/// Work-items of a group: matches `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
 pub(super) const GROUP: u32 = 128;
-/// Binary logarithm of the rows of a bit-sliced tile, which are not divided.
+/// Binary logarithm of the rows of a bit-sliced tile; tiles are not divided.
 const TILE_LOG: u32 = bitslice::TILE.ilog2();
-/// Groups for each compute unit that work on tiles: as many as a multiprocessor has registers for.
+/// Groups per compute unit that work on tiles, 5: as many as a multiprocessor has registers for.
 const SLICED_GROUPS_A_UNIT: u32 = 5;
-/// Most groups of a launch.
+/// Maximum number of groups of a launch.
 const MOST_GROUPS: u32 = 4096;
-/// Groups for each compute unit: enough to hide that memory is far.
+/// Groups per compute unit, 8: enough to hide the latency of memory.
 const GROUPS_A_UNIT: u32 = 8;
-/// Variables from which on passes for two rounds take less time with four columns, whose work-items have so many registers that few
-/// run at once (benches/notes/sumcheck.md). With fewer columns they always do, and never where the first pass changes the basis too.
+/// Minimum number of variables, 25, from which passes for two rounds pay with four columns: the registers of their
+/// work-items let few of these run at once (benches/notes/sumcheck.md). Such passes always pay with fewer columns. With
+/// four they never pay if the first pass changes the basis too.
 const FOUR_COLUMNS_PAY_FROM: u32 = 25;
-/// Most factors of a product whose rounds have a kernel of their own, and the fewest.
+/// Numbers of factors of a product whose rounds have a kernel of their own.
 const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// Who owns the columns on the device.
+/// Says who owns the columns on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// They come from the host's memory.
+    /// Columns from host memory.
     Host,
-    /// They come from the host's memory, over the field below.
+    /// Columns from host memory, over the base field.
     HostBase,
-    /// They lie on a device and stay as they are.
+    /// Columns on a device, which stay unchanged.
     Kept,
-    /// The same, bit-sliced.
+    /// Bit-sliced columns on a device, which stay unchanged.
     KeptSliced,
-    /// The same, over the field below.
+    /// Columns over the base field on a device, which stay unchanged.
     KeptBase,
-    /// They lie on a device and are worked in.
+    /// Columns on a device, in whose memory rounds work.
     Consumed,
 }
 
-/// The sizes of everything.
+/// Holds the sizes of a proof on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub variables: u32,
@@ -90,22 +92,22 @@ pub(super) struct Plan {
     pub tail: u32,
     /// Whether a kernel folds and evaluates at once.
     pub fused: bool,
-    /// Whether the first round is one of the field below.
+    /// Whether the first round is computed in the base field.
     pub base_first: bool,
-    /// Whether a pass is for two rounds, where there are so many variables.
+    /// Whether a pass is for two rounds, as long as two are left.
     pub pairs: bool,
-    /// Most groups of a launch.
+    /// Maximum number of groups of a launch.
     pub groups: u32,
-    /// The same of a pass for two rounds.
+    /// Maximum number of groups of a pass for two rounds.
     pub pair_groups: u32,
-    /// Elements of a column in the memory that rounds work in; 0 where that is the columns' own.
+    /// Elements per column of the memory that rounds work in; 0 if they work in the columns' own.
     pub work_rows: u64,
-    /// Bytes on the device beside columns that lie there.
+    /// Bytes on the device besides columns that are already there.
     pub bytes: u64,
 }
 
 impl Plan {
-    /// For columns of a field that are so many and lie there.
+    /// Plans rounds over columns whose owner is `place`, on a device of `units` compute units.
     pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let rows = 1u64 << shape.variables;
         let fused = has_kernel(shape);
@@ -123,7 +125,7 @@ impl Plan {
         };
         let columns = rows.saturating_mul(shape.columns as u64);
         let below = if place == Place::HostBase { columns.saturating_mul(size_of::<F::Base>() as u64) } else { 0 };
-        // The second round of a pass is there anyway.
+        // Passes for two rounds run an even number of rounds: the host takes an odd one.
         let on_device = shape.variables.saturating_sub(tail);
         let tail = if pairs && !on_device.is_multiple_of(2) { tail.saturating_add(1) } else { tail };
         let groups = units.saturating_mul(GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
@@ -132,7 +134,7 @@ impl Plan {
         let sums = sums_of(groups, shape.points.len());
         let pair_sums = sums_of(pair_groups, pairs::values(shape.degree));
         let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
-        // Whichever path is taken.
+        // The larger of both, so that the bytes are enough for either pass.
         let sums = if has_pair_kernel(shape) { sums.max(pair_sums) } else { sums };
         let terms = shape.terms.len() as u64;
         let elements = [sums, weights, terms]
@@ -151,7 +153,7 @@ impl Plan {
         }
     }
 
-    /// For bit-sliced columns: of whole tiles, and one more for each group.
+    /// Plans rounds over bit-sliced columns: whole tiles, and one more for each group.
     pub fn sliced<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
         let work_rows = if place == Place::Consumed { 0 } else { 1u64 << shape.variables };
         let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
@@ -170,32 +172,33 @@ impl Plan {
         }
     }
 
-    /// Rounds that run on the device.
+    /// Returns the number of rounds that run on the device.
     pub fn rounds(&self) -> u32 {
         self.variables.saturating_sub(self.tail)
     }
 
-    /// Groups for so many rows.
+    /// Returns the number of groups for `rows` rows.
     pub fn groups_for(&self, rows: u64) -> u32 {
         rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
     }
 
-    /// Groups of a pass for two rounds, for a quarter of the rows that it evaluates.
+    /// Returns the number of groups of a pass for two rounds that evaluates 4·quads rows.
     pub fn pair_groups_for(&self, quads: u64) -> u32 {
         self.groups_for(quads).min(self.pair_groups)
     }
 }
 
-/// Rounds over at most 2^tail rows run on the host, where columns are bit-sliced.
+/// Returns the tail for bit-sliced columns: rounds over at most 2^tail rows run on the host.
 pub(super) fn sliced_tail(options: &Options) -> u32 {
     options.tail.unwrap_or(TILE_LOG).max(TILE_LOG)
 }
 
 impl<F: SumcheckField> Claim<F> {
-    /// Bytes that a proof takes on a device of so many compute units: beside the columns, where they lie there.
+    /// Returns the bytes that a proof takes on a device of `compute_units` compute units, besides columns that are
+    /// already there.
     ///
     /// # Errors
-    /// The claim is malformed.
+    /// Returns [`Error::Invalid`] if the claim is malformed.
     pub fn device_bytes(&self, place: Place, compute_units: u32) -> Result<u64> {
         self.check()?;
         let shape = Shape::new(&self.to_work(), self.columns());
@@ -203,39 +206,40 @@ impl<F: SumcheckField> Claim<F> {
     }
 }
 
-/// Whether passes are for two rounds.
+/// Returns whether passes are for two rounds.
 fn takes_pairs<F: SumcheckField>(shape: &Shape<F::Work>, options: &Options) -> bool {
     let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM && F::conversion().is_none();
     let chosen = options.path == Some(Path::Clmad) && pays;
     options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
 }
 
-/// Most groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of `cl/sumcheck_pairs.cl`.
+/// Returns the maximum number of groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of
+/// `cl/sumcheck_pairs.cl`.
 fn pair_groups<W: WorkField>(shape: &Shape<W>, units: u32) -> u32 {
     units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MOST_GROUPS)
 }
 
-/// Whether there is a kernel that takes two rounds of the claim in a pass.
+/// Returns whether there is a kernel that takes two rounds of the claim in a pass.
 fn has_pair_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
     has_kernel(shape) && is_binary::<W>()
 }
 
-/// What runs where, for a person to read.
+/// Explains to a person where rounds run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What computes the rounds on the device; none where all run on the host.
+    /// Kernels of the rounds on the device; `None` if all rounds run on the host.
     pub path: Option<Path>,
-    /// Rounds on the device.
+    /// Number of rounds on the device.
     pub device_rounds: u32,
-    /// Rounds on the host.
+    /// Number of rounds on the host.
     pub host_rounds: u32,
     /// Whether a pass folds and evaluates at once.
     pub fused: bool,
-    /// Whether it does so for two rounds.
+    /// Whether a pass is for two rounds.
     pub pairs: bool,
-    /// Bytes on the device, beside columns that lie there.
+    /// Bytes on the device, besides columns that are already there.
     pub bytes: u64,
-    /// Why another path, or no device, was not taken.
+    /// Why another path, or a device, was not used.
     pub reasons: Vec<String>,
 }
 
@@ -260,13 +264,15 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Whether the characteristic is two.
+/// Returns whether the characteristic of F is two.
 pub(super) fn is_binary<F: SumcheckField>() -> bool {
     F::ONE.double() == F::ZERO
 }
 
+/// Checks that the field and the claim have the requested path and rounds a pass.
+///
 /// # Errors
-/// The path that is asked for is not there for such a field, or such a claim on so many columns.
+/// Returns [`Error::Invalid`] if they are not available for the field, or for the claim on `columns` columns.
 pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
     match options.path {
         Some(path @ (Path::Clmad | Path::Bitsliced)) if !is_binary::<F>() => {
@@ -291,7 +297,7 @@ fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Op
     Err(Error::invalid(PLACE, "rounds a pass", expected, options.rounds_a_pass.unwrap_or_default()))
 }
 
-/// Whether the claim is on a product whose rounds have a kernel of their own.
+/// Returns whether the claim is on a product whose rounds have a kernel of their own.
 fn has_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
     shape.is_product() && PRODUCTS.contains(&shape.columns)
 }

@@ -1,4 +1,4 @@
-//! A proof, and its bytes.
+//! Defines a proof and its bytes.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::{Claim, PLACE};
@@ -6,17 +6,18 @@ use super::field::SumcheckField;
 use super::message::Message;
 use crate::{Error, Result};
 
-/// The messages of all rounds, and each column's value at the point that the challenges are.
+/// Holds the messages of all rounds, and each column's value at the point whose coordinates are the challenges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof<F> {
-    /// A message a round.
+    /// One message per round.
     pub messages: Vec<Message<F>>,
-    /// Columns at the point, by their numbers.
+    /// Column values at the point, by column number.
     pub finals: Vec<F>,
 }
 
 impl<F: SumcheckField> Proof<F> {
-    /// Messages one after the other, then the finals; elements as [`SumcheckField::write`] does it, nothing between them.
+    /// Returns the messages one after the other, then the finals. [`SumcheckField::write`] encodes the elements, with
+    /// nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
         bytes(&self.messages, &self.finals)
     }
@@ -24,15 +25,18 @@ impl<F: SumcheckField> Proof<F> {
     /// Reads the bytes of a proof of `claim`.
     ///
     /// # Errors
-    /// There are more or fewer bytes, or some are no element.
+    /// Returns [`Error::Invalid`] if the claim is malformed, `bytes` has another length, or some bytes encode no
+    /// element.
     pub fn from_bytes(claim: &Claim<F>, bytes: &[u8]) -> Result<Self> {
         claim.check()?;
         let (messages, finals) = read((claim.variables(), claim.round_degree()), Some(claim.columns()), bytes)?;
         Ok(Self { messages, finals })
     }
 
+    /// Checks the numbers of messages, coefficients and finals.
+    ///
     /// # Errors
-    /// Messages, coefficients or finals are more or fewer than a proof of the claim has.
+    /// Returns [`Error::Invalid`] if a number differs from that of a proof of `claim`.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         check_rounds(&self.messages, claim.variables(), claim.round_degree())?;
         if self.finals.len() != claim.columns() {
@@ -42,7 +46,7 @@ impl<F: SumcheckField> Proof<F> {
     }
 }
 
-/// Returns the bytes of messages and finals, nothing between them.
+/// Returns the bytes of `messages` and `finals`, with nothing between them.
 pub(super) fn bytes<'a, F: SumcheckField>(
     messages: &'a [Message<F>],
     finals: impl IntoIterator<Item = &'a F>,
@@ -52,10 +56,11 @@ pub(super) fn bytes<'a, F: SumcheckField>(
     bytes
 }
 
-/// Reads the messages of `rounds` rounds of a degree, and `finals` finals; none if these are more than memory has addresses.
+/// Reads the messages of `rounds` rounds of `degree`, then `finals` finals. `finals` is `None` if their number exceeds
+/// the address space.
 ///
 /// # Errors
-/// There are more or fewer bytes, or some are no element.
+/// Returns [`Error::Invalid`] if `finals` is `None`, `bytes` has another length, or some bytes encode no element.
 pub(super) fn read<F: SumcheckField>(
     (rounds, degree): (u32, usize),
     finals: Option<usize>,
@@ -78,8 +83,10 @@ pub(super) fn read<F: SumcheckField>(
     Ok((messages, finals.to_vec()))
 }
 
+/// Checks that there are `rounds` messages of `degree`.
+///
 /// # Errors
-/// There are not so many rounds, or one has another degree.
+/// Returns [`Error::Invalid`] if there are more or fewer messages, or one has another degree.
 pub(super) fn check_rounds<F: SumcheckField>(messages: &[Message<F>], rounds: u32, degree: usize) -> Result<()> {
     if messages.len() != rounds as usize {
         return Err(Error::invalid(PLACE, "messages of the proof", rounds, messages.len()));

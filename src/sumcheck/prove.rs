@@ -1,4 +1,4 @@
-//! Whole proofs.
+//! Makes whole proofs.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -18,18 +18,22 @@ use super::verify::is_proved;
 use crate::backend::{Abort, Device, guarded};
 use crate::{Accelerator, BackendKind, Error, Report, Result};
 
-/// Proves a claim. The transcript takes in the claim, then a message a round, then the finals.
+/// Proves `claim`. The transcript takes in the claim, then one message per round, then the finals.
 ///
-/// Takes as many products as rows times a little more than the terms have factors, on the accelerator's first device, or the
-/// one that the columns lie on. Columns in the host's memory, and such as are kept, stay as they are.
+/// Takes slightly more multiplications per row than the terms have factors. Runs on the accelerator's first device, or
+/// on the one that holds the columns. Columns in host memory, and kept ones, stay unchanged.
 ///
-/// The proof is checked as the verifier does before it is returned. If a device failed, or computed a wrong value, the host proves a
-/// claim on columns of the host, unless a backend is forced.
+/// The proof is checked as the verifier does before it is returned. If a device fails or computes a wrong value, the
+/// host proves a claim on host columns, unless a backend is forced.
 ///
 /// # Errors
-/// The claim is malformed or its sum is not the columns', lengths or number of columns are others, the hook aborted, or a
-/// device that is forced or that has the columns has too little memory, failed or computed a wrong value. The transcript is not to be
-/// used then.
+/// - [`Error::Invalid`]: the claim is malformed, its sum is not the columns', or lengths or number of columns do not
+///   fit.
+/// - [`Error::Aborted`]: the abort hook aborted.
+/// - [`Error::OutOfMemory`], [`Error::Device`] or another device error: a device that is forced, or that holds the
+///   columns, has too little memory, failed or computed a wrong value.
+///
+/// The transcript must not be used after an error.
 pub fn prove<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,
     claim: &Claim<F>,
@@ -40,10 +44,10 @@ pub fn prove<F: SumcheckField, T: Transcript<F>>(
     prove_with(accelerator, claim, columns, transcript, &Options::default(), abort)
 }
 
-/// As [`prove`], with choices of one's own.
+/// Proves `claim` like [`prove`], with `options`.
 ///
 /// # Errors
-/// As [`prove`], or a path that is asked for is not there.
+/// Returns the errors of [`prove`], or an error if a requested path is not available.
 pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,
     claim: &Claim<F>,
@@ -82,7 +86,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     let devices: Vec<_> = device_for(accelerator, claim, options).into_iter().cloned().collect();
     let device = devices.first().map_or_else(String::new, |device| device.info().name.clone());
     let host = || Prover::on_host(claim, columns, Vec::new());
-    // Both closures want it; only one runs at a time.
+    // Both closures need the dialogue, and only one runs at a time.
     let dialogue = RefCell::new(dialogue);
     accelerator.on_devices(devices).run(
         call(claim, columns.len()),
@@ -104,7 +108,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     )
 }
 
-/// There is no way around a device that has the columns.
+/// Proves on the device that holds the columns, without fallback to the host.
 fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Columns<'_, F>,
@@ -132,7 +136,7 @@ fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     Ok((finals, call.done(backend, name, start, traffic, Vec::new())))
 }
 
-/// Returns why finals of columns on a device prove nothing. Columns that are still there are proved on the host.
+/// Returns why `finals` of columns on a device prove nothing. If the columns are still there, proves them on the host.
 fn judge_kept<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Option<&Columns<'_, F>>,

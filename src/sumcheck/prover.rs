@@ -1,4 +1,4 @@
-//! The prover, round by round.
+//! Proves a claim round by round.
 
 use std::sync::Arc;
 
@@ -23,11 +23,13 @@ use crate::report::Call;
 use crate::settings::Settings;
 use crate::{Accelerator, Error, Result};
 
-/// A prover for protocols of one's own: a message, then a challenge for it, as often as the claim has variables; then the
-/// columns' values at the point that the challenges are. Calls in another order are errors, and change nothing.
+/// Proves round by round, for custom protocols: a message, then a challenge for it, once for each variable; then the
+/// columns' values at the point whose coordinates are the challenges. Calls in another order are errors, and change
+/// nothing.
 ///
-/// Challenges must follow from a commitment to the columns, from the claim ([`Claim::observe`]) and from all messages before them.
-/// A device's failure ends it: the caller starts a new one, and compares each of its messages with the one said before.
+/// Challenges must follow from a commitment to the columns, from the claim ([`Claim::observe`]) and from all messages
+/// before them. A device's failure ends the prover: the caller starts a new one, and compares each of its messages with
+/// the one sent before.
 ///
 /// ```
 /// use proofwarp::Accelerator;
@@ -52,42 +54,42 @@ pub struct Prover<'a, F: SumcheckField> {
     claim: Claim<F::Work>,
     shape: Shape<F::Work>,
     machine: Machine<'a, F>,
-    /// The device that rounds run on, if one does.
+    /// Name of the device that runs rounds, if one does.
     device: Option<String>,
     tail: u32,
     round: u32,
     state: State<F::Work>,
-    /// What is claimed of the rounds to come.
+    /// Claimed sum of the rounds to come.
     claimed: F::Work,
-    /// eq's factors of the variables that are bound.
+    /// Product of eq's factors of the bound variables.
     scale: F::Work,
-    /// A challenge that columns are not folded by yet.
+    /// Challenge by which columns are not folded yet.
     pending: Option<F::Work>,
     explanation: Explanation,
     traffic: Traffic,
 }
 
-/// What is to come.
+/// Says which call comes next.
 enum State<W> {
     Message,
     /// The challenge for this polynomial.
     Challenge(Vec<W>),
-    /// Nothing: a device failed in the midst of a round.
+    /// None: a device failed within a round.
     Broken,
 }
 
-/// What computes rounds.
+/// Computes rounds, on the host or on a device.
 enum Machine<'a, F: SumcheckField> {
     Host(Rows<'a, F::Work>),
-    /// Over the field below, as long as nothing is folded.
+    /// Columns over the base field, until they are folded.
     HostBase(BaseRows<'a, F>),
     Device(Box<Rounds<'a, F>>),
-    /// The same, bit-sliced.
+    /// Bit-sliced columns on a device.
     Sliced(Box<SlicedRounds<F>>),
 }
 
 impl<F: SumcheckField> std::fmt::Debug for Prover<'_, F> {
-    /// Without what it holds, which may be secret.
+    /// Formats the prover without its contents, which may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Prover")
             .field("round", &self.round)
@@ -97,19 +99,20 @@ impl<F: SumcheckField> std::fmt::Debug for Prover<'_, F> {
 }
 
 impl<'a, F: SumcheckField> Prover<'a, F> {
-    /// On the accelerator's first device, or the one that the columns lie on; on the host, where there is none.
+    /// Starts on the accelerator's first device, or on the one that holds the columns; on the host if there is none.
     ///
     /// # Errors
-    /// The claim is malformed, lengths or number of columns are others, or a device that is forced, or that has the columns,
-    /// has too little memory or failed.
+    /// - [`Error::Invalid`]: the claim is malformed, or lengths or number of columns do not fit.
+    /// - [`Error::OutOfMemory`], [`Error::Device`] or another device error: a device that is forced, or that holds the
+    ///   columns, has too little memory or failed.
     pub fn new(accelerator: &Accelerator, claim: &Claim<F>, columns: Columns<'a, F>) -> Result<Self> {
         Self::with_options(accelerator, claim, columns, &Options::default())
     }
 
-    /// As [`Self::new`], with choices of one's own.
+    /// Starts like [`Self::new`], with `options`.
     ///
     /// # Errors
-    /// As [`Self::new`], or a path that is asked for is not there.
+    /// Returns the errors of [`Self::new`], or an error if a requested path is not available.
     pub fn with_options(
         accelerator: &Accelerator,
         claim: &Claim<F>,
@@ -133,7 +136,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         })
     }
 
-    /// On the host's cores; the claim and the columns were checked.
+    /// Starts on the host's cores. The claim and the columns must have been checked.
     pub(super) fn on_host(claim: &Claim<F>, columns: &Slices<'a, F>, reasons: Vec<String>) -> Self {
         let shape = Shape::new(&claim.to_work(), columns.len());
         let explanation = Explanation {
@@ -153,7 +156,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Self::of(claim, shape, machine, u32::MAX, explanation)
     }
 
-    /// On the device that has the columns.
+    /// Starts on the device that holds the columns.
     pub(super) fn where_they_lie(
         claim: &Claim<F>,
         columns: Columns<'a, F>,
@@ -165,7 +168,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Self::on_device(&device, claim, columns, options, abort)
     }
 
-    /// On a device; the claim and the columns were checked.
+    /// Starts on `device`. The claim and the columns must have been checked.
     pub(super) fn on_device(
         device: &Arc<Device>,
         claim: &Claim<F>,
@@ -219,17 +222,17 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// What runs where.
+    /// Returns where rounds run.
     pub fn explain(&self) -> &Explanation {
         &self.explanation
     }
 
-    /// The device that rounds run on, if one does.
+    /// Returns the name of the device that runs rounds, if one does.
     pub(super) fn device(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
-    /// What devices moved and ran.
+    /// Returns the traffic of devices so far.
     pub(super) fn traffic(&self) -> Traffic {
         match &self.machine {
             Machine::Device(rounds) => rounds.traffic(),
@@ -238,18 +241,19 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// The next round's message; none after the last round.
+    /// Returns the next round's message, or `None` after the last round.
     ///
     /// # Errors
-    /// The last message has no challenge yet, or the device failed.
+    /// - [`Error::Invalid`]: the last message has no challenge yet, or a device failed before.
+    /// - [`Error::Device`] or another device error: the device failed.
     pub fn message(&mut self) -> Result<Option<Message<F>>> {
         self.message_unless(None)
     }
 
-    /// As [`Self::message`], unless the hook says stop.
+    /// Returns the next round's message like [`Self::message`], unless `abort` stops it.
     ///
     /// # Errors
-    /// As [`Self::message`], or [`Error::Aborted`].
+    /// Returns the errors of [`Self::message`], or [`Error::Aborted`] if the abort hook aborts.
     pub(super) fn message_unless(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
         self.expect_message("message")?;
         if self.round == self.claim.variables() {
@@ -261,16 +265,16 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Ok(Some(Message::of_polynomial(&there)))
     }
 
-    /// Binds the round's variable.
+    /// Binds the round's variable to `challenge`.
     ///
     /// # Errors
-    /// There was no message that this could be the challenge for.
+    /// Returns [`Error::Invalid`] if no message is waiting for a challenge.
     pub fn fold(&mut self, challenge: F) -> Result<()> {
         let State::Challenge(polynomial) = &self.state else {
             return Err(out_of_order("fold", "a message before it", self.said()));
         };
         let challenge = challenge.to_work();
-        // As the verifier has it, whatever the polynomial's second coefficient is here.
+        // Computed as the verifier does, whatever the polynomial's second coefficient is here.
         self.claimed = Message::of_polynomial(polynomial).next_claim(self.claimed, challenge);
         if let Some(w) = self.claim.eq().map(|point| point[self.round as usize]) {
             self.scale *= w * challenge + (F::Work::ONE - w) * (F::Work::ONE - challenge);
@@ -281,10 +285,12 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Ok(())
     }
 
-    /// Each column's value at the point, after the last round.
+    /// Returns each column's value at the point, after the last round.
     ///
     /// # Errors
-    /// Rounds are left, the device failed or computed a wrong value, or the columns' sum is not the one that is claimed.
+    /// - [`Error::Invalid`]: rounds are left, or the columns' sum is not the claimed one and no device ran rounds.
+    /// - [`Error::Device`] or another device error: a device failed or computed a wrong value, or the columns' sum is
+    ///   not the claimed one.
     pub fn finish(mut self) -> Result<Vec<F>> {
         let finals = self.last_values(None)?;
         if self.scale * self.claim.value(&finals) != self.claimed {
@@ -293,7 +299,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Ok(finals.into_iter().map(F::from_work).collect())
     }
 
-    /// Each column's value at the point, unchecked.
+    /// Returns each column's value at the point, unchecked.
     fn last_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         self.expect_message("finish")?;
         if self.round < self.claim.variables() {
@@ -316,7 +322,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// Work that leaves columns half done where it fails.
+    /// Does `work` that leaves columns half done if it fails. The prover is then broken.
     fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = work(self);
         if result.is_err() {
@@ -325,7 +331,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         result
     }
 
-    /// All coefficients of the round's polynomial.
+    /// Returns all coefficients of the round's polynomial.
     fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
         let mut values = self.sums(abort)?;
         match self.claim.eq().map(|point| point[self.round as usize]) {
@@ -361,7 +367,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// Columns on the host, all challenges bound.
+    /// Returns the columns on the host, with all challenges bound.
     fn host_rows(&mut self, abort: Abort<'_>) -> Result<&Rows<'a, F::Work>> {
         crate::backend::check_abort(abort)?;
         let challenge = &mut self.pending;
@@ -406,12 +412,12 @@ impl<F: SumcheckField> RoundProver<F> for Prover<'_, F> {
     }
 }
 
-/// Columns as slices.
+/// Returns `columns` as slices.
 fn elements<'a, E: Element>(columns: &[HostColumn<'a, E>]) -> Vec<&'a [E]> {
     columns.iter().map(HostColumn::elements).collect()
 }
 
-/// The polynomial times scale·eq(w, X).
+/// Returns `polynomial` times scale·eq(w, X).
 fn times_eq<W: Field>(polynomial: &[W], w: W, scale: W) -> Vec<W> {
     let (constant, slope) = (scale * (W::ONE - w), scale * (w - (W::ONE - w)));
     let mut product = vec![W::ZERO; polynomial.len() + 1];
@@ -426,15 +432,18 @@ fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
     Error::invalid(PLACE, call, expected, actual)
 }
 
+/// Checks `claim`, and that `columns` and `options` fit it.
+///
 /// # Errors
-/// The claim is malformed, columns do not fit it, or the path is not there for such a field.
+/// Returns [`Error::Invalid`] if the claim is malformed, columns do not fit it, or the field or the claim has not the
+/// requested path.
 pub(super) fn check<F: SumcheckField>(claim: &Claim<F>, columns: &Columns<'_, F>, options: &Options) -> Result<()> {
     claim.check()?;
     columns.check(claim)?;
     check_path(claim, columns.count(claim.variables()), options)
 }
 
-/// The device for columns of the host; none for few rows.
+/// Returns the device for columns of the host, or `None` if the claim has few rows.
 pub(super) fn device_for<'d, F: SumcheckField>(
     accelerator: &'d Accelerator,
     claim: &Claim<F>,
@@ -444,12 +453,12 @@ pub(super) fn device_for<'d, F: SumcheckField>(
     accelerator.devices().first().filter(|_| claim.variables() > tail)
 }
 
-/// The tail that options say, or else the environment.
+/// Returns the tail of `options`, or else that of the environment.
 fn tail(options: &Options) -> Option<u32> {
     options.tail.or_else(|| Settings::get().ok()?.sumcheck_tail)
 }
 
-/// What reports say.
+/// Returns the call that reports describe.
 pub(super) fn call<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> Call {
     Call { operation: format!("sumcheck {}", F::NAME), elements: columns << claim.variables() }
 }

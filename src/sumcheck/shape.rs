@@ -1,15 +1,15 @@
-//! A claim as rounds compute with it.
+//! Describes a claim as rounds compute with it.
 
 use super::claim::{Claim, Term};
 use super::eq::Weights;
 use super::field::WorkField;
 use super::message::{Interpolation, Point, points};
 
-/// The polynomial's products, where they are evaluated, and the weights of rows.
+/// Holds the polynomial's terms, the points at which it is evaluated, and the weights of rows.
 #[derive(Debug)]
 pub(super) struct Shape<W> {
     pub variables: u32,
-    /// Columns that are folded, whether a term has them or not.
+    /// Number of columns that are folded, whether a term has them or not.
     pub columns: usize,
     pub degree: usize,
     pub terms: Vec<Term<W>>,
@@ -32,7 +32,8 @@ impl<W: WorkField> Shape<W> {
         }
     }
 
-    /// Whether all columns are the factors of the only term, each once, with coefficient 1, and rows have no weights.
+    /// Returns whether all columns are the factors of the only term, each once, with coefficient 1, and rows have no
+    /// weights.
     pub fn is_product(&self) -> bool {
         let [term] = &self.terms[..] else { return false };
         let mut factors = term.columns.clone();
@@ -40,7 +41,7 @@ impl<W: WorkField> Shape<W> {
         self.weights.is_none() && term.coefficient == W::ONE && factors.into_iter().eq(0..self.columns)
     }
 
-    /// Whether a term has a value there: only those of the highest degree have one at infinity.
+    /// Returns whether `term` has a value at `point`: only terms of the highest degree have one at infinity.
     pub fn counts(&self, term: &Term<W>, point: Point) -> bool {
         point != Point::Infinity || term.columns.len() == self.degree
     }

@@ -1,4 +1,4 @@
-//! Products of lengths, which no memory may have.
+//! Multiplies lengths, and refuses products that no memory can have.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::PLACE;
@@ -7,7 +7,7 @@ use crate::{Result, sizes};
 /// Returns `a` * `b`.
 ///
 /// # Errors
-/// The product is more than memory has addresses.
+/// Returns [`crate::Error::Invalid`] if the product exceeds the address space.
 pub(super) fn product(a: usize, b: usize) -> Result<usize> {
     sizes::product(PLACE, "size", &[a, b])
 }
@@ -15,7 +15,7 @@ pub(super) fn product(a: usize, b: usize) -> Result<usize> {
 /// Returns the bytes of `count` elements.
 ///
 /// # Errors
-/// They are more than memory has addresses.
+/// Returns [`crate::Error::Invalid`] if they exceed the address space.
 pub(super) fn bytes<E>(count: usize) -> Result<usize> {
     sizes::byte_len::<E>(PLACE, count)
 }

@@ -1,23 +1,24 @@
-//! What a prover says, and the challenges that follow from it (Fiat and Shamir).
+//! Derives challenges from the messages of a prover (Fiat and Shamir).
 
 use sha2::{Digest, Sha256};
 
 use super::field::SumcheckField;
 
-/// A saved state: a call puts the transcript back into it.
+/// A saved state: calling it restores the transcript to that state.
 pub type Checkpoint<T> = Box<dyn FnOnce(&mut T)>;
 
-/// A transcript. Prover and verifier start with equal ones, and go the same way.
+/// A transcript. Prover and verifier start with equal ones, and take the same steps.
 ///
 /// [`BoundTranscript`](super::BoundTranscript) ties one to the columns before a proof.
 pub trait Transcript<F> {
-    /// Takes in elements under a name.
+    /// Takes in `elements` under the name `label`.
     fn observe(&mut self, label: &str, elements: &[F]);
 
-    /// An element that follows from all that was taken in.
+    /// Returns an element that follows from everything that was taken in.
     fn challenge(&mut self, label: &str) -> F;
 
-    /// Saves the state, and returns what restores it. A proof starts again from there if a device computed a wrong message.
+    /// Saves the state, and returns a function that restores it. A proof starts again from there if a device computed a
+    /// wrong message.
     ///
     /// The default is `None`: the transcript cannot go back, and such a proof is an error.
     fn checkpoint(&self) -> Option<Checkpoint<Self>>
@@ -38,8 +39,9 @@ impl<F, T: Transcript<F> + ?Sized> Transcript<F> for &mut T {
     }
 }
 
-/// A transcript by SHA-256. Each message is hashed with the state before it: a kind, the label and the elements, with the
-/// lengths of both ahead of them; elements are encoded as [`SumcheckField::write`] does it. `docs/sumcheck.md` has it byte by byte.
+/// A transcript that uses SHA-256. Each message is hashed with the state before it: a kind, the label and the elements,
+/// each of the two after its length. [`SumcheckField::write`] encodes elements. `docs/sumcheck.md` has the format byte
+/// by byte.
 ///
 /// ```
 /// use proofwarp::field::ghash::Ghash;
@@ -55,13 +57,13 @@ pub struct HashTranscript {
     state: [u8; 32],
 }
 
-/// Kinds of messages.
+/// Identify the kinds of messages.
 const OBSERVED: u8 = 0;
 const CHALLENGE: u8 = 1;
 const MORE: u8 = 2;
 
 impl HashTranscript {
-    /// For a protocol of this name.
+    /// Starts a transcript for the protocol of this name.
     pub fn new(protocol: &[u8]) -> Self {
         let mut transcript = Self { state: [0; 32] };
         transcript.state = transcript.hash(OBSERVED, "protocol", protocol);

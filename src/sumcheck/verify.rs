@@ -1,4 +1,4 @@
-//! The verifier: a polynomial's value a round.
+//! Verifies proofs: it evaluates one polynomial per round.
 
 use super::bound::BoundTranscript;
 use super::claim::{Claim, PLACE};
@@ -9,13 +9,13 @@ use super::proof::Proof;
 use super::transcript::Transcript;
 use crate::{Error, Result};
 
-/// Verifies a proof but for the values of the columns: the caller has to make sure that they are the finals at the point, by openings
-/// of the commitment that `transcript` is bound to. **Without that, nothing is proved.**
+/// Verifies `proof` except for the values of the columns. The caller must check that these are the finals at the point,
+/// by openings of the commitment that `transcript` is bound to. **Without that, nothing is proved.**
 ///
-/// Returns the point, a coordinate for each round, and the finals, one for each column. Takes some products a round.
+/// Returns the point, one coordinate per round, and the finals, one per column. Takes a few multiplications per round.
 ///
 /// # Errors
-/// The claim is malformed, the proof is of another form, or it does not prove the claim.
+/// Returns [`Error::Invalid`] if the claim is malformed, the proof has another form, or it does not prove the claim.
 pub fn verify<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     proof: &Proof<F>,
@@ -34,7 +34,8 @@ pub fn verify<F: SumcheckField, T: Transcript<F>>(
     }
 }
 
-/// Returns whether `messages` and `finals` prove `claim` if `point` are the challenges: the last check of the verifier.
+/// Returns whether `messages` and `finals` prove `claim` if `point` are the challenges. This is the verifier's last
+/// check.
 pub(super) fn is_proved<F: SumcheckField>(
     claim: &Claim<F>,
     messages: &[Message<F>],
@@ -47,12 +48,13 @@ pub(super) fn is_proved<F: SumcheckField>(
     claim.eq_at(&point) * claim.value(&finals) == value
 }
 
-/// Tells `transcript` the messages, and returns its challenges.
+/// Tells `transcript` the `messages`, and returns its challenges.
 pub(super) fn say<F: SumcheckField>(messages: &[Message<F>], transcript: &mut impl Transcript<F>) -> Vec<F> {
     messages.iter().map(|message| round(message, transcript)).collect()
 }
 
-/// Returns what is claimed after the last of `messages`, if `sum` is claimed before the first and `point` are the challenges.
+/// Returns the claim after the last of `messages`, if `sum` is the claim before the first and `point` are the
+/// challenges.
 pub(super) fn last_claim<F: SumcheckField>(messages: &[Message<F>], sum: F, point: &[F]) -> F::Work {
     messages.iter().zip(point).fold(sum.to_work(), |claim, (message, challenge)| {
         let there = message.coefficients().iter().map(|coefficient| coefficient.to_work()).collect();
@@ -60,13 +62,13 @@ pub(super) fn last_claim<F: SumcheckField>(messages: &[Message<F>], sum: F, poin
     })
 }
 
-/// Tells a transcript a message; the challenge for it.
+/// Tells `transcript` a `message`, and returns the challenge for it.
 pub(super) fn round<F: SumcheckField>(message: &Message<F>, transcript: &mut impl Transcript<F>) -> F {
     Frame::Message.observe(transcript, message.coefficients());
     transcript.challenge("point")
 }
 
-/// That finals are not what the messages lead to.
+/// Returns the error for finals that do not follow from the messages.
 pub(super) fn refused() -> Error {
     Error::invalid(PLACE, "proof", "finals that the messages lead to", "others")
 }

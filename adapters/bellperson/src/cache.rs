@@ -1,4 +1,4 @@
-//! Provers kept between calls, the least recently used of which go where their keys take too much memory.
+//! Caches provers between calls, and evicts the least recently used ones if their keys take too much memory.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,84 +11,84 @@ use proofwarp::settings::Settings;
 
 use crate::held::Held;
 
-/// Without a bound of their own, keys take this part of the devices' memory: one in so many.
+/// Default limit of the key cache: 1/SHARE of device memory.
 const SHARE: u64 = 2;
-/// The bound where there is no device.
+/// Default limit without a device, 4 GiB.
 const ON_HOST: u64 = 4 << 30;
 
 static CACHE: Mutex<Cache> = Mutex::new(Cache { entries: Vec::new(), limit: None, hits: 0, misses: 0, evictions: 0 });
 
-/// What [`crate::create_proof`] and the like keep.
+/// Holds the provers that [`crate::create_proof`] and its variants keep.
 #[derive(Debug)]
 struct Cache {
-    /// The least recently used first.
+    /// Provers, the least recently used first.
     entries: Vec<Arc<dyn Entry>>,
-    /// Bytes by [`limit_key_cache`].
+    /// Limit in bytes, set by [`limit_key_cache`].
     limit: Option<u64>,
     hits: u64,
     misses: u64,
     evictions: u64,
 }
 
-/// A prover of any engine.
+/// Abstracts cached provers over their engines.
 trait Entry: Any + Send + Sync + std::fmt::Debug {
     fn bytes(&self) -> u64;
 }
 
 impl<E: Engine + MultiMillerLoop> Entry for Held<E> {
-    /// On the devices, or, where that is more, of the key's points on the host.
+    /// Returns the larger of the prover's bytes on the devices and the bytes of the key's points on the host.
     fn bytes(&self) -> u64 {
         let (key, circuit) = (self.prover.key(), self.prover.circuit());
         (key.bytes() + circuit.bytes()).max(key.parameters().bytes())
     }
 }
 
-/// What the keys' cache has done so far, and holds.
+/// Holds counters and the current size of the key cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyCache {
-    /// Provers kept now.
+    /// Cached provers.
     pub entries: usize,
-    /// Bytes they take, on the devices, or on the host where there is none.
+    /// Bytes that the provers take, on the devices or on the host, whichever is more for each prover.
     pub bytes: u64,
-    /// Calls that found their prover.
+    /// Calls that found a cached prover.
     pub hits: u64,
-    /// Calls that had to make it.
+    /// Calls that had to make a prover.
     pub misses: u64,
-    /// Provers that went to make room.
+    /// Provers evicted to make room.
     pub evictions: u64,
 }
 
-/// What the keys' cache has done so far, and holds.
+/// Returns the counters and the current size of the key cache.
 pub fn key_cache() -> KeyCache {
     let cache = lock();
     let (entries, bytes) = (cache.entries.len(), cache.bytes());
     KeyCache { entries, bytes, hits: cache.hits, misses: cache.misses, evictions: cache.evictions }
 }
 
-/// Bytes that keys kept between calls may take from the next proof on, whatever `PROOFWARP_KEY_CACHE` says; without a
-/// number what that says holds again.
+/// Sets the limit of the key cache to `bytes` from the next proof on, whatever `PROOFWARP_KEY_CACHE` says. `None`
+/// restores that setting.
 pub fn limit_key_cache(bytes: Option<u64>) {
     lock().limit = bytes;
 }
 
-/// Lets go of all keys that are kept between calls, and of their memory once no proof uses it.
+/// Removes all cached keys. Their memory is freed once no proof uses it.
 pub fn clear_key_cache() {
     let entries = std::mem::take(&mut lock().entries);
     drop(entries);
 }
 
-/// The prover of these parameters and circuits such as this, if it is kept.
+/// Returns the cached prover for the parameters `source` and for circuits such as `circuit`, if there is one.
 pub fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<Held<E>>>
 where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
 {
-    // Not under the lock: comparing may take a while.
+    // Not under the lock: a comparison may take a while.
     let entries = lock().entries.clone();
     for entry in entries.iter().rev() {
         let any: Arc<dyn Any + Send + Sync> = entry.clone();
         let Ok(held) = any.downcast::<Held<E>>() else { continue };
-        // Parameters that cannot be read as this key are another.
+        // Parameters that cannot be read as this key are another key.
         if held.takes(circuit) && held.has(source).unwrap_or(false) {
             lock().used(entry);
             return Some(held);
@@ -97,7 +97,7 @@ where
     None
 }
 
-/// Lets go of a prover whose points may not be those of its key any more.
+/// Removes a prover whose points may no longer be those of its key.
 pub fn forget<E: Engine + MultiMillerLoop>(held: &Arc<Held<E>>) {
     let held: Arc<dyn Entry> = held.clone();
     log::warn!("key cache: a key goes: a proof by it does not verify");
@@ -105,26 +105,26 @@ pub fn forget<E: Engine + MultiMillerLoop>(held: &Arc<Held<E>>) {
     drop(gone);
 }
 
-/// Counts a call that found its prover, or did not.
+/// Counts a call as a hit or a miss.
 pub fn count(hit: bool) {
     let mut cache = lock();
     *(if hit { &mut cache.hits } else { &mut cache.misses }) += 1;
 }
 
-/// Lets provers go until one of so many bytes has its place.
+/// Evicts provers until a new one of `bytes` fits within the limit.
 pub fn make_room(accelerator: &Accelerator, bytes: u64) {
     let (bound, _) = bound(accelerator);
     let gone = lock().shrink(bound.saturating_sub(bytes), 0);
     drop(gone);
 }
 
-/// Lets all provers go, and tells whether there were any.
+/// Evicts all provers and returns whether there were any.
 pub fn make_all_room() -> bool {
     let gone = lock().shrink(0, 0);
     !gone.is_empty()
 }
 
-/// Keeps a prover, if it may stay.
+/// Caches `held` and evicts others for it, unless it exceeds a limit that was set explicitly.
 pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<Held<E>>) {
     let (bound, strict) = bound(accelerator);
     let bytes = held.bytes();
@@ -139,17 +139,16 @@ pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<He
     drop(gone);
 }
 
-/// Lets provers go until the others are within the bound: those that were there already take more once their keys have
-/// gone to further devices.
+/// Evicts provers until the rest are within the limit: a cached prover grows once its key is on further devices.
 pub fn settle(accelerator: &Accelerator) {
     let (bound, strict) = bound(accelerator);
     let gone = lock().shrink(bound, usize::from(!strict));
     drop(gone);
 }
 
-/// Bytes that keys may take, and whether even a single key is to keep to that.
+/// Returns the limit in bytes, and whether it also applies to a single key.
 fn bound(accelerator: &Accelerator) -> (u64, bool) {
-    // Malformed settings are an error of the accelerator's, which there is.
+    // Malformed settings would have failed when `accelerator` was made.
     let asked = || Settings::get().ok().and_then(|settings| settings.key_cache);
     if let Some(bytes) = lock().limit.or_else(asked) {
         return (bytes, true);
@@ -174,8 +173,8 @@ impl Cache {
         Some(self.entries.remove(place))
     }
 
-    /// Takes provers out until they have at most so many bytes, or there are so few; they are to be dropped without the
-    /// lock.
+    /// Removes the least recently used provers while they take more than `bytes` and more than `fewest` are left. The
+    /// caller drops them after it has released the lock.
     fn shrink(&mut self, bytes: u64, fewest: usize) -> Vec<Arc<dyn Entry>> {
         let mut gone = Vec::new();
         while self.entries.len() > fewest && self.bytes() > bytes {

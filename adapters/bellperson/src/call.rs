@@ -1,8 +1,8 @@
-//! The course of a call that proves: by the key that is kept for its parameters, or by a new one.
+//! Runs a proving call, with the cached prover of its parameters or with a new one.
 //!
-//! Circuits are proved by their own constraints' values, as bellperson does it. All that a call takes from earlier ones is
-//! a key's points on the devices, and these only if its circuits have the same variables in A and in B. So no circuit's
-//! proof depends on what was proved before.
+//! Circuits are proved by their own constraints' values, as in bellperson. A call reuses only a key's points on the
+//! devices, and only if its circuits have the same variables in A and in B. So no circuit's proof depends on earlier
+//! proofs.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::turn::{Turn, accelerator};
 use crate::verify::{is_refusal, renumbered, verifies};
 use crate::{cache, failed};
 
-/// What proofs are made with.
+/// Holds the inputs of a proving call.
 pub struct Call<'a, E: Engine, P> {
     accelerator: Accelerator,
     params: &'a P,
@@ -36,19 +36,19 @@ pub struct Call<'a, E: Engine, P> {
 }
 
 impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
-    /// With r and s for each circuit.
+    /// Creates a call with `r` and `s` for each circuit.
     ///
     /// # Errors
-    /// A forced backend is not there.
+    /// Returns an error if a forced backend is not available.
     pub fn new(params: &'a P, r: &'a [E::Fr], s: &'a [E::Fr], priority: bool) -> Result<Self, SynthesisError> {
         Ok(Self { accelerator: accelerator()?, params, r, s, priority })
     }
 
-    /// A proof for each circuit, of which there is one at least. A worker of a pool has another thread make them: whatever
-    /// it took up meanwhile while it held the lock on the devices might wait for that lock.
+    /// Returns a proof for each of `circuits`, which must not be empty. A rayon worker has another thread compute them:
+    /// if the worker held the device lock itself, a job that it steals meanwhile might wait for that lock.
     ///
     /// # Errors
-    /// As those of [`crate::create_proof_batch`].
+    /// Returns the errors of [`crate::create_proof_batch`].
     pub fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
         self.check_lengths(circuits.len())?;
         elsewhere(|| self.prove_all(&evaluated(circuits)?))
@@ -66,7 +66,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         }
     }
 
-    /// By a kept prover. One whose proof is refused is let go of, since it might be its fault.
+    /// Proves `circuits` with a cached prover, and evicts the prover if a proof is refused, since it may be at fault.
     fn prove_by(
         &self,
         held: &Arc<Held<E>>,
@@ -82,13 +82,14 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         proofs
     }
 
-    /// By a new prover, which is kept if its circuit's proof verifies: another circuit's key would only take room.
+    /// Proves `circuits` with a new prover. It is cached if its circuit's proof verifies: another circuit's key would
+    /// only take memory.
     fn prove_first(
         &self,
         circuit: groth16::Circuit<E::Fr>,
         circuits: &[Evaluated<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        // Before the points are read: who changes the file later changes this too.
+        // Taken before the points are read: a later change to the file changes this too.
         let file = mapped(self.params).and_then(|mapped| Some((Identity::of(mapped)?, Samples::of(mapped)?)));
         let key = parameters(self.params, &circuit)?;
         let mut turn = self.turn()?;
@@ -101,7 +102,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         let proofs = self.prove_each(&held, &mut turn, circuits)?;
         let first = proofs.first().zip(circuits.first());
         if first.is_some_and(|(proof, one)| verifies(held.prover.verifying_key(), proof, &one.inputs)) {
-            // While others wait, so that they find it.
+            // Cached while other threads still wait for the devices, so that they find it.
             cache::keep(&self.accelerator, held);
         } else {
             complain();
@@ -109,8 +110,8 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
         Ok(proofs)
     }
 
-    /// Each circuit's proof, all at once but for those that have other variables in A or B than the first, and so other
-    /// places in the key.
+    /// Returns the proof of each of `circuits`. Circuits with the first one's variables in A and B are proved at once.
+    /// The others are proved one by one, because they use other points of the key.
     fn prove_each(
         &self,
         held: &Held<E>,
@@ -160,7 +161,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> Call<'a, E, P> {
     }
 }
 
-/// An error unless a circuit of a batch has as many constraints and variables as the first.
+/// Checks that circuit `number` of a batch has as many constraints and variables as the first.
 fn equal_sizes<F: NttField>(first: &Evaluated<F>, number: usize, other: &Evaluated<F>) -> Result<(), SynthesisError> {
     let sizes = |one: &Evaluated<F>| [one.record.vectors[0].len(), one.inputs.len(), one.aux.len()];
     let names = ["constraints", "inputs", "auxiliary variables"];
@@ -178,7 +179,8 @@ fn complain() {
     );
 }
 
-/// A key on the devices, or about to go there with the first proof; others go for it if there is too little room.
+/// Uploads `key`, unless the first proof will. Evicts all cached keys and retries if the devices have too little
+/// memory.
 fn uploaded<E: Engine>(
     all: &Accelerator,
     turn: &mut Turn,
@@ -193,8 +195,7 @@ fn uploaded<E: Engine>(
     upload(turn, key).map(|(uploaded, _)| uploaded)
 }
 
-/// A key with as much of it uploaded as there is room for, unless it goes up with the first proof, and whether there is
-/// room for all of it.
+/// Uploads as much of `key` as fits, unless the first proof will upload it. Also returns whether all of it fits.
 fn upload<E: Engine>(turn: &mut Turn, key: Parameters<E>) -> Result<(ProvingKeyOnDevice<E>, bool), SynthesisError> {
     let bytes = key.bytes();
     let uploaded = ProvingKeyOnDevice::on_host(turn.accelerator(), key).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! Constraint systems that take down what a proof needs of a circuit: its assignment, and with it its constraints'
-//! matrices, or their values, or nothing but their number.
+//! Constraint systems that record what a proof needs of a circuit: its assignment, and its constraints' matrices,
+//! values or number.
 
 use std::fmt;
 
@@ -8,30 +8,30 @@ use ff::{Field, PrimeField};
 
 use crate::cleared::clear;
 
-/// What is kept of constraints.
+/// Records a circuit's constraints.
 pub trait Record<F: PrimeField>: Default + Send {
-    /// Whether it wants to see constraints' terms; else circuits are not asked for them.
+    /// Whether constraints' terms are needed; if not, circuits are not asked for them.
     const TERMS: bool;
 
-    /// Notes a constraint A·B = C; the combinations are empty where terms are not wanted.
+    /// Records a constraint A·B = C; the combinations are empty unless `TERMS` is set.
     fn constrain(&mut self, values: Values<'_, F>, terms: [&LinearCombination<F>; 3]);
 
-    /// Appends the constraints of another part of the circuit, whose variables come after these.
+    /// Appends the constraints of `other`, a part of the circuit whose variables come after those of `values`.
     fn extend(&mut self, values: Values<'_, F>, other: &Self);
 
-    /// Notes a new input.
+    /// Records a new input.
     fn allocated_input(&mut self) {}
 
-    /// Notes a new auxiliary variable.
+    /// Records a new auxiliary variable.
     fn allocated_aux(&mut self) {}
 }
 
-/// The values that variables have so far.
+/// Borrows the values that variables have so far.
 #[derive(Clone, Copy)]
 pub struct Values<'a, F> {
-    /// Of inputs, the first of which is one.
+    /// Values of the inputs; the first is one.
     pub inputs: &'a [F],
-    /// Of auxiliary variables.
+    /// Values of the auxiliary variables.
     pub aux: &'a [F],
 }
 
@@ -42,14 +42,14 @@ impl<F> fmt::Debug for Values<'_, F> {
     }
 }
 
-/// A circuit's assignment, and what is kept of its constraints. The values are cleared when dropped.
+/// Holds a circuit's assignment and a record of its constraints. The values are cleared on drop.
 #[derive(Default)]
 pub struct Capture<F: Field, R> {
-    /// Values of inputs, the first of which is one.
+    /// Values of the inputs; the first is one.
     pub inputs: Vec<F>,
-    /// Values of auxiliary variables.
+    /// Values of the auxiliary variables.
     pub aux: Vec<F>,
-    /// Of the constraints.
+    /// Record of the constraints.
     pub record: R,
 }
 
@@ -69,11 +69,11 @@ impl<F: Field, R> Drop for Capture<F, R> {
 }
 
 impl<F: PrimeField, R: Record<F>> Capture<F, R> {
-    /// Runs a circuit as provers do: behind the constant one, and with a constraint input·0 = 0 for each input at the
-    /// end, which makes the inputs' polynomials independent.
+    /// Synthesises `circuit` as provers do. The constant one is allocated first, and each input gets a constraint
+    /// input·0 = 0 at the end. These constraints make the inputs' polynomials independent.
     ///
     /// # Errors
-    /// The circuit's.
+    /// Returns the circuit's error.
     pub fn of(circuit: impl Circuit<F>) -> Result<Self, SynthesisError> {
         let mut capture = Self::new();
         capture.alloc_input(|| "", || Ok(F::ONE))?;
@@ -150,13 +150,13 @@ impl<F: PrimeField, R: Record<F>> ConstraintSystem<F> for Capture<F, R> {
 
     fn extend(&mut self, other: &Self) {
         self.record.extend(Values { inputs: &self.inputs, aux: &self.aux }, &other.record);
-        // The other's first input is the constant one again.
+        // The first input of `other` is the constant one again.
         self.inputs.extend(other.inputs.iter().skip(1));
         self.aux.extend(&other.aux);
     }
 }
 
-/// The number of constraints.
+/// Counts constraints.
 #[derive(Debug, Default)]
 pub struct Count(pub usize);
 

@@ -1,9 +1,9 @@
-//! Secrets in ordinary memory, which is cleared before it is freed.
+//! Clears secrets in ordinary memory before it is freed.
 
 use ff::Field;
 use rayon::prelude::*;
 
-/// Values that a core clears at a time, 256 KiB of 32 bytes each: a witness of 2^16 keeps eight cores busy, for some 10 µs.
+/// Values cleared per task, 256 KiB of 32 bytes each: a witness of 2^16 keeps eight cores busy for about 10 µs.
 const PIECE: usize = 1 << 13;
 
 /// Clears `values`, on all cores.
@@ -13,7 +13,7 @@ pub fn clear<F: Field>(values: &mut [F]) {
     std::hint::black_box(&*values);
 }
 
-/// Values that are cleared when dropped, such as r and s.
+/// Holds values that are cleared on drop, such as r and s.
 pub struct Cleared<F: Field>(pub Vec<F>);
 
 impl<F: Field> Drop for Cleared<F> {

@@ -1,4 +1,4 @@
-//! Queries of a mapped file that devices decode, and the host only where it needs them.
+//! Queries of a mapped file that devices decode; the host decodes them only if it needs them.
 
 use std::io;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use rayon::prelude::*;
 
 use crate::identity::{Identity, is_same_state};
 
-/// The file behind mapped parameters, mapped a second time for as long as a key lives, if later changes of it can be
-/// told; or a copy of it, if the settings ask for copies.
+/// Maps the file behind `mapped` again, for as long as a key lives, if later changes to it can be detected. Copies the
+/// file instead if the settings ask for copies.
 ///
 /// # Errors
-/// The file cannot be copied.
+/// Returns an error if the file cannot be copied.
 pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
     if !MappedFile::copies() {
         return Ok(mapped_again(mapped));
@@ -29,14 +29,14 @@ pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Opti
 fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
     let identity = Identity::of(mapped)?;
     let handle = mapped.param_file.try_clone().ok()?;
-    // SAFETY: who maps parameters promises that the file stays as it is while they are in use; as it may be longer
-    // here, every use looks for changes.
+    // SAFETY: the caller who maps parameters promises that the file stays unchanged while they are in use; as this map
+    // may live longer, every use checks for changes.
     let file = unsafe { MappedFile::new(handle, mapped.param_file_path.clone(), is_same_state) }.ok()?;
     identity.is_state_of(file.state()).then(|| Arc::new(file))
 }
 
-/// A query whose points are at these places, if they lie one after another within the file. What is expected of them is
-/// what bellperson expects.
+/// Returns a query of the points at `ranges`, if these are contiguous within the file. The points must satisfy what
+/// bellperson expects of them.
 pub fn query<C: UncompressedEncoding>(
     file: &Arc<MappedFile>,
     query: &'static str,
@@ -53,7 +53,7 @@ pub fn query<C: UncompressedEncoding>(
     contiguous.then(|| FilePoints { file: file.clone(), start, count, expected, query, name: point_name })
 }
 
-/// What errors call a point.
+/// Returns the name of point `number` of `query` in the file at `path`, for error messages.
 pub fn point_name(path: &Path, query: &str, number: usize, _place: usize) -> String {
     format!("{}: point {number} of {query}", path.display())
 }

@@ -1,4 +1,4 @@
-//! Constraints by their values at an assignment, as bellperson's own prover keeps them.
+//! Stores constraints by their values at an assignment, as bellperson's own prover does.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use rayon::prelude::*;
 use crate::capture::{Capture, Record, Values};
 use crate::cleared::clear;
 
-/// A circuit's assignment with its constraints' values.
+/// Holds a circuit's assignment with its constraints' values.
 pub(crate) type Evaluated<F> = Capture<F, Evaluations<F>>;
 
-/// A·z, B·z and C·z for the assignment z, which are cleared when dropped, and which variables occur in A and B.
+/// Holds A·z, B·z and C·z for the assignment z, and which variables occur in A and B. The values are cleared on drop.
 #[derive(Default)]
 pub struct Evaluations<F: Field> {
-    /// The values.
+    /// A·z, B·z and C·z.
     pub vectors: [Vec<F>; 3],
     a_aux: Vec<bool>,
     b_inputs: Vec<bool>,
@@ -25,7 +25,7 @@ pub struct Evaluations<F: Field> {
 }
 
 impl<F: Field> fmt::Debug for Evaluations<F> {
-    /// Writes the lengths alone: the values tell the witness.
+    /// Writes the lengths alone: the values reveal the witness.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evaluations").field("vectors", &self.vectors.each_ref().map(Vec::len)).finish_non_exhaustive()
     }
@@ -38,30 +38,30 @@ impl<F: Field> Drop for Evaluations<F> {
 }
 
 impl<F: NttField> Evaluations<F> {
-    /// The values as a witness has them.
+    /// Returns the values as [`Witness`] takes them.
     pub fn slices(&self) -> [&[F]; 3] {
         self.vectors.each_ref().map(Vec::as_slice)
     }
 
-    /// The circuit without matrices.
+    /// Returns the circuit, without matrices.
     ///
     /// # Errors
-    /// It is too large.
+    /// Returns an error if the circuit is too large.
     pub fn circuit(&self) -> proofwarp::Result<Circuit<F>> {
         let densities = Densities { a_aux: &self.a_aux, b_inputs: &self.b_inputs, b_aux: &self.b_aux };
         Circuit::new(self.vectors[0].len(), densities)
     }
 
-    /// Whether the variables that occur in A and in B are the same.
+    /// Returns whether the same variables occur in A and in B of `other`.
     pub(crate) fn has_variables_of(&self, other: &Self) -> bool {
         self.a_aux == other.a_aux && self.b_inputs == other.b_inputs && self.b_aux == other.b_aux
     }
 }
 
-/// Runs circuits that have an assignment, each by itself.
+/// Synthesises each of `circuits` independently; they must have assignments.
 ///
 /// # Errors
-/// The circuits'.
+/// Returns a circuit's error.
 pub(crate) fn evaluated<F, C>(circuits: Vec<C>) -> Result<Vec<Evaluated<F>>, SynthesisError>
 where
     F: NttField,
@@ -71,7 +71,7 @@ where
 }
 
 impl<F: NttField> Evaluated<F> {
-    /// The assignment, to be proved by its own values.
+    /// Returns the assignment as a witness that is proved by its own values.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations: Some(self.record.slices()) }
     }
@@ -109,7 +109,7 @@ impl<F: PrimeField> Record<F> for Evaluations<F> {
     }
 }
 
-/// Notes the variables whose coefficient is not zero.
+/// Marks the variables of `terms` whose coefficient is not zero in `density`.
 fn note<'a, F: Field>(terms: impl Iterator<Item = (&'a usize, &'a F)>, density: &mut [bool]) {
     terms.filter(|(_, coefficient)| !coefficient.is_zero_vartime()).for_each(|(variable, _)| density[*variable] = true);
 }

@@ -1,7 +1,7 @@
-//! bellperson's own functions, with its names, generic parameters and arguments.
+//! Provides bellperson's own functions, with its names, generic parameters and arguments.
 //!
-//! Their bounds differ in one point: the engine has to be one that the kernels know, [`Engine`], where bellperson's has
-//! names on the GPU.
+//! Their bounds differ in one point: the engine must implement [`Engine`], which the kernels know, instead of
+//! bellperson's GPU names.
 
 use bellperson::groth16::{ParameterSource, Proof};
 use bellperson::{Circuit, SynthesisError};
@@ -13,10 +13,10 @@ use rand_core::RngCore;
 use crate::call::Call;
 use crate::cleared::Cleared;
 
-/// A proof with r and s given.
+/// Proves `circuit` with `r` and `s`.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_proof<E, C, P>(circuit: C, params: P, r: E::Fr, s: E::Fr) -> Result<Proof<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -26,10 +26,10 @@ where
     only(prove(vec![circuit], &params, &[r], &[s], false)?)
 }
 
-/// A proof, with r and s drawn.
+/// Proves `circuit` with r and s drawn from `rng`.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_random_proof<E, C, R, P>(circuit: C, params: P, rng: &mut R) -> Result<Proof<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -40,15 +40,19 @@ where
     only(prove_random(vec![circuit], &params, rng, false)?)
 }
 
-/// Proofs of circuits that differ in their assignments only, with r and s given.
+/// Proves `circuits`, which differ only in their assignments, with `r` and `s`.
 ///
-/// Each circuit gets what it would get by itself, whether the key is new or kept: one that the key is not of gets a proof
-/// that does not verify, and takes none of the others' from them.
+/// Each circuit gets the proof that it would get alone, whether the key is new or cached. A circuit of another key gets
+/// a proof that does not verify, and does not affect the other proofs.
 ///
 /// # Errors
-/// The circuits' or the parameters', the circuits' numbers of constraints or variables are not the same or more than the
-/// key's, there is not one r and one s for each, a lock file cannot be opened, a forced backend failed, or a proof does
-/// not verify where `PROOFWARP_VERIFY` is set.
+/// Returns an error if:
+/// - a circuit or the parameters return one;
+/// - the circuits' numbers of constraints or variables differ, or exceed the key's;
+/// - `r` or `s` does not have one element per circuit;
+/// - a lock file cannot be opened;
+/// - a forced backend failed;
+/// - a proof does not verify and `PROOFWARP_VERIFY` is set.
 pub fn create_proof_batch<E, C, P>(
     circuits: Vec<C>,
     params: P,
@@ -64,10 +68,10 @@ where
     prove(circuits, &params, &r.0, &s.0, false)
 }
 
-/// Proofs of circuits that differ in their assignments only, with r and s drawn.
+/// Proves `circuits`, which differ only in their assignments, with r and s drawn from `rng`.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_random_proof_batch<E, C, R, P>(
     circuits: Vec<C>,
     params: P,
@@ -82,10 +86,10 @@ where
     prove_random(circuits, &params, rng, false)
 }
 
-/// A proof with r and s given, before those without priority, which make way, and never aborted.
+/// Proves `circuit` with `r` and `s` at high priority: proofs without priority make way, and it is never aborted.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_proof_in_priority<E, C, P>(circuit: C, params: P, r: E::Fr, s: E::Fr) -> Result<Proof<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -95,10 +99,11 @@ where
     only(prove(vec![circuit], &params, &[r], &[s], true)?)
 }
 
-/// A proof, with r and s drawn, before those without priority, which make way, and never aborted.
+/// Proves `circuit` with r and s drawn from `rng`, at high priority: proofs without priority make way, and it is never
+/// aborted.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_random_proof_in_priority<E, C, R, P>(
     circuit: C,
     params: P,
@@ -113,11 +118,11 @@ where
     only(prove_random(vec![circuit], &params, rng, true)?)
 }
 
-/// Proofs of circuits that differ in their assignments only, with r and s given, before those without priority, which
-/// make way, and never aborted.
+/// Proves `circuits`, which differ only in their assignments, with `r` and `s` at high priority: proofs without
+/// priority make way, and these are never aborted.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_proof_batch_in_priority<E, C, P>(
     circuits: Vec<C>,
     params: P,
@@ -133,11 +138,11 @@ where
     prove(circuits, &params, &r.0, &s.0, true)
 }
 
-/// Proofs of circuits that differ in their assignments only, with r and s drawn, before those without priority, which
-/// make way, and never aborted.
+/// Proves `circuits`, which differ only in their assignments, with r and s drawn from `rng`, at high priority: proofs
+/// without priority make way, and these are never aborted.
 ///
 /// # Errors
-/// As those of [`create_proof_batch`].
+/// Returns the errors of [`create_proof_batch`].
 pub fn create_random_proof_batch_in_priority<E, C, R, P>(
     circuits: Vec<C>,
     params: P,
@@ -169,7 +174,7 @@ where
     prove(circuits, params, &r.0, &s.0, priority)
 }
 
-/// Makes proofs as [`Call::prove`] says.
+/// Proves `circuits` with [`Call::prove`]; an empty batch returns no proofs.
 fn prove<E, C, P>(
     circuits: Vec<C>,
     params: &P,

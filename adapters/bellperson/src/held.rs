@@ -1,4 +1,4 @@
-//! A prover that is kept for later calls, and how these find it by their circuits and parameters.
+//! Keeps a prover for later calls, which find it by their circuits and parameters.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -15,10 +15,10 @@ use crate::key::parameters;
 use crate::mapped::{Samples, mapped};
 use crate::prover::Prover;
 
-/// Most names that a prover has.
+/// Maximum number of names that a prover keeps.
 const NAMES: usize = 16;
 
-/// A prover, and what parameters look like that are its key.
+/// Holds a prover and the names of the parameters that are its key.
 #[derive(Debug)]
 pub struct Held<E: Engine + MultiMillerLoop> {
     /// The prover.
@@ -26,15 +26,15 @@ pub struct Held<E: Engine + MultiMillerLoop> {
     names: Mutex<Vec<Name<E>>>,
 }
 
-/// What tells parameters at a glance.
+/// Identifies parameters without comparing all of their points.
 #[derive(Debug)]
 enum Name<E: Engine> {
     Memory(Vectors<E>),
     File(Identity, Box<Samples<E>>),
 }
 
-/// Queries in memory. While a weak reference lives, its address is given to no other vector, and nobody gets a unique
-/// reference to what it names: equal addresses are equal contents.
+/// Refers to queries in memory. While a weak reference lives, its address is given to no other vector, and no code gets
+/// a unique reference to its target. So equal addresses mean equal contents.
 #[derive(Debug)]
 struct Vectors<E: Engine> {
     g1: [Weak<Vec<E::G1Affine>>; 4],
@@ -42,13 +42,13 @@ struct Vectors<E: Engine> {
 }
 
 impl<E: Engine + MultiMillerLoop> Held<E> {
-    /// A prover by the parameters it was made of.
+    /// Creates an entry for `prover`; `file` names its parameters if they are mapped.
     pub fn new(prover: Prover<E>, file: Option<(Identity, Samples<E>)>) -> Self {
         let names = file.into_iter().map(|(identity, samples)| Name::File(identity, Box::new(samples)));
         Self { prover, names: Mutex::new(names.collect()) }
     }
 
-    /// Whether circuits of these variables and so many constraints take the points that it has.
+    /// Returns whether `circuit` has the prover's sizes and variables, and so uses the prover's points.
     pub fn takes(&self, circuit: &Circuit<E::Fr>) -> bool {
         let own = self.prover.circuit();
         let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraints(), circuit.inputs(), circuit.aux()];
@@ -57,10 +57,11 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
             && own.variables_of_b() == circuit.variables_of_b()
     }
 
-    /// Whether the parameters are its key: those it has seen at a glance, others by all of their points.
+    /// Returns whether `source` is the prover's key. Parameters seen before are recognised by their names, others by
+    /// all of their points.
     ///
     /// # Errors
-    /// The source's.
+    /// Returns the source's error.
     pub fn has<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
         if source.get_vk(self.prover.circuit().inputs())? != self.prover.verifying_key() {
             return Ok(false);
@@ -72,7 +73,7 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
     }
 
     fn has_mapped(&self, mapped: &MappedParameters<E>) -> Result<bool, SynthesisError> {
-        // Asked before the points are read: whoever changes them later changes it too.
+        // Taken before the points are read: a later change to the file changes this too.
         let identity = Identity::of(mapped);
         if identity.as_ref().is_some_and(|identity| self.named(|name| name.is_file(identity, mapped))) {
             return Ok(true);
@@ -100,12 +101,12 @@ impl<E: Engine + MultiMillerLoop> Held<E> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is)
     }
 
-    /// Adds a name, and forgets those that nothing can have any more.
+    /// Adds a name, and removes names that no parameters can have any more.
     fn add(&self, new: Name<E>) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.retain(|name| match name {
             Name::Memory(vectors) => vectors.live(),
-            // Of this file's older states none comes back.
+            // Older states of this file do not come back.
             Name::File(old, _) => !matches!(&new, Name::File(new, _) if old.is_same_file(new)),
         });
         if names.len() == NAMES {
@@ -126,7 +127,7 @@ impl<E: Engine + MultiMillerLoop> Name<E> {
 }
 
 impl<E: Engine> Vectors<E> {
-    /// Those of a key, if it is in memory.
+    /// Returns the queries of `key`, if they are in memory.
     fn of(key: &Parameters<E>) -> Option<Self> {
         let weak = |query: &Points<E::G1Affine>| query.in_memory().map(Arc::downgrade);
         let g1 = [weak(&key.h)?, weak(&key.l)?, weak(&key.a)?, weak(&key.b_g1)?];
@@ -143,12 +144,12 @@ impl<E: Engine> Vectors<E> {
     }
 }
 
-/// Whether a query is this vector.
+/// Returns whether `query` is the vector `own`.
 fn is<C>(own: &Weak<Vec<C>>, query: &Points<C>) -> bool {
     query.in_memory().is_some_and(|other| own.as_ptr() == Arc::as_ptr(other))
 }
 
-/// Whether all of two keys is equal.
+/// Returns whether the keys `one` and `other` are equal in all points.
 fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> proofwarp::Result<bool> {
     let g1 = |key: &Parameters<E>| [key.alpha_g1, key.beta_g1, key.delta_g1];
     let g2 = |key: &Parameters<E>| [key.beta_g2, key.delta_g2];

@@ -1,4 +1,4 @@
-//! Parameters of bellperson as a proving key.
+//! Converts bellperson's parameters to a proving key.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use proofwarp::waiting::text_of;
 
 use crate::mapped;
 
-/// The key of a circuit from bellperson's parameters in memory or in a file. Those in memory are shared, not copied.
+/// Returns the key of `circuit` from bellperson's parameters in memory or in a file. Vectors in memory that hold
+/// exactly the needed points are shared, not copied.
 ///
 /// # Errors
-/// The source's, or it has too few points.
+/// Returns the source's error, or an error if the source has too few points.
 pub fn parameters<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -42,13 +43,14 @@ where
     })
 }
 
-/// What a source gives; bellperson's mapped files panic where they are shorter than they say.
+/// Calls `get` on a source and converts a panic to an error: bellperson's mapped files panic if they are shorter than
+/// declared.
 fn given<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, SynthesisError> {
     let panicked = |text: &str| std::io::Error::other(format!("the parameters' source panicked: a short file? {text}"));
     catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|panic| Err(panicked(text_of(&*panic)).into()))
 }
 
-/// So many points of a source.
+/// Returns `count` points of `source`.
 fn points<C: PrimeCurveAffine>(source: impl SourceBuilder<C>, count: usize) -> Result<Arc<Vec<C>>, SynthesisError> {
     let (points, skip) = source.get();
     match skip.checked_add(count).and_then(|end| points.get(skip..end)) {
@@ -58,8 +60,8 @@ fn points<C: PrimeCurveAffine>(source: impl SourceBuilder<C>, count: usize) -> R
     }
 }
 
-/// The points of inputs and those of auxiliary variables in one vector, which they are parts of already if they come
-/// from bellperson's own sources.
+/// Joins the points of inputs and of auxiliary variables in one vector. bellperson's own sources give two parts of one
+/// vector, which is returned as it is.
 fn joined<C: PrimeCurveAffine, S: SourceBuilder<C>>(
     (inputs, aux): (S, S),
     counts: [usize; 2],
@@ -78,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Points that a source says are behind its vector, wherever that is.
+    /// Checks that points behind the end of a source's vector are refused, wherever they are.
     #[test]
     fn places_behind_a_vector() {
         let all = Arc::new(vec![G1Affine::generator(); 5]);

@@ -1,10 +1,10 @@
-//! Groth16 proofs of bellperson's circuits by its parameters, byte for byte those of bellperson for the same r and s,
-//! with everything from the transforms to the sums on the device.
+//! Computes Groth16 proofs for bellperson circuits and parameters on the device, from the transforms to the MSMs. For
+//! the same r and s the bytes equal bellperson's.
 //!
-//! [`groth16`] stands in for `bellperson::groth16`: the same names, of which those that prove are these here. They share
-//! devices with other processes by bellperson's lock files, and make way for proofs of high priority as bellperson's
-//! do, without losing what is done; they keep the last keys on the devices. [`Prover`] is a key with a circuit's matrices,
-//! held by the caller: the device computes the R1CS products too, and there are no locks.
+//! [`groth16`] re-exports `bellperson::groth16` and replaces its proving functions. These share devices with other
+//! processes through bellperson's lock files. They make way for high-priority proofs as bellperson's do, but without
+//! losing finished work. They keep the most recently used keys on the devices. [`Prover`] holds a key with a circuit's
+//! matrices for the caller: the device computes the R1CS products too, and no locks are taken.
 
 mod cache;
 mod call;
@@ -35,16 +35,16 @@ pub use key::parameters;
 pub use matrices::Matrices;
 pub use prover::{Assignment, Prover, prove_evaluated};
 
-/// All of `bellperson::groth16`, with the functions of this crate that prove: to be imported in its place.
+/// Re-exports `bellperson::groth16` with this crate's proving functions; import it in place of bellperson's module.
 ///
-/// What a circuit gets depends neither on the others of its batch nor on what was proved before. A circuit of the key
-/// whose witness satisfies it gets bellperson's proof for the same r and s. Another one, or one whose witness does not
-/// satisfy it, gets a proof that does not verify, as with bellperson, or an error where its numbers of constraints or
-/// variables tell that it is another; with `PROOFWARP_VERIFY=1` it gets an error always.
+/// A circuit's proof depends neither on the other circuits of its batch nor on earlier proofs. If the circuit belongs
+/// to the key and its witness satisfies it, the proof equals bellperson's for the same r and s. Otherwise the proof
+/// does not verify, as with bellperson. It is an error if the number of constraints or variables shows that the circuit
+/// is another one. With `PROOFWARP_VERIFY=1` it is always an error.
 ///
-/// Of a key only its points stay on the devices between calls. Each circuit is asked for its constraints' terms, which
-/// takes as long as with bellperson. Who knows that all of his circuits have the same constraints proves by a [`Prover`],
-/// which asks for them once.
+/// Only a key's points stay on the devices between calls. Each circuit is asked for its constraints' terms, which takes
+/// as long as with bellperson. If all circuits have the same constraints, use a [`Prover`], which asks for the terms
+/// once.
 pub mod groth16 {
     pub use bellperson::groth16::*;
 
@@ -55,7 +55,7 @@ pub mod groth16 {
     };
 }
 
-/// An error of the engine as bellperson's callers know errors.
+/// Converts an `error` of the engine to bellperson's error type.
 fn failed(error: proofwarp::Error) -> SynthesisError {
     SynthesisError::IoError(std::io::Error::other(error))
 }

@@ -1,8 +1,8 @@
-//! bellperson's lock files, by which processes share devices: whoever computes on one holds its GPU lock, and a proof
-//! of high priority holds the priority lock, for which others make way.
+//! Implements bellperson's lock files, by which processes share devices. A process that computes on a device holds its
+//! GPU lock. A high-priority proof holds the priority lock, and others make way for it.
 //!
-//! Stock bellperson's processes see these locks, and theirs are seen here: both are advisory locks of whole files
-//! (`flock`, where there is one) of the same names. Two locks of one process exclude each other too.
+//! Stock bellperson's processes see these locks and vice versa: both use advisory locks of whole files (`flock`, where
+//! available) with the same names. Two locks of one process exclude each other too.
 
 use std::cell::Cell;
 use std::env::{temp_dir, var};
@@ -19,19 +19,19 @@ use proofwarp::{Accelerator, files};
 
 const GPU: &str = "bellman.gpu.lock";
 const PRIORITY: &str = "bellman.priority.lock";
-/// A question whether the priority lock is taken costs three system calls.
+/// Interval between checks of the priority lock, 5 ms: a check costs three system calls.
 const ASK_AGAIN: Duration = Duration::from_millis(5);
-/// How often a lock is tried that cannot be waited for.
+/// Interval between attempts to take a lock that must not block the thread, 2 ms.
 const TRY_AGAIN: Duration = Duration::from_millis(2);
 
 thread_local! {
-    /// Locks that this thread has. A pool's worker that waits for parts of a proof may take up another meanwhile,
-    /// which must not wait for what this thread would give back only afterwards.
+    /// Counts the locks that this thread holds. A rayon worker that waits for parts of a proof may start another proof.
+    /// That proof must not wait for a lock that this thread releases only afterwards.
     static GPU_HELD: Cell<usize> = const { Cell::new(0) };
     static PRIORITY_HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts in a thread's number while it lives, in that thread.
+/// Increments its thread's counter while it lives in that thread.
 #[derive(Debug)]
 struct Counted(&'static LocalKey<Cell<usize>>);
 
@@ -48,19 +48,19 @@ impl Drop for Counted {
     }
 }
 
-/// How a file is locked.
+/// Selects how a file is locked.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Shared,
     Exclusive,
 }
 
-/// A file that is locked until this is dropped.
+/// Holds a file locked until dropped.
 #[derive(Debug)]
 struct Locked(File);
 
 impl Locked {
-    /// Waits for the lock.
+    /// Waits for the lock of the file at `path`.
     fn wait(path: &Path, kind: Kind) -> io::Result<Self> {
         let file = open(path)?;
         log::debug!("waiting for {}", path.display());
@@ -68,7 +68,7 @@ impl Locked {
             block(&file, kind).map_err(|error| at(path, &error))?;
             return Ok(Self(file));
         }
-        // The lock's holder may need this worker: meanwhile it does what there is to do.
+        // The lock's holder may need this worker, which therefore runs other jobs of its pool meanwhile.
         while !try_lock(&file, path, kind)? {
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
                 std::thread::sleep(TRY_AGAIN);
@@ -77,7 +77,7 @@ impl Locked {
         Ok(Self(file))
     }
 
-    /// The lock, if it is free.
+    /// Returns the lock of the file at `path`, if it is free.
     fn attempt(path: &Path, kind: Kind) -> io::Result<Option<Self>> {
         let file = open(path)?;
         Ok(try_lock(&file, path, kind)?.then_some(Self(file)))
@@ -86,12 +86,12 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing the file gives the lock back in any case.
+        // Closing the file releases the lock in any case.
         let _ = self.0.unlock();
     }
 }
 
-/// Waits for the lock, through signals.
+/// Waits for the lock, and retries if a signal interrupts the wait.
 fn block(file: &File, kind: Kind) -> io::Result<()> {
     loop {
         let result = match kind {
@@ -117,9 +117,10 @@ fn try_lock(file: &File, path: &Path, kind: Kind) -> io::Result<bool> {
     }
 }
 
-/// Opens a lock file, which is made if there is none. One of another user can often be read only, which is enough.
+/// Opens the lock file at `path`, and creates it if there is none. Another user's file often allows reading only, which
+/// suffices.
 fn open(path: &Path) -> io::Result<File> {
-    // Another user may have put a named pipe there, which is not waited for.
+    // Another user may have put a named pipe there; `files::open` does not wait for one.
     let file = files::open(OpenOptions::new().write(true).create(true).truncate(false), path);
     file.or_else(|error| files::open(OpenOptions::new().read(true), path).map_err(|_| at(path, &error)))
 }
@@ -128,7 +129,7 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("lock file {}: {error}", path.display()))
 }
 
-/// Locks on devices, and the devices.
+/// Holds devices and the locks on them.
 #[derive(Debug)]
 pub struct GpuLock {
     _files: Vec<Locked>,
@@ -137,10 +138,10 @@ pub struct GpuLock {
 }
 
 impl GpuLock {
-    /// Waits for the devices: for all of them by one lock, or, with `BELLPERSON_GPUS_PER_LOCK`, for up to so many of
-    /// those that are free, each by its own, and at least one. With a 0 there is no lock.
+    /// Waits for the devices. By default, one lock covers all of them. With `BELLPERSON_GPUS_PER_LOCK`, it takes at
+    /// least one and at most that number of free devices, each by its own lock; 0 disables locking.
     ///
-    /// A thread that has them already gets them at once.
+    /// A thread that already holds a GPU lock gets all devices at once.
     pub fn take(accelerator: &Accelerator) -> io::Result<Self> {
         let all = accelerator.devices();
         let (files, devices) = match per_lock() {
@@ -152,18 +153,18 @@ impl GpuLock {
         Ok(Self { _files: files, _counted: Counted::new(&GPU_HELD), devices })
     }
 
-    /// Whether this thread has one.
+    /// Returns whether this thread holds a GPU lock.
     pub fn held() -> bool {
         GPU_HELD.get() > 0
     }
 
-    /// The devices.
+    /// Returns the devices.
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 }
 
-/// What `BELLPERSON_GPUS_PER_LOCK` says, if that is a number.
+/// Returns the value of `BELLPERSON_GPUS_PER_LOCK`, if it is a number.
 fn per_lock() -> Option<usize> {
     let text = var("BELLPERSON_GPUS_PER_LOCK").ok()?;
     let number = text.parse();
@@ -173,9 +174,9 @@ fn per_lock() -> Option<usize> {
     number.ok()
 }
 
-/// Locks up to so many devices that are free, once there is one.
+/// Locks up to `most` free devices, once at least one is free.
 ///
-/// Where none is, stock bellperson goes on with all of them, against the locks of others.
+/// If none is free, stock bellperson uses all of them despite the locks of other processes.
 fn some(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<Locked>, Vec<Arc<Device>>)> {
     loop {
         let (mut files, mut devices) = (Vec::new(), Vec::new());
@@ -197,19 +198,19 @@ fn some(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<Locked>, Vec<Arc<De
     }
 }
 
-/// The GPU lock's file, of a device or of all.
+/// Returns the path of the GPU lock of `device`, or of the lock for all devices.
 fn path(device: Option<&Device>) -> PathBuf {
     let id = |device: &Device| uuid(device.info().unique_id);
     temp_dir().join(device.map_or_else(|| GPU.to_owned(), |device| format!("{GPU}.{}", id(device))))
 }
 
-/// aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee.
+/// Formats `bytes` as aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee.
 fn uuid(bytes: [u8; 16]) -> String {
     let digits = format!("{:032x}", u128::from_be_bytes(bytes));
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// The priority lock, which others make way for.
+/// Holds the priority lock, which others make way for.
 #[derive(Debug)]
 pub struct PriorityLock {
     _file: Locked,
@@ -217,25 +218,25 @@ pub struct PriorityLock {
 }
 
 impl PriorityLock {
-    /// Waits for others of high priority.
+    /// Waits for other high-priority proofs, then takes the lock.
     pub fn take() -> io::Result<Self> {
         let file = Locked::wait(&temp_dir().join(PRIORITY), Kind::Exclusive)?;
         Ok(Self { _file: file, _counted: Counted::new(&PRIORITY_HELD) })
     }
 
-    /// Whether this thread has it.
+    /// Returns whether this thread holds the priority lock.
     pub fn held() -> bool {
         PRIORITY_HELD.get() > 0
     }
 }
 
-/// Waits until nobody has the priority lock.
+/// Waits until the priority lock is free.
 pub fn wait_for_priority() -> io::Result<()> {
-    // Shared: those that wait do not take each other for one of high priority.
+    // Shared: waiting processes do not take each other for a high-priority proof.
     Locked::wait(&temp_dir().join(PRIORITY), Kind::Shared).map(drop)
 }
 
-/// Whether somebody has the priority lock; no, where that cannot be told.
+/// Returns whether the priority lock is taken; false if that cannot be determined.
 pub fn priority_taken() -> bool {
     let attempt = Locked::attempt(&temp_dir().join(PRIORITY), Kind::Shared);
     attempt.map_or_else(
@@ -247,22 +248,22 @@ pub fn priority_taken() -> bool {
     )
 }
 
-/// Whether somebody has wanted priority since this was made, asked of the file once in a while only.
+/// Tells whether priority was requested since it was made; reads the lock file at most every `ASK_AGAIN`.
 #[derive(Debug)]
 pub struct Asked {
     since: Instant,
-    /// Microseconds from then to the next question.
+    /// Microseconds from `since` to the next check.
     next: AtomicU64,
     yes: AtomicBool,
 }
 
 impl Asked {
-    /// Nobody has yet.
+    /// Starts without a request.
     pub fn new() -> Self {
         Self { since: Instant::now(), next: AtomicU64::new(0), yes: AtomicBool::new(false) }
     }
 
-    /// Whether somebody has.
+    /// Returns whether priority has been requested.
     pub fn ask(&self) -> bool {
         let (now, next) = (self.since.elapsed().as_micros() as u64, self.next.load(Ordering::Relaxed));
         let later = now + ASK_AGAIN.as_micros() as u64;

@@ -1,5 +1,5 @@
-//! bellperson's parameters in a mapped file, of whose points only those that are needed are decoded: by the devices, or
-//! in parallel on the host.
+//! Reads bellperson's parameters in a mapped file. Only the points that are needed are decoded, by the devices or in
+//! parallel on the host.
 
 use std::fmt::Display;
 use std::io;
@@ -20,20 +20,20 @@ use rayon::prelude::*;
 use crate::encoded::{self, point_name};
 use crate::failed;
 
-/// Points of each query that are compared before a file counts as known.
+/// Maximum number of points of each query that are compared before a file counts as known.
 const SAMPLES: usize = 64;
 
-/// The source as a mapped file, if it is one.
+/// Returns `source` as a mapped file, if it is one.
 pub fn mapped<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&MappedParameters<E>> {
     if typeid::of::<P>() != typeid::of::<&MappedParameters<E>>() {
         return None;
     }
-    // SAFETY: `P` is that reference, but for its lifetime, the only one there is in it (`E` is 'static), which is at
+    // SAFETY: `P` is that reference type, but for its lifetime, which is the only one in it (`E` is 'static) and at
     // least as long as that of the reference to it; references are covariant.
     Some(unsafe { *std::ptr::from_ref(source).cast::<&MappedParameters<E>>() })
 }
 
-/// The key of a circuit. Devices decode the points of a file that has settled; those of another are decoded now.
+/// Returns the key of `circuit`. Devices decode the points of a settled file; those of any other file are decoded now.
 pub fn read<E>(mapped: &MappedParameters<E>, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -57,10 +57,11 @@ where
     })
 }
 
-/// bellperson's decoding of a point.
+/// Decodes a point as bellperson does.
 type Read<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
 
-/// The first points of a query, as they are in the file if they are there one after another.
+/// Returns the first points of a query. They stay encoded if they are contiguous in the file and devices decode the
+/// curve.
 fn query<E, C>(
     mapped: &MappedParameters<E>,
     file: Option<&Arc<MappedFile>>,
@@ -84,7 +85,7 @@ where
     })
 }
 
-/// Points, written in parallel to where they stay, or a faulty one's number and what is wrong with it.
+/// Decodes points in parallel into their final place, or returns a faulty point's number and error.
 fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
     map: &Mmap,
     ranges: impl IndexedParallelIterator<Item = Range<usize>>,
@@ -102,7 +103,7 @@ fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
     failed.into_inner().map_or(Ok(points), Err)
 }
 
-/// bellperson trusts ranges, which the length of a truncated file may belie.
+/// Decodes one point after a check of `range`: bellperson trusts ranges, but a truncated file may be shorter.
 fn point<C: UncompressedEncoding>(map: &Mmap, range: Range<usize>, checked: bool, read: Read<C>) -> io::Result<C> {
     let (expected, bytes) = (size_of::<C::Uncompressed>(), map.len());
     match range.end <= bytes && range.len() == expected {
@@ -125,7 +126,7 @@ fn malformed(what: impl Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_string())
 }
 
-/// Points spread over all queries of a file.
+/// Holds points sampled over all queries of a file.
 #[derive(Debug)]
 pub struct Samples<E: Engine> {
     g1: [Vec<E::G1Affine>; 4],
@@ -133,14 +134,14 @@ pub struct Samples<E: Engine> {
 }
 
 impl<E: Engine + MultiMillerLoop> Samples<E> {
-    /// Those of a file, if they are points.
+    /// Returns the samples of `mapped`, if all of them decode.
     pub fn of(mapped: &MappedParameters<E>) -> Option<Self> {
         let g1 = |ranges: &[_]| sample(mapped, ranges, read_g1::<E>);
         let g1 = [g1(&mapped.h)?, g1(&mapped.l)?, g1(&mapped.a)?, g1(&mapped.b_g1)?];
         Some(Self { g1, b_g2: sample(mapped, &mapped.b_g2, read_g2::<E>)? })
     }
 
-    /// Whether a file has the same.
+    /// Returns whether `mapped` has the same samples.
     pub fn are_of(&self, mapped: &MappedParameters<E>) -> bool {
         Self::of(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
     }

@@ -1,4 +1,4 @@
-//! Constraints as matrices, coefficients in a dictionary so that a term takes 8 bytes.
+//! Stores constraints as matrices, with coefficients in a dictionary so that a term takes 16 bytes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use proofwarp::matrix::Csr;
 
 use crate::capture::{Record, Values};
 
-/// The matrices A, B and C of a circuit's constraints.
+/// Holds the matrices A, B and C of a circuit's constraints.
 #[derive(Debug)]
 pub struct Matrices<F> {
     rows: [Rows; 3],
     dictionary: Dictionary<F>,
 }
 
-/// Terms row by row. A variable is twice its number, and one more where it is an auxiliary one: how many inputs come
-/// before those is not known yet.
+/// Holds terms row by row. A variable is stored as 2·i for input i and as 2·i + 1 for auxiliary variable i: the number
+/// of inputs is not known yet.
 #[derive(Debug, Default)]
 struct Rows {
     ends: Vec<usize>,
     terms: Vec<(u64, u32)>,
 }
 
-/// Distinct coefficients, the first of which is 1.
+/// Holds distinct coefficients; the first is 1.
 #[derive(Debug)]
 struct Dictionary<F> {
     values: Vec<F>,
@@ -34,10 +34,10 @@ struct Dictionary<F> {
 }
 
 impl<F: NttField> Matrices<F> {
-    /// The circuit with its matrices, which has so many inputs and auxiliary variables.
+    /// Returns the circuit with its matrices, for `inputs` inputs and `aux` auxiliary variables.
     ///
     /// # Errors
-    /// It is too large.
+    /// Returns an error if the circuit is too large.
     pub fn circuit(&self, inputs: usize, aux: usize) -> proofwarp::Result<Circuit<F>> {
         let matrix =
             |rows: &Rows| Csr::from_rows(inputs + aux, rows.iter(inputs, &self.dictionary.values)).map(Arc::new);
@@ -47,7 +47,7 @@ impl<F: NttField> Matrices<F> {
 }
 
 impl Rows {
-    /// Each row's columns and coefficients.
+    /// Iterates over each row's columns and coefficients.
     fn iter<'a, F: NttField>(
         &'a self,
         inputs: usize,
@@ -61,8 +61,8 @@ impl Rows {
         })
     }
 
-    /// Appends rows whose coefficients are elsewhere in the dictionary, after so many inputs, of which the first is
-    /// shared, and auxiliary variables.
+    /// Appends the rows of `other`, a part that follows `inputs` inputs and `aux` auxiliary variables and shares the
+    /// first input. Coefficient k of `other` is `places[k]` in this dictionary.
     fn extend(&mut self, other: &Self, inputs: u64, aux: u64, places: &[u32]) {
         let start = self.terms.len();
         let shifted = |variable: u64| match variable {

@@ -1,4 +1,4 @@
-//! A circuit with its key, ready to prove.
+//! Holds a circuit with its key, ready to prove.
 
 use bellperson::groth16::{ParameterSource, Proof, VerifyingKey};
 use bellperson::{Circuit, SynthesisError};
@@ -17,13 +17,13 @@ use crate::matrices::Matrices;
 use crate::turn::Turn;
 use crate::verify::check;
 
-/// A circuit's matrices and its key on the devices: from then on a proof takes a circuit's assignment only, and
-/// circuits are not asked for the terms of their constraints.
+/// Holds a circuit's matrices and its key on the devices. Later proofs take only a circuit's assignment, and circuits
+/// are not asked for the terms of their constraints.
 ///
-/// All proofs are by the constraints of the circuit that it was made of, which are presumed to be the key's and those of
-/// every circuit that is proved later. Another circuit is told only by its numbers of constraints and variables, which is
-/// an error: else its proof is one of that assignment for *these* constraints, and does not verify unless it
-/// happens to satisfy them. With [`verify(true)`](Self::verify) that is an error too.
+/// All proofs use the constraints of the circuit that the prover was made of. These are presumed to be those of the key
+/// and of every circuit proved later. Another circuit is detected only by its numbers of constraints and variables,
+/// which is an error. Otherwise its proof is one of that assignment for *these* constraints, and does not verify unless
+/// the assignment happens to satisfy them. With [`verify(true)`](Self::verify) that is an error too.
 #[derive(Debug)]
 pub struct Prover<E: Engine + MultiMillerLoop> {
     key: ProvingKeyOnDevice<E>,
@@ -32,14 +32,17 @@ pub struct Prover<E: Engine + MultiMillerLoop> {
     verify: bool,
 }
 
-/// A circuit's assignment.
+/// Holds a circuit's assignment and the number of its constraints.
 pub type Assignment<F> = Capture<F, Count>;
 
 impl<E: Engine + MultiMillerLoop> Prover<E> {
-    /// Takes down the matrices of a circuit that has an assignment, and gives that too.
+    /// Records the matrices of `circuit`, which must have an assignment, and returns the assignment too.
     ///
     /// # Errors
-    /// The circuit's or the parameters', or these do not belong to the circuit, or a forced backend failed.
+    /// Returns an error if:
+    /// - the circuit or the parameters return one;
+    /// - the parameters do not belong to the circuit;
+    /// - a forced backend failed.
     pub fn new<P: ParameterSource<E>>(
         accelerator: &Accelerator,
         circuit: impl Circuit<E::Fr>,
@@ -51,7 +54,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Ok((Self::from_parts(key, circuit, verifying_key), assignment))
     }
 
-    /// A prover of a circuit and its key.
+    /// Creates a prover from a circuit and its key.
     pub fn from_parts(
         key: ProvingKeyOnDevice<E>,
         circuit: groth16::Circuit<E::Fr>,
@@ -60,33 +63,33 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Self { key, circuit, verifying_key, verify: false }
     }
 
-    /// Whether each proof is verified before it is returned, which takes some milliseconds: one that does not verify is
-    /// an error then, be it the device's, the witness's, or that of damaged parameters.
+    /// Sets whether each proof is verified before it is returned, which takes a few milliseconds. A proof that does not
+    /// verify is then an error, whether the device, the witness or damaged parameters are at fault.
     #[must_use]
     pub fn verify(self, verify: bool) -> Self {
         Self { verify, ..self }
     }
 
-    /// The verifying key.
+    /// Returns the verifying key.
     pub fn verifying_key(&self) -> &VerifyingKey<E> {
         &self.verifying_key
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> &ProvingKeyOnDevice<E> {
         &self.key
     }
 
-    /// The circuit.
+    /// Returns the circuit.
     pub fn circuit(&self) -> &groth16::Circuit<E::Fr> {
         &self.circuit
     }
 
-    /// The assignments of circuits that are presumed to differ from this one in nothing else: of their constraints nothing
-    /// but the number is looked at.
+    /// Returns the assignments of `circuits`, which are presumed to differ from this one in nothing else. Only the
+    /// number of their constraints is recorded.
     ///
     /// # Errors
-    /// The circuits'.
+    /// Returns a circuit's error.
     pub fn assign<C>(&self, circuits: Vec<C>) -> Result<Vec<Assignment<E::Fr>>, SynthesisError>
     where
         C: Circuit<E::Fr> + Send,
@@ -94,11 +97,11 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         assign(circuits)
     }
 
-    /// A proof for each assignment, with its r and s.
+    /// Returns a proof for each of `assignments`, with its `r` and `s`.
     ///
     /// # Errors
-    /// Lengths differ, the hook aborted, a forced backend failed, or a proof does not verify where
-    /// [`verify`](Self::verify) is set.
+    /// Returns an error if lengths differ, the abort hook aborted, or a forced backend failed. With
+    /// [`verify`](Self::verify) it also returns one if a proof does not verify.
     pub fn prove(
         &self,
         assignments: &[Assignment<E::Fr>],
@@ -111,7 +114,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Ok((self.finished(proofs, &witnesses, &report)?, report))
     }
 
-    /// Proofs as those of [`Self::prove`], made in turn with other processes.
+    /// Returns the proofs of `witnesses`, made in turn with other processes.
     pub(crate) fn prove_in_turn(
         &self,
         turn: &mut Turn,
@@ -124,7 +127,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         self.finished(batch.proofs().map_err(failed)?, witnesses, &report)
     }
 
-    /// Assignments to be proved by its matrices.
+    /// Returns `assignments` as witnesses that are proved by the prover's matrices.
     pub(crate) fn witnesses<'a>(
         &self,
         assignments: &'a [Assignment<E::Fr>],
@@ -135,7 +138,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Ok(assignments.iter().map(Assignment::witness).collect())
     }
 
-    /// Proofs as bellperson has them, verified if they are to be.
+    /// Converts `proofs` to bellperson's type, and verifies them if that is set.
     fn finished(
         &self,
         proofs: Vec<groth16::Proof<E>>,
@@ -152,13 +155,13 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
 }
 
 impl<F: NttField> Assignment<F> {
-    /// To be proved by matrices.
+    /// Returns the assignment as a witness that is proved by matrices.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations: None }
     }
 }
 
-/// An error unless a circuit has as many constraints as the one that it is proved with.
+/// Checks that circuit `number` has as many constraints as `circuit`, which it is proved with.
 pub(crate) fn equal_constraints<F: NttField>(
     number: usize,
     circuit: &groth16::Circuit<F>,
@@ -170,7 +173,7 @@ pub(crate) fn equal_constraints<F: NttField>(
     if expected == actual { Ok(()) } else { Err(error()) }
 }
 
-/// Runs a circuit that has an assignment, and takes down both its matrices and that.
+/// Synthesises `circuit`, which must have an assignment, and returns its matrices and its assignment.
 pub(crate) fn taken_down<F: NttField>(
     circuit: impl Circuit<F>,
 ) -> Result<(groth16::Circuit<F>, Assignment<F>), SynthesisError> {
@@ -181,19 +184,19 @@ pub(crate) fn taken_down<F: NttField>(
     Ok((circuit, Assignment { inputs, aux, record }))
 }
 
-/// The assignments of circuits.
+/// Returns the assignments of `circuits`.
 pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
     circuits: Vec<C>,
 ) -> Result<Vec<Assignment<F>>, SynthesisError> {
     circuits.into_par_iter().map(Capture::of).collect()
 }
 
-/// Proofs of circuits whose constraints are evaluated on the host while they are run, as bellperson does it: nothing is
-/// taken down for later proofs, and nothing of a circuit is presumed of another.
+/// Proves `circuits` whose constraints the host evaluates during synthesis, as bellperson does. Nothing is recorded for
+/// later proofs, and no circuit is presumed to have another's constraints.
 ///
 /// # Errors
-/// As those of [`Prover`], or the circuits differ in the number of their constraints or in the variables that occur in A
-/// or in B, by which points of the key are chosen.
+/// Returns the errors of [`Prover`]. Also returns an error if the circuits differ in their numbers of constraints, or
+/// in the variables in A or B. These select the key's points.
 pub fn prove_evaluated<E, C, P>(
     accelerator: &Accelerator,
     circuits: Vec<C>,

@@ -1,4 +1,4 @@
-//! A proof's turn on the devices that it shares with other processes.
+//! Manages a proof's turn on the devices that it shares with other processes.
 
 use bellperson::SynthesisError;
 use proofwarp::backend::Abort;
@@ -9,29 +9,29 @@ use proofwarp::{Accelerator, Error, Report};
 use crate::failed;
 use crate::locks::{Asked, GpuLock, PriorityLock, priority_taken, wait_for_priority};
 
-/// The devices, held until this is dropped. On the CPU nothing is.
+/// Holds the devices until dropped. On the CPU it holds nothing.
 #[derive(Debug)]
 pub struct Turn {
     /// All devices.
     accelerator: Accelerator,
-    /// Those that are held.
+    /// Devices that are held.
     held: Option<(GpuLock, Accelerator)>,
     _priority: Option<PriorityLock>,
-    /// Whether it makes way for those that have priority.
+    /// Whether it makes way for proofs with priority.
     yields: bool,
 }
 
-/// The process's accelerator, without devices where `BELLMAN_NO_GPU` is set, to anything but 0.
+/// Returns the process's accelerator, without devices if `BELLMAN_NO_GPU` is set to anything but 0.
 pub fn accelerator() -> Result<Accelerator, SynthesisError> {
     let accelerator = Accelerator::global().map_err(failed)?;
     Ok(if no_gpu().is_some() { accelerator.on_devices(Vec::new()) } else { accelerator.clone() })
 }
 
 impl Turn {
-    /// Waits for the devices, with priority as soon as those without have made way.
+    /// Waits for the devices. With `priority`, it gets them as soon as proofs without priority have made way.
     pub fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
         let shared = !accelerator.devices().is_empty();
-        // A thread that has locks cannot give them back for this proof, nor wait for them.
+        // A thread that holds locks can neither release them for this proof nor wait for them.
         let first = !GpuLock::held() && !PriorityLock::held();
         let lock = (shared && priority && first).then(PriorityLock::take).transpose()?;
         let yields = shared && !priority && first;
@@ -42,13 +42,13 @@ impl Turn {
         Ok(turn)
     }
 
-    /// What is held.
+    /// Returns an accelerator with the devices that are held.
     pub fn accelerator(&self) -> &Accelerator {
         self.held.as_ref().map_or(&self.accelerator, |(_, accelerator)| accelerator)
     }
 
-    /// Makes all proofs of a batch. Without priority it makes way whenever somebody wants priority, and goes on with
-    /// what is missing after that.
+    /// Makes all proofs of `batch`. Without priority it makes way whenever priority is requested, and then continues
+    /// with the missing proofs.
     pub fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
         self.go_on(|accelerator, abort| {
             let result = batch.run(accelerator, abort);
@@ -59,12 +59,12 @@ impl Turn {
         })
     }
 
-    /// Uploads a key to the first of its devices, making way as for proofs.
+    /// Uploads `key` to the first of its devices, and makes way as for proofs.
     pub fn upload<E: Engine>(&mut self, key: &ProvingKeyOnDevice<E>) -> Result<(), SynthesisError> {
         self.go_on(|accelerator, abort| key.upload(accelerator, abort))
     }
 
-    /// Does work that goes on where it was aborted, and aborts it whenever somebody wants priority.
+    /// Runs resumable `work`, and aborts and resumes it whenever priority is requested.
     fn go_on<T>(
         &mut self,
         work: impl Fn(&Accelerator, Abort<'_>) -> proofwarp::Result<T>,
@@ -81,7 +81,7 @@ impl Turn {
 
     fn make_way(&mut self) -> Result<(), SynthesisError> {
         self.held = None;
-        // Who comes now may need the memory that is only pooled.
+        // The next process may need memory that is only pooled here.
         self.accelerator.devices().iter().for_each(|device| device.trim());
         self.hold()
     }
@@ -92,7 +92,7 @@ impl Turn {
                 wait_for_priority()?;
             }
             let lock = GpuLock::take(&self.accelerator)?;
-            // Somebody may have wanted priority while this waited.
+            // Priority may have been requested during the wait.
             if !self.yields || !priority_taken() {
                 let accelerator = self.accelerator.on_devices(lock.devices().to_vec());
                 self.held = Some((lock, accelerator));

@@ -1,4 +1,4 @@
-//! What a verifier would say of proofs before they are handed out.
+//! Verifies proofs before they are returned.
 
 use std::{error, fmt, io};
 
@@ -12,7 +12,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::Engine;
 use rayon::prelude::*;
 
-/// A proof that was not handed out.
+/// Describes a proof that was not returned.
 #[derive(Debug)]
 struct Refusal {
     number: usize,
@@ -32,7 +32,7 @@ impl fmt::Display for Refusal {
 
 impl error::Error for Refusal {}
 
-/// Whether an error says that a proof does not verify.
+/// Returns whether `error` says that a proof does not verify.
 pub fn is_refusal(error: &SynthesisError) -> bool {
     match error {
         SynthesisError::IoError(error) => matches!(error.get_ref(), Some(reason) if reason.is::<Refusal>()),
@@ -40,7 +40,7 @@ pub fn is_refusal(error: &SynthesisError) -> bool {
     }
 }
 
-/// The same error, where a refused proof has another number in its caller's batch.
+/// Returns `error`, with a refused proof's number mapped by `number` to its number in the caller's batch.
 pub fn renumbered(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
     let SynthesisError::IoError(error) = error else { return error };
     SynthesisError::IoError(match error.downcast::<Refusal>() {
@@ -49,7 +49,8 @@ pub fn renumbered(error: SynthesisError, number: impl Fn(usize) -> usize) -> Syn
     })
 }
 
-/// An error unless every proof, made on that backend, holds for its inputs, the first of which is one.
+/// Checks that every proof verifies for its inputs, the first of which is one. The error names `backend`, which made
+/// the proofs.
 pub fn check<E: Engine + MultiMillerLoop>(
     key: &VerifyingKey<E>,
     proofs: &[Proof<E>],
@@ -63,10 +64,10 @@ pub fn check<E: Engine + MultiMillerLoop>(
     })
 }
 
-/// Whether its points are in their groups and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first
-/// of which is one.
+/// Returns whether the points of `proof` are in their groups and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ). The
+/// first of the inputs x is one.
 ///
-/// bellperson's own verifier makes tables of the verifying key first, which pays only for many proofs.
+/// bellperson's own verifier first makes tables of the verifying key, which pays only for many proofs.
 pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
     if key.ic.len() != inputs.len() || !is_read(proof) {
         return false;
@@ -79,7 +80,7 @@ pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proo
     E::multi_miller_loop(&pairs).final_exponentiation().is_identity().into()
 }
 
-/// Whether others can read the proof: they refuse points outside of the groups.
+/// Returns whether `proof` survives serialisation: readers refuse points outside the groups.
 fn is_read<E: Engine + MultiMillerLoop>(proof: &Proof<E>) -> bool {
     let mut bytes = Vec::new();
     proof.write(&mut bytes).is_ok() && Proof::<E>::read(&*bytes).is_ok()

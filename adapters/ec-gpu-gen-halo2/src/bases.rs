@@ -1,8 +1,8 @@
-//! Bases that stay on their device between calls.
+//! Keeps bases on their device between calls.
 //!
-//! A call hands over a slice, and provers hand over the same bases again and again, beside others that never come again. So
-//! bases are kept that come a second time, and are found by their full contents. What is kept of a device is bounded; what was
-//! not used for longest goes first.
+//! Provers pass the same bases again and again, beside others that never come again. So bases are kept when they are
+//! passed a second time, and are found by their full contents. The memory for kept bases of a device is bounded; the
+//! least recently used ones are dropped first.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,25 +14,26 @@ use proofwarp::waiting::on_cores;
 use proofwarp::{Abort, Accelerator, Result};
 use rayon::prelude::*;
 
-/// Bases of fewer points are not worth looking for.
+/// Minimum points for a search, 1024: smaller bases do not repay it.
 const FEWEST: usize = 1 << 10;
-/// The share of a device's memory that kept bases may take: one in so many.
+/// Kept bases may take 1/SHARE of a device's memory.
 const SHARE: u64 = 8;
-/// Sights that are remembered.
+/// Maximum number of fingerprints that are remembered.
 const SIGHTS: usize = 64;
-/// Points of a sight that are looked at.
+/// Points that a fingerprint samples, approximately.
 const SAMPLES: usize = 16;
 /// Bytes that a core compares at a time.
 const PIECE: usize = 1 << 18;
 
-/// Bases on a device.
+/// Holds bases on a device, and their copy on the host.
 struct Kept {
     device: Arc<Device>,
     points: Arc<Vec<G1Affine>>,
     msm: Arc<Msm<'static, G1Affine>>,
 }
 
-/// Enough of bases to tell whether they may be those that were seen before; whether they are, only their contents tell.
+/// A fingerprint of bases, which tells whether they may have been seen before. Only their contents tell whether they
+/// are equal.
 #[derive(PartialEq)]
 struct Sight {
     length: usize,
@@ -46,7 +47,7 @@ impl Sight {
     }
 }
 
-/// Those used last at the end.
+/// Holds the kept bases, the most recently used last.
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 static SEEN: Mutex<Vec<Sight>> = Mutex::new(Vec::new());
 
@@ -54,10 +55,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Σ scalarᵢ · pointᵢ on the accelerator's device, over kept bases where these are such.
+/// Returns Σ scalarᵢ · pointᵢ, computed on the accelerator's device, over kept bases if `points` are such.
 ///
 /// # Errors
-/// As [`msm`].
+/// Returns the errors of [`msm`].
 pub(crate) fn sum(
     accelerator: &Accelerator,
     points: &[G1Affine],
@@ -75,7 +76,7 @@ pub(crate) fn sum(
     Ok(sum)
 }
 
-/// Gives back all that is kept on a device; whether there was something.
+/// Drops all bases that are kept on `device`; returns whether there were any.
 pub(crate) fn give_back(device: &Arc<Device>) -> bool {
     let mut kept = lock(&KEPT);
     let before = kept.len();
@@ -83,7 +84,7 @@ pub(crate) fn give_back(device: &Arc<Device>) -> bool {
     kept.len() < before
 }
 
-/// Kept bases, or those that are kept from now on, since they come the second time.
+/// Returns kept bases equal to `points`. Keeps `points` first if they are passed for the second time.
 fn find(
     accelerator: &Accelerator,
     device: &Arc<Device>,
@@ -107,7 +108,7 @@ fn find(
     Ok(Some(msm))
 }
 
-/// By all cores: what takes the time is the first touch of each page.
+/// Copies `points` with all cores, because the first touch of each page takes most of the time.
 fn copy_of(points: &[G1Affine]) -> Vec<G1Affine> {
     on_cores(|| points.par_iter().with_min_len(PIECE / size_of::<G1Affine>()).copied().collect())
 }
@@ -120,7 +121,7 @@ fn are_equal(a: &[G1Affine], b: &[G1Affine]) -> bool {
     on_cores(|| a.par_chunks(PIECE).zip(b.par_chunks(PIECE)).all(|(a, b)| a == b))
 }
 
-/// Whether such bases were seen before; they are from now on.
+/// Returns whether bases with this fingerprint were seen before, and remembers it.
 fn was_seen(points: &[G1Affine]) -> bool {
     let (sight, mut seen) = (Sight::of(points), lock(&SEEN));
     if seen.contains(&sight) {
@@ -133,7 +134,7 @@ fn was_seen(points: &[G1Affine]) -> bool {
     false
 }
 
-/// Lets go what was not used for longest, until there is room for so many bytes.
+/// Drops the least recently used bases of `device` until there is room for `bytes` more.
 fn make_room(kept: &mut Vec<Kept>, device: &Arc<Device>, bytes: u64) {
     let of_device = |bases: &Kept| Arc::ptr_eq(&bases.device, device);
     let most = (device.memory() / SHARE).saturating_sub(bytes);
@@ -151,7 +152,8 @@ mod tests {
 
     use super::*;
 
-    /// Kept at the second sight, found at the third, and told from others that differ in one point.
+    /// Checks that bases are kept at the second sight, found at the third, and told from others that differ in one
+    /// point.
     #[test]
     fn bases_that_come_again_are_kept() {
         let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {

@@ -1,21 +1,21 @@
-//! The error type, with the variants of the crate that this one stands in for.
+//! Defines the error type, with the variants of the crate that this one replaces.
 
 use std::io;
 
 use crate::rust_gpu_tools::GPUError;
 
-/// What went wrong.
+/// Tells why a call failed.
 #[derive(thiserror::Error, Debug)]
 pub enum EcError {
     /// An error that a fixed text describes.
     #[error("EcError: {0}")]
     Simple(&'static str),
 
-    /// The caller's abort hook returned true; inputs are as they were.
+    /// The caller's abort hook returned true; inputs are unchanged.
     #[error("GPU call was aborted!")]
     Aborted,
 
-    /// A device failed, or was given something that it cannot compute; inputs are as they were.
+    /// A device failed, or got input that it cannot compute; inputs are unchanged.
     #[error("GPU tools error: {0}")]
     GpuTools(#[from] GPUError),
 

@@ -1,4 +1,4 @@
-//! Where whole operations run: on a program's device, and on the host's cores where it has none or failed.
+//! Runs whole operations on a program's device, or on the host's cores if it has none or the device failed.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,10 @@ use crate::rust_gpu_tools::Program;
 
 static HOST: LazyLock<Result<Accelerator>> = LazyLock::new(|| Accelerator::with_backend(BackendKind::Cpu));
 
-/// Does work on the program's device; where that fails, and no backend is forced, again on the host, and the log says why. It
-/// leaves its inputs as they were where it fails.
+/// Runs `work` on the program's device. If that fails and no backend is forced, runs it again on the host, and the log
+/// says why. If `work` fails, it leaves its inputs unchanged.
 ///
-/// Nothing is waited for that needs the caller's pool: its workers may all be waiting for this device.
+/// Waits for nothing that needs the caller's pool, whose workers may all be waiting for this device.
 pub(crate) fn run<T: Send>(
     program: &Program,
     abort: Abort<'_>,
@@ -41,7 +41,7 @@ fn on_host<T: Send>(
     apart(|| on_cores(|| work(host, abort)))
 }
 
-/// Whether the host may give the result instead.
+/// Returns whether the host may compute the result after `error`.
 fn may_go_on(error: &Error) -> bool {
     let is_forced = Settings::get().map_or(true, |settings| settings.backend.is_some());
     !is_forced && !matches!(error, Error::Aborted | Error::Invalid { .. })

@@ -1,4 +1,4 @@
-//! Transforms of vectors in host memory.
+//! Transforms vectors in host memory.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,7 @@ use proofwarp::ntt::{Transform, transform_many};
 use crate::rust_gpu_tools::{GPUError, Program};
 use crate::{EcError, EcResult, fallback, known};
 
-/// Transforms on one device.
+/// Runs transforms on one device.
 pub struct SingleFftKernel<'a, F> {
     /// The device, with kernels by name.
     pub program: Program,
@@ -19,29 +19,32 @@ pub struct SingleFftKernel<'a, F> {
 }
 
 impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
-    /// Makes ready to transform on the program's device; `maybe_abort` is asked every few milliseconds while a transform runs,
-    /// and ends it when it returns true.
+    /// Prepares transforms on the program's device. `maybe_abort` is polled every few milliseconds while a transform
+    /// runs, and ends it by returning true.
     ///
     /// # Errors
-    /// The elements are not BN254's scalars.
+    /// Returns an error if the elements are not BN254's scalars.
     pub fn create(program: Program, maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>) -> EcResult<Self> {
         known::elements::<F>(&[])?;
         Ok(Self { program, abort: maybe_abort, field: PhantomData })
     }
 
-    /// Transforms 2^log_n elements in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+    /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
     ///
     /// # Errors
-    /// The length is not 2^log_n, ω is no primitive 2^log_n-th root of unity, the hook aborted, or the device failed and a
-    /// backend is forced; the input is then as it was.
+    /// Returns an error, with the input unchanged, in these cases:
+    /// - The length is not 2^log_n.
+    /// - ω is no primitive 2^log_n-th root of unity.
+    /// - The hook aborted.
+    /// - The device failed and a backend is forced.
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
         self.run(input, Transform::new(log_n, known::element(omega)?))
     }
 
-    /// The same with all results multiplied by `divisor`, which is 1/n where ω is an inverse.
+    /// Transforms as [`Self::radix_fft`] does and multiplies all results by `divisor`, which is 1/n if ω is an inverse.
     ///
     /// # Errors
-    /// As [`Self::radix_fft`].
+    /// Returns the errors of [`Self::radix_fft`].
     pub fn radix_ifft(&mut self, input: &mut [F], omega: &F, divisor: &F, log_n: u32) -> EcResult<()> {
         let scale = Some(known::element(divisor)?);
         self.run(input, Transform { scale, ..Transform::new(log_n, known::element(omega)?) })
@@ -55,17 +58,17 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     }
 }
 
-/// Transforms on several devices.
+/// Runs transforms on several devices.
 pub struct FftKernel<'a, F> {
     /// One for each device.
     pub kernels: Vec<SingleFftKernel<'a, F>>,
 }
 
 impl<F: PrimeField> FftKernel<'_, F> {
-    /// Makes ready to transform on the programs' devices.
+    /// Prepares transforms on the devices of `programs`.
     ///
     /// # Errors
-    /// There is no program, or the elements are not BN254's scalars.
+    /// Returns an error if there is no program, or if the elements are not BN254's scalars.
     pub fn create(programs: Vec<Program>) -> EcResult<Self> {
         if programs.is_empty() {
             return Err(EcError::GpuTools(GPUError::DeviceNotFound));
@@ -74,10 +77,10 @@ impl<F: PrimeField> FftKernel<'_, F> {
         Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
     }
 
-    /// Transforms on the first of the devices, as [`SingleFftKernel::radix_fft`].
+    /// Transforms on the first device, as [`SingleFftKernel::radix_fft`] does.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`SingleFftKernel::radix_fft`].
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
         self.kernels[0].radix_fft(input, omega, log_n)
     }

@@ -1,5 +1,5 @@
-//! BN254's field and curve in types of whatever crate, recognised by their memory: the interface is generic, and an unknown type
-//! has to be an error instead of a failed compilation.
+//! Recognises BN254's field and curve in types of any crate, by their memory. The interface is generic, so an unknown
+//! type has to be an error instead of a failed compilation.
 
 use std::any::type_name;
 
@@ -11,61 +11,62 @@ use proofwarp::Error;
 
 use crate::rust_gpu_tools::GPUError;
 
-/// Some number.
+/// An arbitrary number to compare types by.
 const SAMPLE: u64 = 0x1234_5678_9abc;
 
 type Result<T> = std::result::Result<T, GPUError>;
 
-/// A slice of elements as proofwarp's type has them.
+/// Returns `values` in proofwarp's type.
 ///
 /// # Errors
-/// They are others than BN254's scalars in Montgomery form.
+/// Returns an error if the elements are not BN254's scalars in Montgomery form.
 pub(crate) fn elements<F: PrimeField>(values: &[F]) -> Result<&[Fr]> {
     check_field::<F>()?;
     // SAFETY: the types have the same size, alignment and memory for the same elements.
     Ok(unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
 }
 
-/// The same, to write: all elements are below the modulus, as the other type has them.
+/// Returns `values` in proofwarp's type, for writing. In both types all elements are below the modulus.
 ///
 /// # Errors
-/// As [`elements`].
+/// Returns the errors of [`elements`].
 pub(crate) fn elements_mut<F: PrimeField>(values: &mut [F]) -> Result<&mut [Fr]> {
     check_field::<F>()?;
     // SAFETY: as in `elements`.
     Ok(unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
 }
 
-/// An element as proofwarp's type has it.
+/// Returns `value` in proofwarp's type.
 ///
 /// # Errors
-/// As [`elements`].
+/// Returns the errors of [`elements`].
 pub(crate) fn element<F: PrimeField>(value: &F) -> Result<Fr> {
     elements(std::slice::from_ref(value)).map(|values| values[0])
 }
 
-/// Points as proofwarp's type has them.
+/// Returns `points` in proofwarp's type.
 ///
 /// # Errors
-/// They are others than BN254's first group by two coordinates in Montgomery form, zeros for infinity.
+/// Returns an error if the points are not those of BN254's first group, stored as two coordinates in Montgomery form,
+/// zeros for infinity.
 pub(crate) fn points<G: PrimeCurveAffine>(points: &[G]) -> Result<&[G1Affine]> {
     check_curve::<G>()?;
     // SAFETY: the types have the same size, alignment and memory for the same points.
     Ok(unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), points.len()) })
 }
 
-/// A point in the caller's type.
+/// Returns `point` in the caller's type.
 ///
 /// # Errors
-/// As [`points`].
+/// Returns the errors of [`points`].
 pub(crate) fn point<G: PrimeCurveAffine>(point: G1Affine) -> Result<G::Curve> {
     check_curve::<G>()?;
-    // SAFETY: as in `points`; the point is copied as it lies.
+    // SAFETY: as in `points`; the point's bytes are copied unchanged.
     let point: G = unsafe { std::mem::transmute_copy(&point) };
     Ok(point.to_curve())
 }
 
-/// That elements of the type are what [`Fr`] is in memory: minus one tells the modulus, one the form.
+/// Checks that elements of type `F` equal [`Fr`] in memory: minus one tells the modulus, one the form.
 fn check_field<F: PrimeField>() -> Result<()> {
     let theirs = [F::zero(), F::one(), -F::one(), F::from(SAMPLE).square()];
     let number = Fr::from(SAMPLE);
@@ -73,7 +74,7 @@ fn check_field<F: PrimeField>() -> Result<()> {
     check(&theirs, &ours)
 }
 
-/// That points of the type are what [`G1Affine`] is in memory, which is x and y.
+/// Checks that points of type `G` equal [`G1Affine`] in memory, which is x and y.
 fn check_curve<G: PrimeCurveAffine>() -> Result<()> {
     use halo2curves::group::prime::PrimeCurveAffine as _;
     use halo2curves::group::{Curve as _, Group as _};
@@ -85,7 +86,7 @@ fn check_curve<G: PrimeCurveAffine>() -> Result<()> {
     check(&theirs, &ours)
 }
 
-/// That samples are the same bytes in both types.
+/// Checks that samples have the same bytes in both types.
 fn check<A, B>(theirs: &[A], ours: &[B]) -> Result<()> {
     let like = size_of::<A>() == size_of::<B>() && align_of::<A>() == align_of::<B>();
     if like && memory(theirs) == memory(ours) {
@@ -96,7 +97,7 @@ fn check<A, B>(theirs: &[A], ours: &[B]) -> Result<()> {
 }
 
 fn memory<T>(values: &[T]) -> &[u8] {
-    // SAFETY: callers' types are as large as numbers of 254 bits rounded up to words, or two of them, so that they have no
-    // room for padding.
+    // SAFETY: callers' types are as large as one or two numbers of 254 bits rounded up to words, so they have no room
+    // for padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }

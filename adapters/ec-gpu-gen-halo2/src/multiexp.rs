@@ -1,4 +1,4 @@
-//! Multiplications Σ scalarᵢ · baseᵢ over bases in host memory.
+//! Computes multi-scalar multiplications Σ scalarᵢ · baseᵢ over bases in host memory.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::rust_gpu_tools::{Device, GPUError, Program};
 use crate::threadpool::Worker;
 use crate::{EcError, EcResult, bases, fallback, known};
 
-/// Bits of all scalars.
+/// Bits that every scalar fits in.
 const ALL_BITS: usize = 254;
 
-/// Multiplications on one device.
+/// Runs multi-scalar multiplications on one device.
 pub struct SingleMultiexpKernel<'a, G> {
     program: Program,
     abort: Abort<'a>,
@@ -26,11 +26,11 @@ pub struct SingleMultiexpKernel<'a, G> {
 }
 
 impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
-    /// Makes ready to work on the program's device; `maybe_abort` is asked every few milliseconds while a sum is computed, and
-    /// ends it when it returns true.
+    /// Prepares multiplications on the program's device. `maybe_abort` is polled every few milliseconds while a sum is
+    /// computed, and ends it by returning true.
     ///
     /// # Errors
-    /// The program is another device's, or the points are not those of BN254's first group.
+    /// Returns an error if the program is for another device, or if the points are not those of BN254's first group.
     pub fn create(
         program: Program,
         device: &Device,
@@ -44,30 +44,31 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
         Ok(Self { program, abort: maybe_abort, curve: PhantomData })
     }
 
-    /// Σ scalarᵢ · baseᵢ.
+    /// Returns Σ scalarᵢ · baseᵢ.
     ///
     /// Bases are trusted to be infinity or points on the curve.
     ///
     /// # Errors
-    /// The lengths differ, the hook aborted, or the device failed and a backend is forced.
+    /// Returns an error if the lengths differ, if the hook aborted, or if the device failed and a backend is forced.
     pub fn multiexp(&self, bases: &[G], scalars: &[G::Scalar]) -> EcResult<G::Curve> {
         self.multiexp_bound(bases, scalars, ALL_BITS)
     }
 
-    /// The same for scalars below 2^bits, which take less time the shorter they are. Where one is longer the sum is right all the
-    /// same, takes longer, and the log says so.
+    /// Returns Σ scalarᵢ · baseᵢ for scalars below 2^bits; the fewer bits, the less time it takes. If a scalar is
+    /// longer, the sum is right too but takes longer, and the log says so.
     ///
     /// # Errors
-    /// As [`Self::multiexp`].
+    /// Returns the errors of [`Self::multiexp`].
     pub fn multiexp_bound(&self, bases: &[G], scalars: &[G::Scalar], bits: usize) -> EcResult<G::Curve> {
         let (points, scalars) = (known::points(bases)?, known::elements(scalars)?);
         Ok(known::point::<G>(self.sum(points, scalars, bits)?)?)
     }
 
-    /// [`Self::multiexp_bound`], after which the scalars are transformed as by [`crate::fft::SingleFftKernel::radix_ifft`].
+    /// Computes [`Self::multiexp_bound`], then transforms the scalars as [`crate::fft::SingleFftKernel::radix_ifft`]
+    /// does.
     ///
     /// # Errors
-    /// As those of both; the scalars are then as they were.
+    /// Returns the errors of both; the scalars are then unchanged.
     pub fn multiexp_bound_and_ifft(
         &self,
         bases: &[G],
@@ -98,7 +99,7 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
     }
 }
 
-/// The sum of scalars of so many bits, or else of longer ones.
+/// Returns the sum for scalars of at most `bits` bits, or computes it without that bound if one is longer.
 fn sum_of_short(
     accelerator: &Accelerator,
     points: &[G1Affine],
@@ -108,9 +109,9 @@ fn sum_of_short(
 ) -> proofwarp::Result<G1> {
     let all = Scalars::elements(scalars);
     if bits < ALL_BITS {
-        // A bound of no bits leaves nothing but zeros.
+        // With 0 bits all scalars are zero, so they fit in 1 bit too.
         match bases::sum(accelerator, points, all.with_bit_length(bits.max(1) as u32), abort) {
-            // Lengths agree, so that it is a longer scalar.
+            // The lengths agree, so the error is about a longer scalar.
             Err(error @ Error::Invalid { .. }) => log::warn!("multiexp_bound: {error}"),
             done => return done,
         }
@@ -118,16 +119,17 @@ fn sum_of_short(
     bases::sum(accelerator, points, all, abort)
 }
 
-/// Multiplications on several devices.
+/// Runs multi-scalar multiplications on several devices.
 pub struct MultiexpKernel<'a, G> {
     kernels: Vec<SingleMultiexpKernel<'a, G>>,
 }
 
 impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
-    /// Makes ready to work on the devices, which are the programs'.
+    /// Prepares multiplications on `devices`, which are those of `programs`.
     ///
     /// # Errors
-    /// There is no program, programs and devices differ, or the points are not those of BN254's first group.
+    /// Returns an error if there is no program, if programs and devices differ, or if the points are not those of
+    /// BN254's first group.
     pub fn create(programs: Vec<Program>, devices: &[&Device]) -> EcResult<Self> {
         if programs.is_empty() {
             return Err(EcError::GpuTools(GPUError::DeviceNotFound));
@@ -140,10 +142,11 @@ impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
         Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
     }
 
-    /// Σ scalarᵢ · base₍ᵢ₊skip₎, a part of it on each device, one after the other.
+    /// Returns Σ scalarᵢ · base₍ᵢ₊skip₎. Each device computes a part of it, one after the other.
     ///
     /// # Errors
-    /// There are fewer bases than `skip` and scalars together, or as [`SingleMultiexpKernel::multiexp`].
+    /// Returns an error if there are fewer bases than `skip` and scalars together. Also returns the errors of
+    /// [`SingleMultiexpKernel::multiexp`].
     pub fn multiexp(
         &mut self,
         _pool: &Worker,
@@ -162,7 +165,7 @@ impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
         })
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     pub fn num_kernels(&self) -> usize {
         self.kernels.len()
     }

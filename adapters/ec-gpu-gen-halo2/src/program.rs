@@ -1,4 +1,4 @@
-//! The macro that makes a program for a device.
+//! Defines the macro that makes a program for a device.
 
 /// Makes a [`Program`](crate::rust_gpu_tools::Program) for a device: a `Result<Program, EcError>`.
 #[macro_export]

@@ -1,27 +1,28 @@
-//! What build scripts call. Kernels are compiled into proofwarp, or at run time, so that there is nothing to generate.
+//! Provides the calls that build scripts make. Kernels are compiled into proofwarp or at run time, so nothing is
+//! generated.
 
 /// Names the fields and curves that a program computes in.
 #[derive(Debug, Clone, Default)]
 pub struct SourceBuilder(());
 
 impl SourceBuilder {
-    /// None yet.
+    /// Creates a builder without fields and curves.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Transforms over a field.
+    /// Accepts transforms over field `F`.
     #[must_use]
     pub fn add_fft<F>(self) -> Self {
         self
     }
 
-    /// Multiplications on a curve, with coordinates in a field.
+    /// Accepts multiplications on curve `C`, with coordinates in field `F`.
     #[must_use]
     pub fn add_multiexp<C, F>(self) -> Self {
         self
     }
 }
 
-/// Makes the kernels of a build: none, since proofwarp has them.
+/// Does nothing, since proofwarp has the kernels.
 pub fn generate(_builder: &SourceBuilder) {}

@@ -1,11 +1,11 @@
-//! The pool that callers hand over. proofwarp has threads of its own, so that it needs none.
+//! Defines the pool that callers pass. proofwarp has threads of its own and needs none.
 
-/// What [`crate::multiexp::MultiexpKernel::multiexp`] is given.
+/// A placeholder for the pool that [`crate::multiexp::MultiexpKernel::multiexp`] takes.
 #[derive(Debug, Clone, Default)]
 pub struct Worker(());
 
 impl Worker {
-    /// A pool.
+    /// Creates a pool.
     pub fn new() -> Self {
         Self::default()
     }

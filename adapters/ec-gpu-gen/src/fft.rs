@@ -1,4 +1,4 @@
-//! Fast Fourier transforms on devices.
+//! Computes fast Fourier transforms on devices.
 
 use ec_gpu::GpuName;
 use ff::Field;
@@ -10,7 +10,7 @@ use crate::known::{self, Ntt};
 use crate::rust_gpu_tools::{Program, accelerator_of};
 use crate::{EcError, EcResult};
 
-/// Transforms on some devices.
+/// Runs transforms on the devices of some programs.
 struct Transforms<'a, F> {
     accelerator: Accelerator,
     ntt: Ntt<F>,
@@ -30,7 +30,7 @@ impl<'a, F: Field> Transforms<'a, F> {
     }
 }
 
-/// Transforms on one device.
+/// Runs transforms on one device.
 pub struct SingleFftKernel<'a, F>
 where
     F: Field + GpuName,
@@ -39,26 +39,26 @@ where
 }
 
 impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
-    /// Makes ready to transform on the program's device; `maybe_abort` is asked every few milliseconds
-    /// while a transform runs, and ends it when it returns true.
+    /// Creates a kernel for the device of `program`. It polls `maybe_abort` every few milliseconds during a transform,
+    /// and stops once that returns true.
     ///
     /// # Errors
-    /// proofwarp does not know the field.
+    /// Returns an error if proofwarp does not know the field.
     pub fn create(program: Program, maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>) -> EcResult<Self> {
         Ok(Self { transforms: Transforms::new(&[program], maybe_abort)? })
     }
 
-    /// Transforms 2^log_n elements in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+    /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
     ///
     /// # Errors
-    /// The length is not 2^log_n, ω is no primitive 2^log_n-th root of unity, the hook aborted, or the
-    /// device failed; the input is then as it was.
+    /// Returns an error if the length is not 2^log_n, ω is not a primitive 2^log_n-th root of unity, the hook aborted,
+    /// or the device failed. The input is then unchanged.
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
         self.transforms.run(&mut [input], &[*omega], &[log_n])
     }
 }
 
-/// Transforms on several devices.
+/// Runs transforms on several devices.
 pub struct FftKernel<'a, F>
 where
     F: Field + GpuName,
@@ -70,19 +70,19 @@ impl<'a, F> FftKernel<'a, F>
 where
     F: Field + GpuName,
 {
-    /// Makes ready to transform on the programs' devices.
+    /// Creates a kernel for the devices of `programs`.
     ///
     /// # Errors
-    /// There is no program, or proofwarp does not know the field.
+    /// Returns an error if there is no program, or if proofwarp does not know the field.
     pub fn create(programs: Vec<Program>) -> EcResult<Self> {
         Self::create_optional_abort(&programs, None)
     }
 
-    /// As [`Self::create`]; `maybe_abort` is asked every few milliseconds while a transform runs, and
-    /// ends it when it returns true.
+    /// Creates a kernel for the devices of `programs`. It polls `maybe_abort` every few milliseconds during a
+    /// transform, and stops once that returns true.
     ///
     /// # Errors
-    /// As [`Self::create`].
+    /// Returns the errors of [`Self::create`].
     pub fn create_with_abort(
         programs: Vec<Program>,
         maybe_abort: &'a (dyn Fn() -> bool + Send + Sync),
@@ -98,20 +98,20 @@ where
         Ok(Self { transforms })
     }
 
-    /// Transforms 2^log_n elements in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+    /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
     ///
     /// # Errors
-    /// As [`SingleFftKernel::radix_fft`].
+    /// Returns the errors of [`SingleFftKernel::radix_fft`].
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
         self.radix_fft_many(&mut [input], &[*omega], &[log_n])
     }
 
-    /// Transforms several vectors, spread over the devices, each as in [`Self::radix_fft`]; all of them
-    /// or none.
+    /// Transforms several vectors, spread over the devices, each as in [`Self::radix_fft`]. Either all of them are
+    /// transformed or none.
     ///
     /// # Errors
-    /// The numbers of vectors, roots and logarithms differ, or as [`Self::radix_fft`]; every input is
-    /// then as it was.
+    /// Returns an error if the numbers of vectors, roots and logarithms differ, or if [`Self::radix_fft`] would return
+    /// one. Every input is then unchanged.
     pub fn radix_fft_many(&mut self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         self.transforms.run(inputs, omegas, log_ns)
     }

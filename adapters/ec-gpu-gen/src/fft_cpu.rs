@@ -1,4 +1,4 @@
-//! Fast Fourier transforms on the CPU.
+//! Computes fast Fourier transforms on the CPU.
 //!
 //! Both functions transform in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
 
@@ -10,7 +10,8 @@ use crate::{forced, known};
 /// Transforms 2^log_n elements on one thread.
 ///
 /// # Panics
-/// The length is not 2^log_n, or this thread's last call of a kernel failed on a backend that `PROOFWARP_BACKEND` forces.
+/// Panics if the length is not 2^log_n, or if this thread's last kernel call failed on a backend that
+/// `PROOFWARP_BACKEND` forces.
 pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
     forced::stop_after_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "serial_fft: length of the slice");
@@ -24,8 +25,10 @@ pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
 /// Transforms 2^log_n elements on 2^log_threads threads.
 ///
 /// # Panics
-/// The length is not 2^log_n, there are more threads than elements, or this thread's last call of a kernel failed on a
-/// backend that `PROOFWARP_BACKEND` forces.
+/// Panics if:
+/// - the length is not 2^log_n;
+/// - there are more threads than elements;
+/// - this thread's last kernel call failed on a backend that `PROOFWARP_BACKEND` forces.
 pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) {
     forced::stop_after_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "parallel_fft: length of the slice");
@@ -46,17 +49,17 @@ pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_
     parallel_reverse(a, worker, log_n, log_threads);
 }
 
-/// Leaves a field that proofwarp knows to its transform, when all threads may be used.
+/// Transforms with proofwarp if it knows the field and all threads may be used. Returns whether it did.
 fn transform_as_known<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) -> bool {
     if log_threads != worker.log_num_threads() || threads_asked_for().is_some() {
         return false;
     }
     let Some(ntt) = known::ntt::<F>() else { return false };
-    // An error, such as ω of another order, leaves the slice as it was; the code here has no such limits.
+    // An error, such as ω of another order, leaves the slice unchanged; the caller's own code has no such limits.
     known::cpu().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
 }
 
-/// 1, ω, …, ω^(count − 1).
+/// Returns 1, ω, …, ω^(count − 1).
 fn powers<F: PrimeField>(omega: F, count: usize) -> Vec<F> {
     std::iter::successors(Some(F::ONE), |power| Some(*power * omega)).take(count).collect()
 }
@@ -78,8 +81,8 @@ fn parallel_powers<F: PrimeField>(worker: &Worker, omega: F, count: usize, log_t
     table
 }
 
-/// All layers of a transform by the root ω^step (Gentleman and Sande 1966): natural order in,
-/// bit-reversed order out.
+/// Runs all layers of a transform by the root ω^step (Gentleman and Sande 1966): natural order in, bit-reversed order
+/// out.
 fn decimate<F: PrimeField>(a: &mut [F], twiddles: &[F], step: usize) {
     let (mut half, mut step) = (a.len() / 2, step);
     while half > 0 {
@@ -100,7 +103,8 @@ fn butterflies<'t, F: PrimeField>(low: &mut [F], high: &mut [F], twiddles: impl 
     }
 }
 
-/// One of the first layers, its butterflies cut over the threads: 2^layer blocks of as many pieces.
+/// Runs one of the first layers, with its butterflies split over the threads: 2^layer blocks of at most 2^(log_threads
+/// − layer) pieces each.
 fn parallel_layer<F: PrimeField>(a: &mut [F], worker: &Worker, twiddles: &[F], layer: u32, log_threads: u32) {
     let half = a.len() >> (layer + 1);
     let piece = (half >> (log_threads - layer)).max(1);

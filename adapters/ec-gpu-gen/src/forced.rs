@@ -1,9 +1,9 @@
-//! A forced backend cannot be missed.
+//! Reports failures of a forced backend, so that callers cannot miss them.
 //!
-//! bellperson takes every error of a kernel for a reason to compute on the CPU. Where `PROOFWARP_BACKEND` names a backend of
-//! devices, what failed there is therefore remembered: the way to the CPU gives that error, or panics where it has none to
-//! give. The memory is one thread's, until its next call of a kernel. Aborted calls are not remembered, since they are made
-//! again, nor are types that no backend knows.
+//! bellperson takes every kernel error for a reason to compute on the CPU. If `PROOFWARP_BACKEND` forces a device
+//! backend, its failures are therefore remembered. The CPU path then returns that error, or panics if it cannot return
+//! one. Each thread remembers only its last kernel call. Aborted calls are not remembered, since callers repeat them,
+//! and neither are types that no backend knows.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,26 +12,26 @@ use proofwarp::settings::Settings;
 
 use crate::EcError;
 
-/// Why a call of a kernel failed, if one did.
+/// Stores why a kernel call failed, if it did.
 type Failure = Arc<Mutex<Option<String>>>;
 
 thread_local! {
     static FAILURE: Failure = Arc::default();
 }
 
-/// The backend of devices that the environment forces.
+/// Returns the device backend that the environment forces.
 fn forced() -> Option<BackendKind> {
     Settings::get().ok().and_then(|settings| settings.backend).filter(|backend| *backend != BackendKind::Cpu)
 }
 
-/// One call of a kernel, by the thread that made this.
+/// Watches one kernel call, on behalf of the thread that created this.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 #[derive(Clone)]
 pub(crate) struct Watch(Option<(BackendKind, Failure)>);
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 impl Watch {
-    /// Forgets how this thread's last call ended.
+    /// Starts to watch a call, and forgets how this thread's last call ended.
     pub fn start() -> Self {
         let watch = forced().map(|backend| (backend, FAILURE.with(Arc::clone)));
         if let Some((_, failure)) = &watch {
@@ -40,7 +40,7 @@ impl Watch {
         Self(watch)
     }
 
-    /// Remembers how it ended, on any thread.
+    /// Remembers how the call ended, on any thread, and returns `result`.
     pub fn end<T>(&self, result: Result<T, EcError>) -> Result<T, EcError> {
         if let (Some((backend, failure)), Err(error)) = (&self.0, &result)
             && !matches!(error, EcError::Aborted)
@@ -53,17 +53,17 @@ impl Watch {
     }
 }
 
-/// The error with which this thread's last call of a kernel failed, where it may not be followed by one of the CPU.
+/// Returns the error of this thread's last kernel call, if a backend is forced and the CPU must not take over.
 pub(crate) fn failure() -> Option<EcError> {
     forced()?;
     let reason = FAILURE.with(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())?;
     Some(std::io::Error::other(reason).into())
 }
 
-/// For calls that have no errors.
+/// Stops a call that cannot return an error.
 ///
 /// # Panics
-/// There is such an error: nothing else would keep a forced backend from being missed.
+/// Panics if [`failure`] returns an error: otherwise a failure of a forced backend would be missed.
 pub(crate) fn stop_after_failure() {
     if let Some(error) = failure() {
         panic!("{error}");

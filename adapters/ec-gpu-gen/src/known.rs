@@ -1,5 +1,5 @@
-//! The fields and curves that proofwarp knows, found by type: the interface of the stock crate is
-//! generic, and an unknown type must be an error instead of a failed compilation.
+//! Finds the fields and curves that proofwarp knows by their types: the stock crate's interface is generic, and an
+//! unknown type must be an error instead of a failed compilation.
 
 use std::any::{Any, TypeId};
 
@@ -15,14 +15,14 @@ use proofwarp::ntt::{Transform, transform_many};
 use proofwarp::waiting::apart;
 use proofwarp::{Accelerator, BackendKind, Error, Result};
 
-/// Canonical bytes of a scalar of `G`.
+/// Holds the canonical bytes of a scalar of `G`.
 pub(crate) type Repr<G> = <<G as PrimeCurveAffine>::Scalar as PrimeField>::Repr;
-/// Transforms vectors by roots of unity ω of orders 2^log n, all or none.
+/// Transforms vectors by roots of unity ω of orders 2^log n: all of them or none.
 pub(crate) type Ntt<F> = fn(&Accelerator, &mut [&mut [F]], &[F], &[u32], Abort<'_>) -> Result<()>;
-/// Σ scalarᵢ · baseᵢ.
+/// Computes Σ scalarᵢ · baseᵢ.
 pub(crate) type Msm<G> = fn(&Accelerator, &[G], &[Repr<G>], Abort<'_>) -> Result<<G as PrimeCurveAffine>::Curve>;
 
-/// The transform over `F`, if proofwarp knows the field.
+/// Returns the transform over `F`, if proofwarp knows the field.
 pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
     fn of<F: Field, K: NttField>() -> Option<Ntt<F>> {
         same::<F, K>().then_some(ntt_as::<F, K>)
@@ -33,7 +33,7 @@ pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
         .or_else(of::<F, pasta_curves::Fq>)
 }
 
-/// The multi-scalar multiplication on `G`, if proofwarp knows the curve.
+/// Returns the multi-scalar multiplication on `G`, if proofwarp knows the curve.
 pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
     fn of<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
         (same::<G, K>() && same::<Repr<G>, [u8; 32]>()).then_some(msm_as::<G, K>)
@@ -41,15 +41,16 @@ pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
     of::<G, blstrs::G1Affine>().or_else(of::<G, blstrs::G2Affine>)
 }
 
-/// The accelerator without devices.
+/// Returns the accelerator without devices.
 ///
 /// # Errors
-/// None in practice: the CPU is always there.
+/// None in practice: the CPU is always available.
 pub(crate) fn cpu() -> Result<Accelerator> {
     Accelerator::with_backend(BackendKind::Cpu)
 }
 
-/// Runs work on devices, apart from the caller's pool: bellperson holds a lock on them that the pool's other work may want.
+/// Runs `work` on devices, off the caller's pool: bellperson holds a lock on the devices that other work of the pool
+/// may want.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) fn on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
     guarded(abort, |abort| apart(|| work(abort)))
@@ -91,13 +92,13 @@ fn same<T: 'static, U: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<U>()
 }
 
-/// A slice under the other name of its type; `None` if the types differ.
+/// Casts a slice to the other name of its type; returns `None` if the types differ.
 fn cast<T: 'static, U: 'static>(values: &[T]) -> Option<&[U]> {
     // SAFETY: T and U are the same type.
     same::<T, U>().then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
 }
 
-/// Vectors under the other name of their elements' type; `None` if the types differ.
+/// Casts vectors to the other name of their elements' type; returns `None` if the types differ.
 fn cast_vectors<'a, 'b, T: 'static, U: 'static>(values: &'a mut [&'b mut [T]]) -> Option<&'a mut [&'b mut [U]]> {
     // SAFETY: T and U are the same type, and so are the slices of them.
     same::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })

@@ -1,9 +1,9 @@
-//! Pools that never wait for each other in a circle.
+//! Provides thread pools that never wait for each other in a circle.
 //!
-//! A job may use rayon, and start jobs of its own and wait for them; so may its caller, who may be a worker of rayon's. Were
-//! all of them to share one pool of each kind, every thread of one could wait for the other. Here jobs that a job starts run
-//! in the pool of the next level, and jobs of a worker of rayon's in pools whose threads have a few cores of rayon's for
-//! themselves, so that what they do with rayon needs none of the caller's.
+//! A job may use rayon, start further jobs and wait for them. So may its caller, which may be a rayon worker. If all of
+//! them shared one pool of each kind, every thread of one pool could wait for the other. Therefore jobs that a job
+//! starts run in the pool of the next level. Jobs of a rayon worker run in pools whose threads own a few rayon threads
+//! each. Their use of rayon then needs none of the caller's.
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -12,26 +12,26 @@ use rayon::ThreadPoolBuilder;
 
 use crate::threads::Threads;
 
-/// Cores of its own that a thread has whose caller is a worker of rayon's.
+/// Maximum size of the rayon pool that a thread owns if its caller is a rayon worker.
 const OWN_CORES: usize = 4;
 
 thread_local! {
-    /// Levels above this thread: a job's thread is one below its caller.
+    /// Counts the levels above this thread: a job's thread is one level below its caller.
     static ABOVE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The pools of one level.
+/// Holds the pools of one level.
 #[derive(Default)]
 struct Level {
-    /// For callers that are no workers of rayon's: its jobs use rayon's global pool.
+    /// Pool for callers that are not rayon workers: its jobs use rayon's global pool.
     plain: Option<Threads>,
-    /// For the others.
+    /// Pool for rayon workers.
     with_cores: Option<Threads>,
 }
 
 static LEVELS: Mutex<Vec<Level>> = Mutex::new(Vec::new());
 
-/// The pool for jobs of this thread, of up to `threads` threads if it is new.
+/// Returns the pool for jobs of this thread; a new pool gets up to `threads` threads.
 pub(crate) fn pool(threads: usize) -> Threads {
     at(ABOVE.get(), rayon::current_thread_index().is_some(), threads)
 }
@@ -54,12 +54,12 @@ fn new(threads: usize, above: usize, of_rayon: bool) -> Threads {
     })
 }
 
-/// Makes this thread a worker of a pool of rayon's that is its own.
+/// Makes this thread a worker of a rayon pool of its own.
 fn take_cores(count: usize, above: usize) {
     let cores =
         ThreadPoolBuilder::new().num_threads(count).use_current_thread().start_handler(move |_| ABOVE.set(above));
     match cores.build() {
-        // For good, as the thread is there.
+        // Never dropped, because the thread never ends.
         Ok(cores) => std::mem::forget(cores),
         Err(error) => log::warn!("a job's thread has no cores of its own and uses rayon's global pool: {error}"),
     }

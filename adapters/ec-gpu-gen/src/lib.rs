@@ -7,20 +7,21 @@
 //! ec-gpu-gen = { path = "proofwarp/adapters/ec-gpu-gen" }
 //! ```
 //!
-//! Where a `Cargo.lock` names an older version, `cargo update -p ec-gpu-gen --precise 0.7.1` lets cargo take
-//! it; cargo only warns otherwise that the patch was not used.
+//! If a `Cargo.lock` names an older version, `cargo update -p ec-gpu-gen --precise 0.7.1` lets cargo take it; otherwise
+//! cargo only warns that the patch was not used.
 //!
-//! Which devices are used is [`proofwarp::Accelerator`]'s choice, and `EC_GPU_FRAMEWORK=cuda|opencl` narrows it. Where
-//! there is no device, [`rust_gpu_tools::Device::all`] is empty, the log says why, once, and the kernels' constructors
-//! give an error: callers then take their own path to [`fft_cpu`] and [`multiexp_cpu`].
+//! [`proofwarp::Accelerator`] chooses the devices, and `EC_GPU_FRAMEWORK=cuda|opencl` narrows the choice. If there is
+//! no device, [`rust_gpu_tools::Device::all`] is empty, the log says why, once, and the kernels' constructors return an
+//! error. Callers then take their own path to [`fft_cpu`] and [`multiexp_cpu`].
 //!
-//! `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend, which callers cannot miss. Where it has no device here, or a
-//! setting is malformed, [`rust_gpu_tools::Device::all`] panics with the reason, since it has no error to give. Where it
-//! failed in a call, [`multiexp_cpu::multiexp_cpu`] gives that error to the thread that goes on with it on the CPU, and
-//! [`fft_cpu`]'s functions panic with it.
+//! `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend, and callers cannot miss its failure:
+//! - If it has no device here, or a setting is malformed, [`rust_gpu_tools::Device::all`] panics with the reason, since
+//!   it cannot return an error.
+//! - If it failed in a call, [`multiexp_cpu::multiexp_cpu`] returns that error to the thread that continues on the CPU,
+//!   and [`fft_cpu`]'s functions panic with it.
 //!
-//! Unlike the stock crate's, a call that fails or is aborted leaves its inputs as they were, and needs no
-//! kernels from [`generate`]: that is only for crates that append kernels of their own.
+//! Unlike the stock crate, a call that fails or is aborted leaves its inputs unchanged. It needs no kernels from
+//! [`generate`], which is only for crates that append their own kernels.
 
 mod error;
 #[cfg(any(feature = "cuda", feature = "opencl"))]

@@ -1,4 +1,4 @@
-//! Multi-exponentiation on devices: Σ exponentᵢ · baseᵢ.
+//! Computes multi-exponentiations on devices: Σ exponentᵢ · baseᵢ.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,7 +18,7 @@ use crate::rust_gpu_tools::{Device, Program, accelerator_of};
 use crate::threadpool::{Scope, Worker};
 use crate::{EcError, EcResult};
 
-/// Multi-exponentiation on one device.
+/// Computes multi-exponentiations on one device.
 pub struct SingleMultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine,
@@ -32,11 +32,11 @@ impl<'a, G> SingleMultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine + GpuName,
 {
-    /// Makes ready to work on the program's device; `maybe_abort` is asked every few milliseconds while
-    /// a sum is computed, and ends it when it returns true.
+    /// Creates a kernel for the device of `program`. It polls `maybe_abort` every few milliseconds during an MSM, and
+    /// stops once that returns true.
     ///
     /// # Errors
-    /// proofwarp does not know the curve.
+    /// Returns an error if `program` is not on `device`, or if proofwarp does not know the curve.
     pub fn create(
         program: Program,
         device: &Device,
@@ -50,14 +50,14 @@ where
         Ok(Self { accelerator: accelerator_of(&[program])?, msm, abort: maybe_abort })
     }
 
-    /// Σ exponentᵢ · baseᵢ; exponents are numbers, reduced or not. What does not fit the device's memory at
-    /// once goes through it in pieces.
+    /// Returns Σ exponentᵢ · baseᵢ; exponents are numbers, reduced or not. Inputs that exceed the device's memory go
+    /// through it in pieces.
     ///
-    /// Bases are trusted to be infinity or points of the subgroup of prime order: sums over others mean
-    /// nothing. `proofwarp::msm::Msm::checked` refuses such.
+    /// Bases are trusted to be infinity or points of the subgroup of prime order: sums over other bases are
+    /// meaningless. `proofwarp::msm::Msm::checked` refuses such bases.
     ///
     /// # Errors
-    /// The lengths differ, the hook aborted, or the device failed.
+    /// Returns an error if the lengths differ, the hook aborted, or the device failed.
     pub fn multiexp(&self, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
         self.watched(&Watch::start(), bases, exponents)
     }
@@ -68,7 +68,7 @@ where
     }
 }
 
-/// Multi-exponentiation on several devices.
+/// Computes multi-exponentiations on several devices.
 pub struct MultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine,
@@ -80,19 +80,19 @@ impl<'a, G> MultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine + GpuName,
 {
-    /// Makes ready to work on the devices, which are the programs'.
+    /// Creates a kernel for `devices`, which must be those of `programs`.
     ///
     /// # Errors
-    /// There is no program, programs and devices differ, or proofwarp does not know the curve.
+    /// Returns an error if there is no program, programs and devices differ, or proofwarp does not know the curve.
     pub fn create(programs: Vec<Program>, devices: &[&Device]) -> EcResult<Self> {
         Self::create_optional_abort(programs, devices, None)
     }
 
-    /// As [`Self::create`]; `maybe_abort` is asked every few milliseconds while a sum is computed, and
-    /// ends it when it returns true.
+    /// Creates a kernel for `devices`, which must be those of `programs`. It polls `maybe_abort` every few milliseconds
+    /// during an MSM, and stops once that returns true.
     ///
     /// # Errors
-    /// As [`Self::create`].
+    /// Returns the errors of [`Self::create`].
     pub fn create_with_abort(
         programs: Vec<Program>,
         devices: &[&Device],
@@ -102,7 +102,7 @@ where
     }
 
     fn create_optional_abort(programs: Vec<Program>, devices: &[&Device], abort: Abort<'a>) -> EcResult<Self> {
-        // Says why there is none.
+        // Without programs, this returns why there is no device.
         accelerator_of(&programs)?;
         if programs.len() != devices.len() {
             return Err(Error::invalid("multiexp", "number of devices", programs.len(), devices.len()).into());
@@ -115,12 +115,12 @@ where
         Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
     }
 
-    /// Starts the sum as jobs of a scope, a part of it on each device: when the scope has ended, the sum
-    /// of the first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not. Bases and
-    /// exponents as those of [`SingleMultiexpKernel::multiexp`].
+    /// Starts the MSM as jobs of `scope`, with a part of it on each device. Once the scope has ended, the sum of the
+    /// first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not. Bases and exponents are
+    /// those of [`SingleMultiexpKernel::multiexp`].
     ///
-    /// Results are only written where a part succeeded, so they should be the identity before. A panic, such as the hook's, goes on
-    /// where the scope ends, and `error` has its text.
+    /// Only parts that succeed write their results, so these should be the identity before. A panic, such as the
+    /// hook's, resumes where the scope ends, and `error` holds its text.
     pub fn parallel_multiexp<'s>(
         &'s mut self,
         scope: &Scope<'s>,
@@ -148,11 +148,12 @@ where
         }
     }
 
-    /// Σ expᵢ · base₍ᵢ₊skip₎ over all devices; bases and exponents as those of
+    /// Returns Σ expᵢ · base₍ᵢ₊skip₎ over all devices; bases and exponents are those of
     /// [`SingleMultiexpKernel::multiexp`].
     ///
     /// # Errors
-    /// There are fewer bases than `skip` and exponents together, the hook aborted, or a device failed.
+    /// Returns an error if there are fewer bases than `skip` and exponents together, the hook aborted, or a device
+    /// failed.
     pub fn multiexp(
         &mut self,
         pool: &Worker,
@@ -171,7 +172,7 @@ where
         Ok(results.into_iter().sum())
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     pub fn num_kernels(&self) -> usize {
         self.kernels.len()
     }
@@ -188,7 +189,7 @@ where
     }
 }
 
-/// Keeps the first error, except that an abort is stronger: the caller retries only that.
+/// Keeps the first error, except that an abort replaces it: the caller retries only aborts.
 fn fail<T>(error: &RwLock<EcResult<T>>, reason: EcError) {
     let mut error = error.write().unwrap_or_else(PoisonError::into_inner);
     if error.is_ok() || matches!(reason, EcError::Aborted) {

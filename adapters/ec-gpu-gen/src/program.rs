@@ -1,10 +1,10 @@
-//! The macro that makes a program for a device.
+//! Defines the macro that makes a program for a device.
 
-/// Makes a [`Program`](crate::rust_gpu_tools::Program) for a device, with the texts that
-/// [`generate`](crate::generate) made in the build script of the calling crate.
+/// Makes a [`Program`](crate::rust_gpu_tools::Program) for a device, with the texts that [`generate`](crate::generate)
+/// made in the build script of the calling crate.
 ///
-/// The expression is a `Result<Program, EcError>`; it is an error where `EC_GPU_FRAMEWORK` names another
-/// framework than the device's.
+/// The expression is a `Result<Program, EcError>`. It is an error if `EC_GPU_FRAMEWORK` names another framework than
+/// the device's.
 #[macro_export]
 macro_rules! program {
     ($device:ident) => {{

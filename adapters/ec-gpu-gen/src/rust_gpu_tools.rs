@@ -1,8 +1,8 @@
-//! Devices and programs under the names that the crate `rust-gpu-tools` 0.7 gives them.
+//! Provides devices and programs under the names that the crate `rust-gpu-tools` 0.7 gives them.
 //!
-//! Devices are proofwarp's: one backend's at a time, all of which the process can use, and only of frameworks whose features
-//! this crate was built with. Kernels that a crate appended itself run through [`Program`] on the same devices, in the memory
-//! and on the streams that proofwarp's own use.
+//! Devices are proofwarp's: all of one backend that the process can use, and only of frameworks whose features this
+//! crate was built with. Kernels that a crate appended itself run through [`Program`] on the same devices, in the
+//! memory and on the streams that proofwarp's own kernels use.
 
 mod accelerator;
 mod appended;

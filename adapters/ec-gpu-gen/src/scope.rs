@@ -1,4 +1,4 @@
-//! Jobs of a pool that borrow from their caller, who waits for them.
+//! Runs jobs of a pool that borrow from their caller, which waits for them.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -8,18 +8,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::levels;
 use crate::threads::{Job, Threads};
 
-/// Starts jobs that may borrow values which live for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits for them.
+/// Starts jobs that may borrow values which live for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits
+/// for them.
 ///
-/// It has the methods of yastl's scope, which the stock crate uses. Unlike there, a job that panics costs the pool no thread,
-/// and its panic goes on in the caller.
+/// It has the methods of yastl's scope, which the stock crate uses. Unlike there, a job that panics costs the pool no
+/// thread, and its panic resumes in the caller.
 pub struct Scope<'scope> {
     threads: Threads,
     state: Arc<State>,
-    /// Neither a longer nor a shorter lifetime will do.
+    /// Invariant: neither a longer nor a shorter lifetime may replace it.
     lifetime: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// The jobs that have not ended, and the first panic.
+/// Counts the jobs that have not ended, and keeps the first panic.
 #[derive(Default)]
 struct State {
     jobs: Mutex<Jobs>,
@@ -34,7 +35,7 @@ struct Jobs {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Starts a job on a thread of the pool.
+    /// Starts `job` on a thread of the pool.
     pub fn execute<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'scope,
@@ -45,12 +46,13 @@ impl<'scope> Scope<'scope> {
             let panic = catch_unwind(AssertUnwindSafe(job)).err();
             state.ended(panic);
         });
-        // SAFETY: the values that the job borrows live for `'scope`, which outlives the call that made the scope. That call does not end,
-        // not by a panic either, before the job has run and is gone. `ended` touches only what the job owns.
+        // SAFETY: the values that the job borrows live for `'scope`, which outlives the call that made the scope. That
+        // call does not end, not even by a panic, before the job has run and is gone. `ended` touches only values that
+        // the job owns.
         self.threads.execute(unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'scope>, Job>(job) });
     }
 
-    /// Starts a job that may start others of the same scope.
+    /// Starts a job that may start further jobs of this scope.
     pub fn recurse<F>(&self, job: F)
     where
         F: FnOnce(&Self) + Send + 'scope,
@@ -62,7 +64,7 @@ impl<'scope> Scope<'scope> {
     /// Waits for the jobs started so far. A job of this scope must not call it, since it would wait for its own end.
     ///
     /// # Panics
-    /// One of them panicked: its panic goes on.
+    /// Resumes the panic of a job, if one panicked.
     pub fn join(&self) {
         let panic = self.state.wait().panic.take();
         if let Some(panic) = panic {
@@ -70,11 +72,11 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Runs `f` with a scope within this one, and waits for its jobs. Where a job calls it, they run on further threads, so that
-    /// threads which wait here do not keep them from running.
+    /// Runs `f` with a scope within this one, and waits for its jobs. If a job calls it, they run on further threads,
+    /// so that threads that wait here do not block them.
     ///
     /// # Panics
-    /// `f` or one of the jobs panicked: the panic goes on, that of `f` before that of a job.
+    /// Resumes the panic of `f` or else of a job, if one panicked.
     pub fn zoom<'smaller, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'smaller>) -> R,
@@ -84,10 +86,10 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-/// Runs `f` with a scope of these threads, and waits for its jobs.
+/// Runs `f` with a scope of `threads`, and waits for its jobs.
 ///
 /// # Panics
-/// As [`Scope::zoom`].
+/// Resumes the panic of `f` or else of a job, if one panicked.
 pub(crate) fn run<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
     let scope = Scope { threads, state: Arc::default(), lifetime: PhantomData };
     let result = {
@@ -98,7 +100,7 @@ pub(crate) fn run<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) ->
     result
 }
 
-/// Waits for all jobs when it is dropped, in a panic too.
+/// Waits for all jobs when dropped, also during a panic.
 struct Ended<'a>(&'a State);
 
 impl Drop for Ended<'_> {
@@ -140,7 +142,7 @@ mod tests {
         Threads::start(count, || {})
     }
 
-    /// What a panic said, and how many jobs were done.
+    /// Returns the text of a panic, and the number of jobs that were done.
     fn panicking(threads: &Threads, jobs: usize, panics: usize) -> (Option<String>, usize) {
         let done = AtomicUsize::new(0);
         let job = |number| {
@@ -177,7 +179,7 @@ mod tests {
         assert_eq!((proofwarp::waiting::text_of(&*panic), done.into_inner()), ("the caller's", 9));
     }
 
-    /// More jobs than threads wait for a scope within, and its jobs do so again.
+    /// Checks that more jobs than threads can wait for an inner scope, whose jobs do so again.
     #[test]
     fn jobs_wait_for_scopes_within() {
         fn start<'s>(scope: &Scope<'s>, depth: usize, done: &'s AtomicUsize) {

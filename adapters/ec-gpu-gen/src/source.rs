@@ -1,9 +1,8 @@
-//! The text of field arithmetic that crates append kernels of their own to.
+//! Generates the text of field arithmetic, to which crates append their own kernels.
 //!
-//! proofwarp's own kernels are not part of it: they are in proofwarp. The text is OpenCL C and CUDA C++
-//! at once, and names things as the stock crate does: a field `F` is a type of its [`ec_gpu::GpuName`], and
-//! `F_add`, `F_sub`, `F_mul`, `F_sqr`, `F_double`, `F_pow`, `F_mont`, `F_unmont`, `F_eq`, `F_get_bits`, …
-//! are its functions.
+//! It does not contain proofwarp's own kernels, which are in proofwarp. The text is both OpenCL C and CUDA C++, and
+//! uses the stock crate's names. A field `F` is a type named by its [`ec_gpu::GpuName`], and `F_add`, `F_sub`, `F_mul`,
+//! `F_sqr`, `F_double`, `F_pow`, `F_mont`, `F_unmont`, `F_eq`, `F_get_bits`, … are its functions.
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod build;
@@ -11,12 +10,12 @@ mod builder;
 
 pub use builder::SourceBuilder;
 
-/// To be called in a build script: makes the texts that [`program!`](crate::program) puts into programs.
+/// Makes the texts that [`program!`](crate::program) puts into programs; call it in a build script.
 ///
-/// With the feature `opencl` it writes the text, with `cuda` it compiles it with nvcc (from `NVCC`,
-/// `CUDA_HOME` or the path; arguments from `EC_GPU_CUDA_NVCC_ARGS` if set), unless nothing was appended:
-/// then there is no kernel in it, and no nvcc is needed. When that fails, as without nvcc where something was
-/// appended, it says why and ends the build script, as the stock crate's panic does.
+/// With the feature `opencl` it writes the text. With `cuda` it compiles the text with nvcc, which it takes from
+/// `NVCC`, `CUDA_HOME` or the path, with the arguments in `EC_GPU_CUDA_NVCC_ARGS` if set. If nothing was appended,
+/// there is no kernel to compile, and nvcc is not needed. On failure, such as a missing nvcc, it prints the reason and
+/// ends the build script, as the stock crate's panic does.
 #[allow(unused_variables)] // Without a feature there is nothing to do.
 pub fn generate(source_builder: &SourceBuilder) {
     #[cfg(any(feature = "cuda", feature = "opencl"))]

@@ -1,4 +1,4 @@
-//! The pool of threads that bellperson shares with this crate.
+//! Provides the pool of threads that bellperson shares with this crate.
 
 use std::any::Any;
 use std::env;
@@ -14,20 +14,20 @@ use crate::{levels, scope};
 
 static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
-/// The pool: one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says; fewer where the system gives fewer.
+/// Runs jobs on one thread per CPU, or on as many as `EC_GPU_NUM_THREADS` says; fewer if the system gives fewer.
 #[allow(clippy::non_std_lazy_statics, reason = "the type is part of the interface")]
 pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool(()));
 
-/// A pool whose [`Pool::scoped`] may be called by a job of it, or by a worker of rayon's: then the jobs run on further threads,
-/// so that the caller does not wait for itself.
+/// A pool whose [`Pool::scoped`] may be called by one of its jobs or by a rayon worker: the jobs then run on further
+/// threads, so that the caller does not wait for itself.
 pub struct Pool(());
 
 impl Pool {
     /// Runs `f` with a scope, and waits for the scope's jobs.
     ///
     /// # Panics
-    /// `f` or a job panicked: the panic goes on, and the pool's threads live. Or the process was forked after its parent's
-    /// first use of the pool, whose threads it has not.
+    /// Resumes the panic of `f` or of a job, if one panicked; the pool's threads survive. Panics if the process was
+    /// forked after its parent's first use of the pool, because it does not have the pool's threads.
     pub fn scoped<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -38,10 +38,10 @@ impl Pool {
         scope::run(levels::pool(*NUM_THREADS), f)
     }
 
-    /// Starts a job and returns at once. A panic of the job goes to the log.
+    /// Starts `job` and returns at once. A panic of the job is logged.
     ///
     /// # Panics
-    /// The process was forked, as in [`Self::scoped`].
+    /// Panics if the process was forked, as [`Self::scoped`] does.
     pub fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) {
         if let Err(forked) = process::check() {
             panic!("{forked}");
@@ -50,7 +50,7 @@ impl Pool {
     }
 }
 
-/// The number in `EC_GPU_NUM_THREADS`, if it is one and not zero.
+/// Returns the number in `EC_GPU_NUM_THREADS`, if it is a number above zero.
 pub(crate) fn threads_asked_for() -> Option<usize> {
     let text = env::var("EC_GPU_NUM_THREADS").ok()?;
     let number = text.parse().ok().filter(|number| *number > 0);
@@ -60,25 +60,25 @@ pub(crate) fn threads_asked_for() -> Option<usize> {
     number
 }
 
-/// A handle of the pool.
+/// A handle that starts jobs on the pool.
 #[derive(Clone, Default)]
 pub struct Worker {}
 
 impl Worker {
-    /// A handle of the pool.
+    /// Creates a handle of the pool.
     pub fn new() -> Self {
         Self {}
     }
 
-    /// Binary logarithm of the number of threads, rounded down.
+    /// Returns the binary logarithm of the number of threads, rounded down.
     pub fn log_num_threads(&self) -> u32 {
         NUM_THREADS.ilog2()
     }
 
-    /// Starts a function on the pool and returns at once. It may start others, and wait for them.
+    /// Starts `f` on the pool and returns at once. It may start other functions, and wait for them.
     ///
-    /// A panic of the function does not harm the pool: it goes on in [`Waiter::wait`]. So does the reason why there is no pool in a
-    /// process that was forked.
+    /// A panic of `f` does not harm the pool: it resumes in [`Waiter::wait`]. In a forked process, which has no pool,
+    /// `wait` panics with that reason.
     pub fn compute<F, R>(&self, f: F) -> Waiter<R>
     where
         F: FnOnce() -> R + Send + 'static,
@@ -91,14 +91,14 @@ impl Worker {
             return waiter;
         }
         THREAD_POOL.spawn(move || {
-            // An error only says that nobody waits any more.
+            // An error only means that the waiter is gone.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(f)));
         });
         waiter
     }
 
-    /// Runs `f` with a scope of the pool and the length of the pieces into which `elements` elements
-    /// are cut so that each thread gets one (the last pieces may be left over); waits for the scope's jobs.
+    /// Runs `f` with a scope of the pool and a chunk length, and waits for the scope's jobs. `elements` elements cut
+    /// into chunks of that length give each thread one chunk; the last chunks may be left over.
     pub fn scope<'a, F, R>(&self, elements: usize, f: F) -> R
     where
         F: FnOnce(&Scope<'a>, usize) -> R,
@@ -118,7 +118,7 @@ impl Worker {
 
 type Outcome<T> = Result<T, Box<dyn Any + Send>>;
 
-/// A result that is still being computed.
+/// Receives a result that is still being computed.
 pub struct Waiter<T> {
     receiver: Receiver<Outcome<T>>,
 }
@@ -129,10 +129,10 @@ impl<T> Waiter<T> {
         (sender, Self { receiver })
     }
 
-    /// Waits for the result. To be called once.
+    /// Waits for the result; call it only once.
     ///
     /// # Panics
-    /// The function that computes it panicked, or the result was taken before.
+    /// Panics if the function that computes the result panicked, or if the result was taken before.
     pub fn wait(&self) -> T {
         match self.receiver.recv() {
             Ok(Ok(value)) => value,
@@ -141,7 +141,7 @@ impl<T> Waiter<T> {
         }
     }
 
-    /// A result that is there already.
+    /// Creates a waiter whose `value` is already available.
     pub fn done(value: T) -> Self {
         let (sender, waiter) = Self::pair();
         // The channel has room for one value and its receiver is held here, so this cannot fail.
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// Each of the pool's threads has had to do with a job that panicked, twice over.
+    /// Makes about twice as many jobs panic as the pool has threads, and checks that the threads survive.
     #[test]
     fn panics_go_on_and_threads_live() {
         let panics = in_time(|| {
@@ -177,14 +177,14 @@ mod tests {
         assert!(panics.iter().enumerate().all(|(number, panic)| *panic == format!("job {number}")), "{panics:?}");
     }
 
-    /// A hang is a failure.
+    /// Runs `work`, and fails if it hangs.
     fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, ended) = channel();
         std::thread::spawn(move || sender.send(work()));
         ended.recv_timeout(Duration::from_secs(60)).expect("an end, not a deadlock")
     }
 
-    /// More jobs than threads, each of which waits for as many: `depth` times.
+    /// Runs more jobs than threads, each of which does so again and waits, to `depth` levels.
     fn scopes(depth: usize, done: &AtomicUsize) {
         Worker::new().scoped(|scope| {
             for _ in 0..=*NUM_THREADS {
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(in_time(|| computations(3)), expected);
     }
 
-    /// The only worker of a pool of rayon's waits for jobs that use rayon, and for theirs.
+    /// Checks that the only worker of a rayon pool can wait for jobs that use rayon, and for the jobs that these start.
     #[test]
     fn a_worker_of_rayon_waits_for_jobs() {
         use rayon::prelude::*;

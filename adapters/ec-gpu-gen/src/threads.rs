@@ -1,4 +1,4 @@
-//! A pool of threads that outlive the panics of their jobs.
+//! Provides a pool of threads that outlive the panics of their jobs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Builder;
@@ -6,13 +6,13 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use proofwarp::waiting::text_of;
 
-/// A job for a thread.
+/// Job that a thread runs.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that take one job after another, for good.
+/// A handle of threads, which take jobs one after another as long as a handle lives.
 #[derive(Clone)]
 pub(crate) struct Threads {
-    /// `None` if the system gave no thread: callers run their jobs themselves.
+    /// `None` if the system gave no thread: callers then run their jobs themselves.
     jobs: Option<Sender<Job>>,
     count: usize,
 }
@@ -33,15 +33,15 @@ impl Threads {
         Self { jobs: (started > 0).then_some(sender), count: started }
     }
 
-    /// The threads that the system gave.
+    /// Returns the number of threads that the system gave.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Has a thread run the job, or runs it here if there is none. A panic of the job does not leave this pool.
+    /// Runs `job` on a thread, or here if there is none. A panic of the job does not leave this pool.
     pub fn execute(&self, job: Job) {
         match &self.jobs {
-            // Threads live as long as there is a sender, so that there is a receiver.
+            // Threads live as long as there is a sender, so there is a receiver.
             Some(jobs) => drop(jobs.send(job)),
             None => attempt(job),
         }
@@ -52,7 +52,7 @@ fn work(jobs: &Receiver<Job>) {
     jobs.iter().for_each(attempt);
 }
 
-/// Runs a job and logs its panic. Scopes and computations catch theirs before, for their callers.
+/// Runs a job and logs its panic. Scopes and computations catch their panics earlier, for their callers.
 fn attempt(job: Job) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
         log::error!("ec-gpu-gen: a job of the pool panicked: {}", text_of(&*panic));

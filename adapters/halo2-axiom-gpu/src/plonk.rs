@@ -1,4 +1,4 @@
-//! halo2-axiom's `plonk`, with proofs and keys by proofwarp.
+//! Re-exports halo2-axiom's `plonk`, with proofs and keys made by proofwarp.
 
 mod error;
 mod prover;

@@ -1,4 +1,4 @@
-//! halo2-axiom's `poly`, with provers that say how they open.
+//! Re-exports halo2-axiom's `poly`, with provers whose opening is known.
 
 pub mod commitment;
 

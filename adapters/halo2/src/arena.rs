@@ -1,4 +1,4 @@
-//! Cells that circuits assign, and the columns that they make.
+//! Holds the cells that circuits assign, and the columns made of them.
 
 use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,14 @@ use rayon::prelude::*;
 
 use crate::memory::filled;
 
-/// Arenas whose memory is kept: to touch new memory takes longer than a proof on a device.
+/// Maximum number of arenas whose memory is kept, 2: touching new memory takes longer than a proof on a device.
 const KEPT: usize = 2;
-/// Cells that are cleared while they are in a core's cache.
+/// Cells cleared at a time, 256: they stay in a core's cache for both passes.
 const PIECE: usize = 1 << 8;
 
 static MEMORY: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
-/// Columns of assigned cells, n each, 0 where nothing is assigned. Cells never move.
+/// Holds columns of n assigned cells each, 0 where nothing is assigned. Cells never move.
 pub struct Cells(Vec<Vec<Assigned<Fr>>>);
 
 impl Cells {
@@ -25,19 +25,19 @@ impl Cells {
         Self((0..columns).map(|_| filled(Assigned::Zero, rows)).collect())
     }
 
-    /// A cell, if there is one.
+    /// Returns the cell at `row` of `column`, if it exists.
     pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.get_mut(column)?.get_mut(row)
     }
 }
 
-/// A witness: cells, and the columns of their values. Its memory is cleared when it is dropped, behind the caller's back,
-/// and then kept for the next one of the same shape.
+/// Holds a witness: cells, and the columns of their values. When dropped, it is cleared in the background, and its
+/// memory is then kept for the next arena of the same shape.
 pub struct Arena(Memory);
 
 struct Memory {
     cells: Cells,
-    /// Empty until they are asked for the first time.
+    /// Empty until they are first requested.
     values: Vec<Vec<Fr>>,
     rows: usize,
 }
@@ -52,12 +52,12 @@ impl Arena {
         Self(found.unwrap_or_else(new))
     }
 
-    /// A cell, if there is one.
+    /// Returns the cell at `row` of `column`, if it exists.
     pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.cells.cell(column, row)
     }
 
-    /// Values of some columns, with their numbers, in ascending order.
+    /// Computes the values of `columns` and returns them with their numbers, in ascending order.
     pub fn values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
         let all = self.0.cells.0.iter().zip(&mut self.0.values).enumerate();
         let some = all.filter(|(number, _)| columns.contains(number));
@@ -87,9 +87,9 @@ impl Memory {
     /// Overwrites all cells and values.
     fn clear(&mut self) {
         self.cells.0.par_iter_mut().flat_map(|column| column.par_chunks_mut(PIECE)).for_each(|cells| {
-            // The widest variant: a narrow one would leave the rest of a cell as it is.
+            // Fills with the widest variant first: a narrow one leaves the rest of a cell unchanged.
             cells.fill(Assigned::Rational(Fr::ZERO, Fr::ZERO));
-            // Nobody reads these, but they are to be stored.
+            // Keeps these stores, which nothing reads, from being optimised away.
             black_box(&mut *cells);
             cells.fill(Assigned::Zero);
         });
@@ -98,13 +98,13 @@ impl Memory {
     }
 }
 
-/// Columns of somebody's, overwritten when they are dropped.
+/// Holds a caller's columns, and overwrites them when dropped.
 pub struct Cleared(pub Vec<Vec<Fr>>);
 
 impl Drop for Cleared {
     fn drop(&mut self) {
         self.0.par_iter_mut().for_each(|values| values.fill(Fr::ZERO));
-        // Nobody reads them any more, but they are to be stored.
+        // Keeps these stores, which nothing reads, from being optimised away.
         black_box(&self.0);
     }
 }
@@ -113,13 +113,13 @@ fn memory() -> MutexGuard<'static, Vec<Memory>> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives back the memory that is kept.
+/// Frees the memory that is kept.
 pub fn clear_arenas() {
     let gone = std::mem::take(&mut *memory());
     drop(gone);
 }
 
-/// Numerators divided by denominators, with one inversion; n/0 is 0.
+/// Divides the numerators of `cells` by their denominators into `values`, with one inversion; n/0 is 0.
 fn write_values(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
     let mut denominators: Vec<_> = cells.iter().filter_map(Assigned::denominator).collect();
     denominators.iter_mut().batch_invert();
@@ -129,7 +129,7 @@ fn write_values(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
         Assigned::Trivial(value) => *value,
         Assigned::Rational(numerator, _) => inverses.next().map_or(Fr::ZERO, |inverse| *numerator * inverse),
     };
-    // As many as there were before, if it is not the first time: none moves.
+    // On reuse the vector has its capacity already, so no value moves.
     values.clear();
     values.extend(cells.iter().map(value));
     denominators.fill(Fr::ZERO);

@@ -1,4 +1,4 @@
-//! The final check: halo2-axiom's verifier, and whose fault it is where that refuses.
+//! Checks a proof with halo2-axiom's verifier, and finds the cause if that refuses.
 
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
@@ -27,7 +27,7 @@ type Kzg = KZGCommitmentScheme<Bn256>;
 /// Writes the proof of `task`, and verifies it if the options say so.
 ///
 /// # Errors
-/// Those of [`Task::prove`], or a device computed a wrong value.
+/// Returns the errors of [`Task::prove`], and `Transcript` if a device computed a wrong value.
 pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     task: &Task<'_, '_>,
     transcript: &mut T,
@@ -41,13 +41,13 @@ pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWri
     }
 }
 
-/// Checks a proof that `device` worked on, by its record.
+/// Checks a proof that `device` worked on, by its `record`.
 ///
-/// A proof that halo2-axiom's verifier refuses is made again by the host, from the same seed. If the host says the same, the
-/// witness does not satisfy the circuit: that is no error, as in halo2-axiom.
+/// If halo2-axiom's verifier refuses the proof, the host makes it again from the same seed. If the host's messages are
+/// the same, the witness does not satisfy the circuit. That is no error, as in halo2-axiom.
 ///
 /// # Errors
-/// The host says something else, or cannot make the proof again.
+/// Returns an error if the host's messages differ, or if it cannot make the proof again.
 fn check<P: Opening>(
     task: &Task<'_, '_>,
     record: &Record,
@@ -69,7 +69,7 @@ fn check<P: Opening>(
     let again = task.prove::<P, _, _>(&options, &mut Pen::new(&mut said, task.seed.source()), source);
     match (said.differs(), again) {
         (Some(message), _) => {
-            // A setup or key that stays on the device may have changed.
+            // A setup or key that the device keeps may have changed.
             clear_setups();
             let reason = format!("message {message} of {} is not the host's: a wrong result", record.messages());
             log::error!("halo2: the proof does not verify: {device}: {reason}");
@@ -89,7 +89,7 @@ fn check<P: Opening>(
     }
 }
 
-/// Whether the verifier can compute the instances' values: it takes memory for as many rows as rotations reach over.
+/// Returns whether the verifier can compute the instances' values: it takes memory for as many rows as rotations span.
 fn can_be_verified(task: &Task<'_, '_>) -> bool {
     let key = task.pk.get_vk();
     let rows = 1_u64 << key.get_domain().k();
@@ -97,7 +97,7 @@ fn can_be_verified(task: &Task<'_, '_>) -> bool {
 }
 
 fn verifies<P: Opening>(task: &Task<'_, '_>, record: &Record) -> bool {
-    // GWC's verifier squeezes a challenge more than its prover: it weighs points against each other.
+    // GWC's verifier squeezes one more challenge than its prover, to weigh points against each other.
     let mut transcript = Repeating::new(record, Fr::random(unpredictable()));
     let (strategy, params) = (SingleStrategy::new(task.params), task.params.verifier_params());
     let (key, instances) = (task.pk.get_vk(), task.instances);

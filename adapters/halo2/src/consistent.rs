@@ -1,4 +1,4 @@
-//! Whether a setup's bases are what they have to be.
+//! Checks whether a setup's bases are consistent.
 
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::halo2curves::pairing::Engine as _;
@@ -10,14 +10,16 @@ use proofwarp::plonk::{Basis, Engine, View};
 use crate::error::outer;
 use crate::random::{elements, unpredictable};
 
-/// Checks by random sums that a setup's bases, as the engine has them, are powers of its secret times G1, and Lagrange bases
-/// of the same secret: Σ rᵢ·Lᵢ = Σ cᵢ·gᵢ, where c are the coefficients of the polynomial with values r, and
-/// e(Σ cᵢ·gᵢ, s·G2) = e(Σ cᵢ·gᵢ₊₁, G2). Other bases pass with a probability below n/2^250.
+/// Checks by random sums that a setup's bases, as the engine has them, are powers of its secret times G1, and Lagrange
+/// bases of the same secret:
+/// - Σ rᵢ·Lᵢ = Σ cᵢ·gᵢ, where c are the coefficients of the polynomial with values r, and
+/// - e(Σ cᵢ·gᵢ, s·G2) = e(Σ cᵢ·gᵢ₊₁, G2).
 ///
-/// It takes three multiplications over the bases, a transform and two pairings, once for each setup that is uploaded.
+/// Other bases pass with a probability below n/2^250. The check takes three multi-scalar multiplications over the
+/// bases, a transform and two pairings, once for each setup that is uploaded.
 ///
 /// # Errors
-/// A forced backend failed.
+/// Returns an error if a forced backend failed.
 pub fn is_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
     let values = elements(params.get_g().len(), &mut unpredictable());
     let commit = |basis, column: &[Fr]| {
@@ -28,7 +30,7 @@ pub fn is_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Re
     let coefficients = engine.interpolate(&[View::new(&values)]).and_then(|columns| engine.into_host(columns));
     let mut coefficients = coefficients.map_err(outer)?.into_iter().next().ok_or(Error::BoundsFailure)?;
     let powers = commit(Basis::Monomial, &coefficients)?;
-    // The last base has no next one.
+    // The last base has no successor.
     let last = coefficients.pop().unwrap_or_default();
     coefficients.insert(0, Fr::zero());
     let next = commit(Basis::Monomial, &coefficients)?;

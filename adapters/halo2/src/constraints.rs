@@ -1,4 +1,4 @@
-//! halo2-axiom's constraint systems as plain data.
+//! Converts halo2-axiom's constraint systems to plain data.
 
 use ff::{Field, PrimeField};
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
@@ -8,17 +8,18 @@ use proofwarp::expression::Expression as Plain;
 use proofwarp::plonk::steps::pieces::MAX_COSETS;
 use proofwarp::plonk::{Circuit, Key, Layout, Lookup, Name, Polynomial, SamePoint, View};
 
-/// Runs a circuit's configuration.
+/// Runs the configuration of `circuit`.
 pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
     let mut system = ConstraintSystem::default();
     let config = C::configure_with_params(&mut system, circuit.params());
     (system, config)
 }
 
-/// The degree, if proofs can have it.
+/// Returns `degree` if proofs with 2^`k` rows can have it.
 ///
 /// # Errors
-/// `BoundsFailure`: it is below 3, or the quotient has more pieces than proofs can have, or than there are roots of unity for.
+/// Returns `BoundsFailure` if the degree is below 3, or if the quotient has more pieces than [`MAX_COSETS`] or than
+/// there are roots of unity for.
 pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
     let roots = 1_usize.checked_shl(Fr::S.saturating_sub(k)).unwrap_or(0);
     let most = MAX_COSETS.min(roots).saturating_add(1);
@@ -29,7 +30,7 @@ pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
     Err(Error::BoundsFailure)
 }
 
-/// Warns of queries that keep a circuit from being proved with 2^k rows. Its keys can be made.
+/// Warns of queries in `system` that no proof with 2^`k` rows can have. Keys can still be made.
 pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
     let advice = system.advice_queries().iter().map(|(column, at)| (Name::Advice(column.index()), at.0));
     let fixed = system.fixed_queries().iter().map(|(column, at)| (Name::Fixed(column.index()), at.0));
@@ -38,10 +39,10 @@ pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
     }
 }
 
-/// That a proof can have the circuit's queries.
+/// Checks that a proof can have the queries of `circuit`.
 ///
 /// # Errors
-/// `ConstraintSystemFailure`, halo2-axiom's error in this case: a column is queried twice at one point. The log names it.
+/// Returns `ConstraintSystemFailure`, as halo2-axiom does, if a column is queried twice at one point. The log names it.
 pub fn check_points(circuit: &Circuit<Fr>) -> Result<(), Error> {
     let Some(same) = circuit.same_point() else { return Ok(()) };
     log::error!("halo2: no proof can be made: {}", text(&same, circuit.log_n));
@@ -52,10 +53,10 @@ fn text(SamePoint { column, rotations: [first, second] }: &SamePoint, k: u32) ->
     format!("{column:?} is queried at rotations {first} and {second}, which are equal modulo 2^{k} rows")
 }
 
-/// The constraint system of a key.
+/// Converts the constraint system of `key`.
 pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     let (system, domain) = (key.get_vk().cs(), key.get_vk().get_domain());
-    // As the key's own domain has it: the system's own degree depends on the environment of today.
+    // Taken from the key's own domain: the system's degree depends on the current environment.
     let degree = domain.get_quotient_poly_degree() + 1;
     let permutation: Vec<_> = system.permutation().get_columns().iter().map(name).collect();
     let layout = Layout {
@@ -112,7 +113,7 @@ fn plain(layout: &Layout, expression: &Expression<Fr>) -> Plain<Fr> {
     )
 }
 
-/// A key's columns.
+/// Returns views of the columns of `key`.
 pub fn key(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
     let permutation = key.permutation();
     Key {

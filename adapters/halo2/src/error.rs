@@ -1,18 +1,19 @@
-//! Errors in halo2-axiom's terms.
+//! Expresses errors in halo2-axiom's terms.
 
 use std::io;
 
 use halo2_axiom::plonk::Error;
 
-/// An error of proofwarp's, in the one variant that has room for it; its source is the error itself.
+/// Wraps `error` in the only variant that can hold it; its source is the error itself.
 pub fn outer(error: proofwarp::Error) -> Error {
     Error::Transcript(io::Error::other(error))
 }
 
-/// That an SRS has as many rows as a key, and as many bases.
+/// Checks that an SRS for k = `setup` has 2^`setup` bases, and that a key for k = `key` has as many rows.
 ///
 /// # Errors
-/// It has fewer, or more.
+/// - `NotEnoughRowsAvailable`: the SRS has fewer rows than the key.
+/// - `BoundsFailure`: it has more, or another number of bases.
 pub fn check_rows((setup, bases): (u32, usize), key: u32) -> Result<(), Error> {
     if 1_usize.checked_shl(setup) != Some(bases) {
         log::error!("the setup is for k = {setup}, but has {bases} bases");

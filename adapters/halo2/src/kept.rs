@@ -1,25 +1,26 @@
-//! What is kept between calls: the most recently used.
+//! Keeps the most recently used values between calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As many values of a kind as it may keep, the most recently used one last.
+/// Holds up to `most` values of each kind, the most recently used one last.
 pub struct Kept<K, V> {
     most: usize,
-    /// Whether keys are of one kind.
+    /// Whether two keys are of one kind.
     together: fn(&K, &K) -> bool,
     entries: Mutex<Vec<(K, Arc<V>)>>,
 }
 
 impl<K: PartialEq, V> Kept<K, V> {
-    /// Room for so many of each kind.
+    /// Creates a cache that holds up to `most` values of each kind.
     pub const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
         Self { most, together, entries: Mutex::new(Vec::new()) }
     }
 
-    /// The value of a key, made where it is not kept; nothing is kept where none was made.
+    /// Returns the value of `key`, calling `make` if none is kept. If `make` returns `None`, nothing is kept.
     ///
     /// # Errors
-    /// Those of `make`, which does not run under the lock: it may take seconds. Two threads may both make one, and one is kept.
+    /// Returns the errors of `make`, which runs without the lock because it may take seconds. Two threads may both make
+    /// a value, and one is kept.
     pub fn find<E>(&self, key: K, make: impl FnOnce() -> Result<Option<V>, E>) -> Result<Option<Arc<V>>, E> {
         if let Some(value) = self.get(&key) {
             return Ok(Some(value));
@@ -31,22 +32,22 @@ impl<K: PartialEq, V> Kept<K, V> {
         Ok(made)
     }
 
-    /// Lets go of all.
+    /// Drops all values.
     pub fn clear(&self) {
         let gone = self.change(std::mem::take);
-        // What goes may take long, and not under the lock.
+        // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
 
-    /// Lets go of all that are of a key's kind.
+    /// Drops all values of the same kind as `key`.
     pub fn clear_like(&self, key: &K) {
         let gone: Vec<_> =
             self.change(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
-        // What goes may take long, and not under the lock.
+        // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
 
-    /// The value of a key, if it is kept.
+    /// Returns the value of `key`, if it is kept.
     pub fn get(&self, key: &K) -> Option<Arc<V>> {
         self.change(|entries| {
             let at = entries.iter().position(|(kept, _)| kept == key)?;
@@ -57,11 +58,11 @@ impl<K: PartialEq, V> Kept<K, V> {
         })
     }
 
-    /// Keeps a value, in place of the oldest of its kind.
+    /// Keeps `value`, in place of the oldest of its kind if there are `most`.
     pub fn keep(&self, key: K, value: Arc<V>) {
         let gone: Vec<_> = self.change(|entries| {
             let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
-            // The oldest of its kind, and the one whose place it takes.
+            // Removes the oldest of the kind, and the earlier value of `key`.
             let mut many = (like + 1).saturating_sub(self.most);
             let goes = |(kept, _): &mut (K, Arc<V>)| {
                 let too_many = many > 0 && (self.together)(kept, &key);
@@ -84,7 +85,7 @@ impl<K: PartialEq, V> Kept<K, V> {
 mod tests {
     use super::*;
 
-    /// Numbers of one kind have the same tens.
+    /// Creates a cache in which numbers with the same tens are of one kind.
     fn kept(most: usize) -> Kept<u32, u32> {
         Kept::new(most, |one, other| one / 10 == other / 10)
     }

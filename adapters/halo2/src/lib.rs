@@ -1,8 +1,8 @@
-//! halo2-axiom's prover and key generation on proofwarp: KZG on BN254, any transcript.
+//! Runs halo2-axiom's prover and key generation on proofwarp: KZG on BN254, any transcript.
 //!
-//! [`create_proof`], [`create_proof_from_advice`], [`keygen_vk`], [`keygen_pk`] and the like take what halo2-axiom's take;
-//! circuits, keys, setups, transcripts and verifiers stay halo2-axiom's. Keys are equal to the last byte, proofs verify with
-//! its verifier.
+//! [`create_proof`], [`create_proof_from_advice`], [`keygen_vk`], [`keygen_pk`] and the others take the arguments of
+//! halo2-axiom's functions. Circuits, keys, setups, transcripts and verifiers stay halo2-axiom's. Keys are equal byte
+//! for byte; proofs verify with its verifier.
 //!
 //! ```
 //! use halo2_axiom::circuit::{Layouter, SimpleFloorPlanner, Value};

@@ -1,4 +1,4 @@
-//! A transcript that knows how long the steps of a proof took.
+//! Measures the steps of a proof through its transcript.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use halo2_axiom::halo2curves::CurveAffine;
 use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptWrite};
 
-/// Steps by the challenge before which each ends: θ, β, y, x, the first of the openings', none. γ comes right after β.
+/// Maps each step to the challenge before which it ends: θ, β, y, x, the first of the openings', none. γ follows β
+/// directly.
 const STEPS: [(&str, Option<usize>); 6] = [
     ("witness", Some(0)),
     ("lookups", Some(1)),
@@ -16,8 +17,8 @@ const STEPS: [(&str, Option<usize>); 6] = [
     ("openings", None),
 ];
 
-/// A transcript that notes when it is asked for challenges: a step of a proof ends where the next one's is. Any prover of
-/// halo2-axiom's protocol writes to it, whose circuit has one phase and no challenges of its own.
+/// A transcript that records when challenges are squeezed: a step of a proof ends at the next step's challenge. It
+/// works with any prover of halo2-axiom's protocol, for circuits with one phase and no challenges of their own.
 ///
 /// ```
 /// use halo2_axiom::halo2curves::bn256::G1Affine;
@@ -40,13 +41,13 @@ pub struct Marked<T> {
 }
 
 impl<T> Marked<T> {
-    /// The proof starts now.
+    /// Creates a transcript over `inner`; the proof starts now.
     pub fn new(inner: T) -> Self {
         Self { inner, start: Instant::now(), marks: Vec::new() }
     }
 
-    /// Names and times of the proof's steps, the last of which ends now: witness with its synthesis, lookups, products with the
-    /// random polynomial, quotient, evaluations, openings.
+    /// Returns the names and times of the proof's steps; the last one ends now. The steps are witness (with its
+    /// synthesis), lookups, products (with the random polynomial), quotient, evaluations and openings.
     pub fn steps(&self) -> [(&'static str, Duration); 6] {
         let (mut from, now) = (self.start, Instant::now());
         STEPS.map(|(name, mark)| {
@@ -57,7 +58,7 @@ impl<T> Marked<T> {
         })
     }
 
-    /// The transcript itself.
+    /// Returns the inner transcript.
     pub fn into_inner(self) -> T {
         self.inner
     }

@@ -1,13 +1,13 @@
-//! Large pieces of host memory: the system takes its time to give pages and to take them back.
+//! Moves the cost of large host allocations to other threads: the system maps and unmaps pages slowly.
 
 use rayon::prelude::*;
 
-/// So many of one value, in memory whose pages all cores touch first.
+/// Returns `count` copies of `value`, in memory whose pages all cores touch first.
 pub fn filled<T: Clone + Send + Sync>(value: T, count: usize) -> Vec<T> {
     (0..count).into_par_iter().map(|_| value.clone()).collect()
 }
 
-/// Has another thread give back what nobody needs any more.
+/// Drops `gone` on another thread.
 pub fn drop_later(gone: impl Send + 'static) {
     rayon::spawn(move || drop(gone));
 }

@@ -1,30 +1,30 @@
-//! Which commitment schemes and openings there are.
+//! Defines the supported commitment schemes and openings.
 
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::poly::commitment::CommitmentScheme;
 use halo2_axiom::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 use halo2_axiom::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK};
 
-/// Commitment schemes that are proved with: KZG on BN254.
+/// Marks the commitment schemes that proofs support: KZG on BN254.
 pub trait Scheme: CommitmentScheme<Scalar = Fr, Curve = G1Affine, ParamsProver = ParamsKZG<Bn256>> {}
 
 impl Scheme for KZGCommitmentScheme<Bn256> {}
 
-/// How polynomials are opened.
+/// Selects how polynomials are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Two points, whatever is opened where.
+    /// Two points, however many polynomials and evaluation points there are.
     Shplonk,
-    /// A point for each point of evaluation.
+    /// One point per evaluation point.
     Gwc,
 }
 
-/// The opening that a prover of halo2-axiom's stands for.
+/// Tells which opening a prover of halo2-axiom stands for.
 ///
-/// Queries of halo2-axiom's are made by its own functions alone, so that its provers cannot be called from here: what they
-/// do is done by proofwarp.
+/// halo2-axiom's provers cannot be called from here, because only its own functions can make their queries. proofwarp
+/// computes the openings instead.
 pub trait Opening {
-    /// Which one it is.
+    /// The opening of this prover.
     const KIND: Kind;
 }
 

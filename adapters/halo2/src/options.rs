@@ -1,4 +1,4 @@
-//! What a proof may be told beside what halo2-axiom's functions take.
+//! Holds the options of a proof that halo2-axiom's functions have no parameters for.
 
 use halo2_axiom::halo2curves::bn256::G1Affine;
 use halo2_axiom::plonk::{Error, ProvingKey};
@@ -9,36 +9,38 @@ use proofwarp::settings::Settings;
 use crate::constraints;
 use crate::error::outer;
 
-/// How a proof is made.
+/// Holds the options of a proof.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The devices that work, and whether the host may; `None`: the process's own, as the environment says. A proof is made
-    /// on that one on which the fewest are under way.
+    /// The devices to use, and whether the host may work. `None`: the process-wide accelerator, which the environment
+    /// configures. A proof runs on the device with the fewest proofs in flight.
     pub accelerator: Option<Accelerator>,
-    /// How many devices share the proof's commitments and quotient evenly, at most; `None`: also those that are idle, from
-    /// k = 16 on, as far as their link lets it pay.
+    /// Maximum number of devices that share the proof's commitments and quotient evenly. `None`: idle devices join from
+    /// k = 16 on, as far as their link makes it pay.
     pub devices: Option<usize>,
-    /// A question that is asked before each step of a proof, and during commitments: "stop" ends the proof with
-    /// [`proofwarp::Error::Aborted`] in an `Error::Transcript`. The key, the setup and the circuits are as they were.
+    /// The abort hook, polled before each step of a proof and during commitments. If it says stop, the proof ends with
+    /// [`proofwarp::Error::Aborted`] in an `Error::Transcript`. The key, the setup and the circuits are then unchanged.
     pub abort: Option<Hook>,
-    /// Whether halo2-axiom's verifier checks the proof before it is returned; `None`: as `PROOFWARP_VERIFY` says, and without
-    /// it if a device worked. A proof that it refuses is made again by the host, from the same randomness: if the host says
-    /// something else, the outcome is an error. If it says the same, the witness does not satisfy the circuit, and the proof
-    /// is returned as halo2-axiom returns it.
+    /// Whether halo2-axiom's verifier checks the proof before it is returned. `None`: `PROOFWARP_VERIFY` decides; if it
+    /// is unset, a proof is checked if a device worked on it.
     ///
-    /// For the second proof a circuit is synthesized again, and has to assign the same values.
+    /// If the verifier refuses a proof, the host computes it again from the same randomness. If the host's messages
+    /// differ, the call returns an error. If they are equal, the witness does not satisfy the circuit, and the proof is
+    /// returned, as in halo2-axiom.
+    ///
+    /// For the second proof a circuit is synthesized again and must assign the same values.
     pub check: Option<bool>,
-    /// How the device's memory is used; `None`: as much as is free. A plan that keeps no column keeps no key either.
+    /// The plan for the device's memory; `None`: as much as is free. A plan that keeps no column keeps no key either.
     pub plan: Option<Plan>,
 }
 
 impl Options {
-    /// Whether a proof may be checked, wherever it is made.
+    /// Returns whether a proof may be checked, before it is known whether a device works on it.
     pub(crate) fn may_check(&self) -> Result<bool, Error> {
         self.checks(true)
     }
 
-    /// Whether a proof is checked that a device worked on, or that none did.
+    /// Returns whether a proof is checked; `on_device` says whether a device worked on it.
     pub(crate) fn checks(&self, on_device: bool) -> Result<bool, Error> {
         let asked = match self.check {
             Some(check) => Some(check),
@@ -48,9 +50,9 @@ impl Options {
     }
 }
 
-/// What a proof of so many circuits takes on a device.
+/// Returns the device memory that a proof of `circuits` circuits takes.
 ///
-/// It takes time in proportion to the key's expressions, and looks at no column.
+/// Takes time in proportion to the key's expressions, and reads no column.
 pub fn memory(pk: &ProvingKey<G1Affine>, circuits: usize) -> Memory {
     Memory::of(&constraints::circuit(pk), circuits)
 }

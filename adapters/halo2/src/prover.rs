@@ -1,4 +1,4 @@
-//! Proofs, with halo2-axiom's signatures.
+//! Creates proofs, with halo2-axiom's signatures.
 
 use halo2_axiom::plonk::{AdviceColumns, Circuit as StockCircuit, Error, ProvingKey};
 use halo2_axiom::poly::commitment::Prover;
@@ -13,27 +13,28 @@ use crate::random::Seed;
 use crate::task::Task;
 use crate::witness::{Advice, Circuits};
 
-/// Proves circuits of one key, as `halo2_axiom::plonk::create_proof` does: an instance for each, of a slice for each of its
-/// columns, which zeros follow.
+/// Proves `circuits` of one key, as `halo2_axiom::plonk::create_proof` does. `instances` has one instance per circuit,
+/// with one slice per instance column; zeros follow the slice.
 ///
-/// A witness that breaks a constraint, or has values that their lookup's table has not, gives a proof that does not verify;
-/// of the latter the log says, at warn, which lookup and row it was. Blinding follows from 256 bits of `rng`, that of the
-/// random polynomial too, so that a seeded one gives the same proof again. Instances of all circuits are hashed before all
-/// witnesses, as verifiers do.
+/// A witness that breaks a constraint, or looks up a value that its table lacks, gives a proof that does not verify.
+/// For such a lookup the log names the lookup and the row, at warn. All blinding, including the random polynomial,
+/// follows from 256 bits of `rng`, so a seeded one gives the same proof again. Instances of all circuits are hashed
+/// before all witnesses, as verifiers do.
 ///
-/// A proof that a device worked on is verified before this returns ([`Options::check`]). After an error `transcript` has the
-/// messages of an unfinished proof: neither they nor the transcript are of further use.
+/// A proof that a device worked on is verified before this returns ([`Options::check`]). After an error `transcript`
+/// has the messages of an unfinished proof: neither they nor the transcript are of further use.
 ///
 /// # Errors
-/// - `InvalidInstances`: there are other numbers of circuits and instances, or of an instance's columns; or no circuit.
+/// - `InvalidInstances`: the numbers of circuits and instances, or of instance columns, differ, or there is no circuit.
 /// - `InstanceTooLarge`: an instance has more values than usable rows.
-/// - `NotEnoughRowsAvailable`: the setup has fewer rows than the key, or a circuit assigns a row that cannot be used.
-/// - `BoundsFailure`: the setup has more rows than the key, or the circuit other columns.
-/// - `Synthesis`: a value is not known when it has to be, or the circuit's own error.
-/// - `ConstraintSystemFailure`: a column is queried at two rotations that are congruent modulo the number of rows, which no
-///   proof can have; the log names them.
-/// - `Transcript`: the transcript's error, such as for a commitment that is infinity, or proofwarp's own, of a setting, of a
-///   backend that is forced, or of a device that gave a wrong result.
+/// - `NotEnoughRowsAvailable`: the setup has fewer rows than the key, or a circuit assigns a row that does not exist or
+///   reads an unusable instance row.
+/// - `BoundsFailure`: the setup has more rows than the key, or the circuit has other columns.
+/// - `Synthesis`: a value is unknown when it is needed, or the circuit returned this error.
+/// - `ConstraintSystemFailure`: a column is queried at two rotations that are congruent modulo the number of rows,
+///   which no proof can have; the log names them.
+/// - `Transcript`: the transcript failed, for example on a commitment that is infinity, or proofwarp did: a setting, a
+///   forced backend, or a device that gave a wrong result.
 pub fn create_proof<
     'params,
     'a,
@@ -55,10 +56,11 @@ pub fn create_proof<
     create_proof_with::<S, P, E, R, T, ConcreteCircuit>(&options, params, pk, circuits, instances, rng, transcript)
 }
 
-/// [`create_proof`] with options.
+/// Creates a proof as [`create_proof`] does, with `options`.
 ///
 /// # Errors
-/// As [`create_proof`]. `Transcript` holds [`proofwarp::Error::Aborted`] where the options' hook said stop.
+/// Returns the errors of [`create_proof`]. `Transcript` holds [`proofwarp::Error::Aborted`] if the abort hook said
+/// stop.
 pub fn create_proof_with<
     'params,
     'a,
@@ -85,12 +87,13 @@ pub fn create_proof_with<
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }
 
-/// Proves one circuit of one phase by the values of its columns, n each, as `halo2_axiom::plonk::create_proof_from_advice`
-/// does. Rows that hide the columns are overwritten.
+/// Proves one circuit of one phase from the values of its columns, n each, as
+/// `halo2_axiom::plonk::create_proof_from_advice` does. Blinding rows are overwritten.
 ///
 /// # Errors
-/// As [`create_proof`]. `Synthesis`: the circuit has several phases; `BoundsFailure`: there are other numbers of columns or
-/// rows (halo2-axiom panics in these cases).
+/// Returns the errors of [`create_proof`]. Returns two more where halo2-axiom panics:
+/// - `Synthesis`: the circuit has several phases.
+/// - `BoundsFailure`: the number of columns or rows is wrong.
 pub fn create_proof_from_advice<
     'params,
     'a,
@@ -111,10 +114,10 @@ pub fn create_proof_from_advice<
     create_proof_from_advice_with::<S, P, E, R, T>(&options, params, pk, instances, advice, rng, transcript)
 }
 
-/// [`create_proof_from_advice`] with options.
+/// Creates a proof as [`create_proof_from_advice`] does, with `options`.
 ///
 /// # Errors
-/// As [`create_proof_from_advice`] and [`create_proof_with`].
+/// Returns the errors of [`create_proof_from_advice`] and [`create_proof_with`].
 pub fn create_proof_from_advice_with<
     'params,
     'a,

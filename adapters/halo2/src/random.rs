@@ -1,4 +1,4 @@
-//! Randomness of a proof: a seed of the caller's source, from which everything follows.
+//! Derives all randomness of a proof from a seed that the caller's source gives.
 
 use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
@@ -9,10 +9,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
 
-/// Elements of a parallel piece.
+/// Elements that one parallel task draws.
 const PIECE: usize = 1 << 12;
 
-/// So many random elements. The source gives a seed of 256 bits for each piece, so that cores share the work.
+/// Returns `count` random elements. `rng` gives a 256-bit seed for each piece, so that cores share the work.
 pub fn elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
     let seeds: Vec<_> = (0..count.div_ceil(PIECE)).map(|_| seed(rng)).collect();
     let mut elements = vec![Fr::ZERO; count];
@@ -29,17 +29,17 @@ fn seed(rng: &mut impl RngCore) -> [u8; 32] {
     seed
 }
 
-/// 256 bits of a caller's source, cleared when dropped. Everything random in a proof follows from it, so that the proof can
-/// be made again to see whether a device made it right.
+/// Holds 256 bits of a caller's source, cleared when dropped. Everything random in a proof follows from it, so the
+/// proof can be repeated to check a device's work.
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// Draws the seed of a proof.
+    /// Draws the seed of a proof from `rng`.
     pub fn new(rng: &mut impl RngCore) -> Self {
         Self(seed(rng))
     }
 
-    /// Returns the source of a proof's random elements, from their start on.
+    /// Returns the source of a proof's random elements, at its start.
     pub fn source(&self) -> ChaCha20Rng {
         ChaCha20Rng::from_seed(self.0)
     }
@@ -52,7 +52,7 @@ impl Drop for Seed {
     }
 }
 
-/// Returns a source that is another one in each call, of no secret: for checks of what may be wrong by accident.
+/// Returns a random source that differs in each call and is not secret: for checks against accidental errors.
 pub fn unpredictable() -> ChaCha20Rng {
     let words = RandomState::new();
     let mut seed = [0; 32];

@@ -1,4 +1,4 @@
-//! What a proof says and is asked, in its order, and transcripts that repeat it.
+//! Records the messages and challenges of a proof in their order, and repeats them through transcripts.
 
 use std::io;
 use std::slice::Iter;
@@ -7,7 +7,7 @@ use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptRead, TranscriptWrite};
 
-/// A message of the proof, or a challenge.
+/// Stores a message of the proof, or a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     Point(G1Affine),
@@ -15,7 +15,7 @@ pub enum Entry {
     Challenge(Fr),
 }
 
-/// Everything that one proof said and was asked.
+/// Holds all messages and challenges of one proof.
 #[derive(Debug, Default)]
 pub struct Record(Vec<Entry>);
 
@@ -24,13 +24,13 @@ impl Record {
         self.0.push(entry);
     }
 
-    /// Number of messages, without challenges.
+    /// Returns the number of messages, without challenges.
     pub fn messages(&self) -> usize {
         self.0.iter().filter(|entry| !matches!(entry, Entry::Challenge(_))).count()
     }
 }
 
-/// A challenge as it was.
+/// Holds a recorded challenge.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeated(Fr);
 
@@ -46,15 +46,15 @@ impl EncodedChallenge<G1Affine> for Repeated {
     }
 }
 
-/// A transcript that gives a verifier the messages and challenges of a record, or compares a second prover's messages with
-/// them. What is common to both sides is not hashed again.
+/// A transcript that gives a verifier the messages and challenges of a record, or compares a second prover's messages
+/// with them. Values common to both sides are not hashed again.
 pub struct Repeating<'r> {
     entries: Iter<'r, Entry>,
-    /// The challenge after the last entry, which a prover is not asked.
+    /// The challenge after the last entry, which a prover never squeezes.
     last: Fr,
-    /// Messages that were given or compared.
+    /// Number of messages given or compared so far.
     messages: usize,
-    /// Number of the first message that was not as recorded.
+    /// Index of the first message that differs from the record.
     differs: Option<usize>,
 }
 
@@ -63,12 +63,12 @@ impl<'r> Repeating<'r> {
         Self { entries: record.0.iter(), last, messages: 0, differs: None }
     }
 
-    /// Number of the first message that was not as recorded, from 0 on.
+    /// Returns the index, from 0 on, of the first message that differs from the record.
     pub fn differs(&self) -> Option<usize> {
         self.differs
     }
 
-    /// Whether all that was recorded has been repeated.
+    /// Returns whether all entries have been repeated without a difference.
     pub fn is_over(&self) -> bool {
         self.entries.len() == 0 && self.differs.is_none()
     }
@@ -173,7 +173,7 @@ mod tests {
         transcript.squeeze_challenge();
         assert!(transcript.write_point(-G1Affine::generator()).is_err());
         assert_eq!(transcript.differs(), Some(1));
-        // A message in place of a challenge, and one in another's kind.
+        // A challenge is squeezed in place of a message, and a point is read in place of a scalar.
         let mut transcript = Repeating::new(&record, Fr::ZERO);
         transcript.squeeze_challenge();
         assert_eq!(transcript.differs(), Some(0));

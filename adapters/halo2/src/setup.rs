@@ -1,4 +1,4 @@
-//! Bases of setups and columns of keys, kept between calls.
+//! Keeps bases of setups and columns of keys between calls.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -24,22 +24,22 @@ use crate::kept::Kept;
 /// Bytes of a point.
 const POINT: usize = 64;
 
-/// Setups that each device keeps: a proof, its aggregation and that one's have one each.
+/// Keeps up to 4 setups per device: a proof, its aggregation and the aggregation of that use one each.
 static SETUPS: Kept<SetupIdentity, Srs<G1Affine>> = Kept::new(4, |one, other| one.place == other.place);
-/// Keys that each device keeps: a large one takes gigabytes.
+/// Keeps up to 2 keys per device: a large one takes gigabytes.
 static KEYS: Kept<KeyIdentity, KeyOnDevice<Fr>> = Kept::new(2, |one, other| one.place == other.place);
 
-/// Which device it is, by its address, and whether its backend is forced. What is kept holds the device, so that no other
-/// comes to have that address.
+/// Identifies a device by its address, and the backend if it is forced. Kept values hold the device, so no other device
+/// can get that address.
 type Place = (Option<usize>, Option<BackendKind>);
 
-/// Constraint systems that are kept: they are small.
+/// Keeps up to 16 constraint systems: they are small.
 static CIRCUITS: Kept<CircuitIdentity, Lowered<Fr>> = Kept::new(16, |_, _| true);
 
-/// What tells setups from each other.
+/// Identifies a setup.
 ///
-/// Bases that are kept have been checked ([`is_consistent`]): they are s^i·G and the Lagrange bases of the same, so that the
-/// first two and s·G2 settle all of them. A setup with the same first two and another base somewhere is a damaged one, which
+/// Kept bases have been checked ([`is_consistent`]): they are s^i·G and the Lagrange bases of the same s. The first two
+/// and s·G2 therefore determine all of them. A setup with the same first two but another base somewhere is damaged, and
 /// gets the right bases.
 #[derive(PartialEq)]
 struct SetupIdentity {
@@ -57,12 +57,12 @@ impl SetupIdentity {
     }
 }
 
-/// What tells keys from each other.
+/// Identifies a key.
 ///
-/// The digest is a hash of all that verifiers know of a key: its size, constraints, and commitments to its fixed columns and
-/// σ. A commitment settles its column, unless somebody knows the setup's secret, and columns are all that is kept. But
-/// `keygen_pk` believes that it is given a verifying key of its circuit. Where that was another's, columns are not those
-/// of the digest, and some of their elements tell: a coefficient depends on all rows.
+/// The digest is a hash of all that verifiers know of a key: its size, constraints, and commitments to its fixed
+/// columns and σ. A commitment determines its column, unless the setup's secret is known, and only columns are kept.
+/// But `keygen_pk` trusts that its verifying key is the circuit's. If it is another circuit's, the columns are not
+/// those of the digest. Samples of their elements show that: a coefficient depends on all rows.
 #[derive(PartialEq)]
 struct KeyIdentity {
     place: Place,
@@ -81,9 +81,9 @@ impl KeyIdentity {
     }
 }
 
-/// What tells constraint systems from each other: a key's digest, and what that says nothing of. The degree depends on the
-/// environment in which a key was made, and phases are left out where there is no challenge. Names of lookups, for warnings,
-/// are not told apart.
+/// Identifies a constraint system: by a key's digest, and by the properties that the digest leaves out. The degree
+/// depends on the environment in which a key was made. Phases are left out of the digest if there is no challenge.
+/// Names of lookups, used in warnings, are not compared.
 #[derive(PartialEq)]
 struct CircuitIdentity {
     digest: Fr,
@@ -103,13 +103,13 @@ fn place(accelerator: &Accelerator) -> Place {
     (accelerator.devices().first().map(|device| Arc::as_ptr(device).addr()), accelerator.forced())
 }
 
-/// An engine over a setup's bases, which are uploaded unless they are kept from an earlier call.
+/// Returns an engine over the bases of `params`, which are uploaded unless they are kept from an earlier call.
 pub fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     Engine::new(accelerator, params.k(), srs(accelerator, params)?).map_err(outer)
 }
 
-/// An engine of the process's own accelerator that takes columns from host memory and brings its results back there, in
-/// groups that fit into what the device has free.
+/// Returns an engine of the process-wide accelerator that takes columns from host memory and returns its results there.
+/// It works in groups that fit the device's free memory.
 pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     let engine = engine(Accelerator::global().map_err(outer)?, params)?;
     let column = (params.n() as usize * size_of::<Fr>()) as u64;
@@ -118,8 +118,8 @@ pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Er
     Ok(engine.within(plan))
 }
 
-/// A key's columns on the engine's device, which are uploaded unless they are kept from an earlier call; `None` where there
-/// is no device, or no room for them beside a proof.
+/// Returns the columns of `pk` on the engine's device, which are uploaded unless they are kept from an earlier call.
+/// Returns `None` if there is no device, or no room for them beside a proof.
 pub fn key(
     accelerator: &Accelerator,
     engine: &Engine<G1Affine>,
@@ -127,7 +127,7 @@ pub fn key(
     memory: &Memory,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
     let identity = || KeyIdentity::of(pk, place(accelerator));
-    // Where the host works, or the device does not say what it has free.
+    // Either the host works, or the device does not report its free memory.
     let Some(room) = room(engine, memory).map_err(outer)? else { return Ok(None) };
     let upload = || {
         if !room {
@@ -143,15 +143,15 @@ pub fn key(
     KEYS.find(identity(), upload).map_err(outer)
 }
 
-/// Whether a device has room for a key; `None` if it does not say, or if there is none.
+/// Returns whether a device has room for a key; `None` if there is no device or it does not report its free memory.
 fn room(engine: &Engine<G1Affine>, memory: &Memory) -> proofwarp::Result<Option<bool>> {
     Ok(engine.free_memory()?.map(|free| memory.has_room_for_key(free)))
 }
 
-/// A key's constraint system, lowered unless it is kept from an earlier call.
+/// Returns the constraint system of `pk`, lowered unless it is kept from an earlier call.
 ///
 /// # Errors
-/// As [`constraints::check_points`] and [`Lowered::new`].
+/// Returns the errors of [`constraints::check_points`] and [`Lowered::new`].
 pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<Lowered<Fr>>, Error> {
     let made = || {
         let circuit = constraints::circuit(pk);
@@ -161,8 +161,8 @@ pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<Lowered<Fr>>, Error> {
     CIRCUITS.find(CircuitIdentity::of(pk), made)?.ok_or(Error::Synthesis)
 }
 
-/// Lets go of all setups and keys that are kept, and of their memory once no proof uses them; and of host memory that is kept
-/// for witnesses.
+/// Drops all setups and keys that are kept, and the host memory kept for witnesses. Memory of setups and keys is freed
+/// once no proof uses it.
 pub fn clear_setups() {
     clear_arenas();
     KEYS.clear();
@@ -170,8 +170,8 @@ pub fn clear_setups() {
     SETUPS.clear();
 }
 
-/// A setup's bases on the accelerator's device. They are kept if they are what they have to be, as a check of random sums
-/// says: a damaged setup is used as it is, but never in place of another one.
+/// Returns the bases of `params` on the accelerator's device. They are kept only if a check by random sums finds them
+/// consistent. A damaged setup is used as it is, but never in place of another one.
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
     let identity = SetupIdentity::of(params, place(accelerator));
     if let Some(kept) = SETUPS.get(&identity) {
@@ -188,7 +188,8 @@ fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G
     Ok(srs)
 }
 
-/// The Lagrange bases, which the setup shows in its file's bytes alone: a number of 4 bytes, n bases, n Lagrange bases.
+/// Returns the Lagrange bases, which the setup exposes only in its file format: a number of 4 bytes, n bases, n
+/// Lagrange bases.
 fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
     let length = params.get_g().len() * POINT;
     let mut part = Part { skip: 4 + length, bytes: Vec::with_capacity(length) };
@@ -199,7 +200,7 @@ fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
     Ok(part.bytes.par_chunks_exact(POINT).map(G1Affine::from_raw_bytes_unchecked).collect())
 }
 
-/// Keeps a part of what is written, as long as there is room.
+/// A writer that skips `skip` bytes, keeps those after them up to the capacity of `bytes`, and drops the rest.
 struct Part {
     skip: usize,
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A circuit's synthesis, which fills the columns of its witness phase by phase.
+//! Runs a circuit's synthesis, which fills the columns of its witness phase by phase.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::arena::Arena;
 use crate::error::outer;
 use crate::record::{Entry, Record};
 
-/// What a proof is written with. It notes what it writes and squeezes.
+/// Writes a proof to a transcript, and records all messages and challenges.
 pub struct Pen<'t, E, T> {
     pub transcript: &'t mut T,
     pub rng: ChaCha20Rng,
@@ -49,30 +49,30 @@ impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Pen<'t,
         challenge
     }
 
-    /// What was written and squeezed.
+    /// Returns the messages and challenges so far.
     pub fn record(&self) -> &Record {
         &self.record
     }
 }
 
 impl<E, T> Drop for Pen<'_, E, T> {
-    /// The source's state tells all blinding.
+    /// Overwrites the random source, whose state reveals all blinding.
     fn drop(&mut self) {
         self.rng = ChaCha20Rng::from_seed([0; 32]);
         black_box(&self.rng);
     }
 }
 
-/// The witness's phases, of all circuits of a proof.
+/// Tracks the witness phases of all circuits of a proof.
 pub struct Phases<'p, 'a> {
     pub circuit: &'p Circuit<Fr>,
     pub proof: &'p mut Witnesses<'a, G1Affine>,
-    /// Challenges that are known.
+    /// Challenges that are known so far.
     pub challenges: Vec<Option<Fr>>,
 }
 
 impl Phases<'_, '_> {
-    /// Commits to a circuit's columns, which are by their numbers.
+    /// Commits to `columns` of circuit `number`, each given with its column number.
     pub fn commit<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         number: usize,
@@ -83,7 +83,7 @@ impl Phases<'_, '_> {
         pen.write(&points)
     }
 
-    /// Squeezes the challenges that follow a phase.
+    /// Squeezes the challenges that follow `phase`.
     pub fn squeeze<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         phase: u8,
@@ -98,7 +98,7 @@ impl Phases<'_, '_> {
     }
 }
 
-/// One run of a circuit's synthesis.
+/// Holds the state of one run of a circuit's synthesis.
 pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
     pub phases: &'s mut Phases<'p, 'a>,
     pub pen: &'s mut Pen<'t, E, T>,
@@ -106,17 +106,17 @@ pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
     pub instance: &'s [&'s [Fr]],
     /// The phase whose columns are being assigned.
     pub phase: u8,
-    /// Whether the circuit says where its phases end. It may where the proof has no other: of several, all have to end a
-    /// phase before the next one starts.
+    /// Whether the circuit itself ends its phases. It may only if the proof has no other circuit: of several, all must
+    /// end a phase before the next one starts.
     pub alone: bool,
-    /// Whether a row was assigned that hides its column: what it was assigned is not proved.
+    /// Whether a blinding row was assigned, whose value is not proved.
     pub hidden: bool,
-    /// What went wrong where the interface has no error.
+    /// First error of a call that cannot return one.
     pub failed: Option<Error>,
 }
 
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
-    /// Commits to the columns of the phase that ends, and squeezes what follows it.
+    /// Commits to the columns of the current phase, and squeezes the challenges that follow it.
     pub fn end_phase(&mut self) -> Result<(), Error> {
         let columns = self.arena.values(&self.phases.circuit.advice_of(self.phase));
         self.phases.commit(0, columns, self.pen)?;
@@ -133,7 +133,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
         self.failed.get_or_insert(error);
     }
 
-    /// Puts a value into its cell. Rows that hide their column take one too, and get random values later.
+    /// Stores `value` in its cell. Blinding rows take a value too, and get random ones later.
     fn assign(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
         if row >= self.phases.circuit.rows() {
             return Err(self.too_few_rows());
@@ -188,14 +188,14 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
         to.map(|value| known = Some(value));
         let assigned = match known {
             Some(value) => self.assign(column, row, value).map(std::ptr::from_ref),
-            // Its challenge is not known before its phase.
+            // The value depends on a challenge that is not known before the column's phase.
             None if later => return Value::unknown(),
             None => Err(Error::Synthesis),
         };
         match assigned {
-            // SAFETY: cells stay where they are as long as the arena, which outlives every run of the synthesis; the interface
-            // wants a reference of any lifetime, and its users, as halo2-axiom's layouters, read it during a run alone. The
-            // arena is not read or written while they do, but by calls of this kind, between which no reference is read.
+            // SAFETY: cells never move while the arena lives, and it outlives every run of the synthesis. The interface
+            // wants a reference of any lifetime; its users, such as halo2-axiom's layouters, read it only during a run.
+            // During a run only calls of this trait access the arena, and no reference is read during such a call.
             Ok(cell) => Value::known(unsafe { &*cell }),
             Err(error) => {
                 self.fail(error);

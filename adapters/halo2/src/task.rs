@@ -1,4 +1,4 @@
-//! A proof: the order of halo2-axiom's transcript around proofwarp's steps.
+//! Makes a proof: runs proofwarp's steps in the order of halo2-axiom's transcript.
 
 use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
@@ -17,7 +17,7 @@ use crate::synthesis::Pen;
 use crate::witness::Source;
 use crate::workers::Workers;
 
-/// What a proof is made of, its witness aside.
+/// Holds the inputs of a proof except its witness.
 pub struct Task<'t, 'i> {
     pub options: &'t Options,
     pub params: &'t ParamsKZG<Bn256>,
@@ -68,7 +68,7 @@ fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), 
     Ok(())
 }
 
-/// From θ to the evaluations at x.
+/// Runs the steps from θ to the evaluations at x.
 fn steps<'a, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     proof: Witnesses<'a, G1Affine>,
     rows: usize,

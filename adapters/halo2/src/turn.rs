@@ -1,23 +1,23 @@
-//! Which device makes a proof.
+//! Chooses the devices of a proof.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proofwarp::Accelerator;
 use proofwarp::backend::Device;
 
-/// Devices, as often as proofs are under way on them.
+/// Lists each device once per proof in flight on it.
 static UNDER_WAY: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
-/// A proof's time on its devices; others count it until it is dropped.
+/// Reserves the devices of a proof; other proofs count them as busy until it is dropped.
 #[derive(Debug)]
 pub struct Turn {
-    /// The accelerator with each of the proof's devices alone, or with none.
+    /// The accelerator with each of the proof's devices alone, or without any if there are none.
     pub accelerators: Vec<Accelerator>,
 }
 
 impl Turn {
-    /// Of an accelerator's devices the one on which the fewest proofs are under way, the first of those, and up to `most` − 1
-    /// that are idle.
+    /// Reserves the device of `accelerator` with the fewest proofs in flight (the first of those), and up to `most` − 1
+    /// idle ones.
     pub fn new(accelerator: &Accelerator, most: usize) -> Self {
         let mut under_way = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
         let proofs = |device: &Arc<Device>| under_way.iter().filter(|other| Arc::ptr_eq(other, device)).count();

@@ -1,4 +1,4 @@
-//! Where a proof's witness comes from: circuits that are synthesized, or columns.
+//! Supplies a proof's witness: from circuits that are synthesized, or from columns.
 
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
@@ -9,12 +9,14 @@ use crate::arena::{Arena, Cleared};
 use crate::constraints;
 use crate::synthesis::{Pen, Phases, Synthesis};
 
-/// A witness that can be written more than once, as long as it is kept.
+/// Writes a witness, more than once as long as it is kept.
 pub trait Source {
     /// Commits to all columns of the witness, and squeezes the challenges of its phases.
+    /// Commits to all columns of the witness and squeezes the challenges of its phases.
     ///
     /// # Errors
-    /// The witness does not fit the circuit, or is gone; or a backend or the transcript failed.
+    /// Returns an error if the witness does not fit the circuit or is no longer kept, or if a backend or the transcript
+    /// failed.
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         proof: &mut Witnesses<'_, G1Affine>,
@@ -23,7 +25,7 @@ pub trait Source {
     ) -> Result<(), Error>;
 }
 
-/// Circuits, synthesized anew each time, and their instances.
+/// Holds circuits, synthesized anew for each write, and their instances.
 pub struct Circuits<'c, 'i, C> {
     pub circuits: &'c [C],
     pub instances: &'c [&'c [&'i [Fr]]],
@@ -60,7 +62,7 @@ impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
     }
 }
 
-/// Commits to all circuits' columns of a phase.
+/// Commits to all circuits' columns of `phase` and squeezes the challenges that follow it.
 fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     phases: &mut Phases<'_, '_>,
     arenas: &mut [Arena],
@@ -74,8 +76,8 @@ fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     phases.squeeze(phase, pen)
 }
 
-/// The circuits' configuration and columns for constants. Columns of the witness have to be those of the key; fixed ones need
-/// not: halo2-base leaves constants out of circuits that are only proved.
+/// Returns the circuits' configuration and columns for constants. Witness columns and challenges must match the key's
+/// in number. Fixed columns need not: halo2-base leaves constants out of circuits that are only proved.
 fn config_of<C: StockCircuit<Fr>>(
     circuits: &[C],
     circuit: &Circuit<Fr>,
@@ -94,7 +96,7 @@ fn config_of<C: StockCircuit<Fr>>(
     Ok((config, system.constants().clone()))
 }
 
-/// Columns of one circuit of one phase. They are overwritten once they are written, unless they are to be written again.
+/// Holds the columns of one circuit of one phase. They are overwritten after the first write unless `stays` is set.
 pub struct Advice {
     pub columns: Cleared,
     pub stays: bool,

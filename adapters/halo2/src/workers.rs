@@ -1,4 +1,4 @@
-//! What a proof works with: an engine and a key on each of its devices.
+//! Sets up an engine and a key on each device of a proof.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::options::Options;
 use crate::setup;
 use crate::turn::Turn;
 
-/// Below so many rows one device is faster alone.
+/// Minimum rows for several devices, 2^16: below, one device is faster alone.
 const SHARED_FROM: u64 = 1 << 16;
 
-/// The proof's own worker, then those that take shares.
+/// Holds the proof's own worker, then those that take shares.
 pub struct Workers {
     pub all: Vec<Worker>,
     _turn: Turn,
@@ -27,12 +27,12 @@ pub struct Worker {
     pub engine: Engine<G1Affine>,
     key: Option<Arc<KeyOnDevice<Fr>>>,
     plan: Plan,
-    /// How columns come from the proof's own device; `None`: shares are even.
+    /// Path of columns from the proof's own device; `None`: shares are even.
     pub link: Option<Link>,
 }
 
 impl Workers {
-    /// Workers on the devices that the options name. What falls short of its memory is no help to others.
+    /// Creates workers on the devices that `options` name. A device that falls short of `memory` takes no share.
     pub fn new(
         options: &Options,
         (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
@@ -47,7 +47,7 @@ impl Workers {
         let worker = |accelerator| Worker::new(options, accelerator, (params, pk), memory);
         let mut accelerators = turn.accelerators.iter();
         let mut all = accelerators.by_ref().take(1).map(worker).collect::<Result<Vec<_>, _>>()?;
-        // What asks for groups of columns has no memory for others.
+        // A worker that needs groups of columns has no memory for others' shares.
         if all.iter().all(|own| own.plan == Plan::ALL) {
             for accelerator in accelerators {
                 match worker(accelerator) {
@@ -60,7 +60,7 @@ impl Workers {
         Ok(Self { all, _turn: turn })
     }
 
-    /// The circuit, lowered for the plan of the proof's own worker.
+    /// Returns the circuit, lowered for the plan of the proof's own worker.
     pub fn lowered(&self, circuit: Arc<Lowered<Fr>>) -> Result<Arc<Lowered<Fr>>, Error> {
         match self.all[0].plan {
             Plan::ALL => Ok(circuit),
@@ -70,7 +70,7 @@ impl Workers {
 }
 
 impl Worker {
-    /// Within the options' plan, or else one for what the device has free.
+    /// Creates a worker within the options' plan, or within one for the device's free memory.
     fn new(
         options: &Options,
         accelerator: &Accelerator,
@@ -92,14 +92,15 @@ impl Worker {
         Ok(Self { engine, key, plan, link: None })
     }
 
-    /// The same for shares of another one's proof: even ones where the options say how many devices there are to be.
+    /// Turns the worker into one for shares of the proof of `own`. Shares are even if the options set a number of
+    /// devices.
     fn for_share(self, own: &Self, options: &Options) -> Self {
         let engine = self.engine.without_host();
         let link = options.devices.is_none().then(|| engine.link_from(&own.engine));
         Self { engine, link, ..self }
     }
 
-    /// The key's columns, on the device or where it has them.
+    /// Returns the key's columns, on the device if it keeps them, else in host memory.
     pub fn key<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
         self.key.as_ref().map_or_else(|| constraints::key(pk), |key| key.key())
     }

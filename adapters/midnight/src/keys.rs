@@ -1,4 +1,4 @@
-//! Keys of one commitment scheme as keys of another that has the same commitments.
+//! Converts keys between commitment schemes that have the same commitments.
 
 use std::io;
 
@@ -7,20 +7,21 @@ use midnight_proofs::plonk::{Circuit, ProvingKey};
 use midnight_proofs::poly::commitment::PolynomialCommitmentScheme;
 use midnight_proofs::utils::SerdeFormat;
 
-/// The same key for another scheme: from midnight-proofs' own to [`crate::Resident`], or back. It is written and read again in
-/// memory, which computes what a key holds beside its columns once more: seconds for a large circuit, once a key.
+/// Converts `key` to another scheme: from midnight-proofs' own to [`crate::Resident`], or back. The key is written and
+/// read again in memory, which recomputes all that it holds beside its columns: seconds for a large circuit, once per
+/// key.
 ///
-/// `C` is the circuit that the key was made for; of another one the outcome is an error, or a key that proves nothing.
+/// `C` is the circuit that the key was made for. Another circuit gives an error, or a key that proves nothing.
 ///
 /// # Errors
-/// The key does not fit the circuit.
+/// Returns an error if the key does not fit the circuit.
 pub fn retype<A, B, C>(key: &ProvingKey<Fq, A>) -> io::Result<ProvingKey<Fq, B>>
 where
     A: PolynomialCommitmentScheme<Fq, Commitment = G1Projective>,
     B: PolynomialCommitmentScheme<Fq, Commitment = G1Projective>,
     C: Circuit<Fq>,
 {
-    // It is our own memory, so that points need no check.
+    // The bytes are our own, so points need no check.
     const FORMAT: SerdeFormat = SerdeFormat::RawBytesUnchecked;
     ProvingKey::from_bytes::<C>(&key.to_bytes(FORMAT), FORMAT)
 }

@@ -1,6 +1,6 @@
-//! A commitment scheme for midnight-proofs (KZG on BLS12-381) whose multi-scalar multiplications run on proofwarp, over bases
-//! that stay on the devices. Circuits, keys, transcripts and verifiers stay midnight-proofs'; proofs are equal to its own to
-//! the last byte where the randomness is.
+//! A commitment scheme for midnight-proofs (KZG on BLS12-381) whose multi-scalar multiplications run on proofwarp, over
+//! bases that stay on the devices. Circuits, keys, transcripts and verifiers stay midnight-proofs'. With the same
+//! randomness, proofs equal its own byte for byte.
 //!
 //! ```
 //! use blake2b_simd::State;
@@ -63,8 +63,8 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 //!
-//! Transforms, the quotient and the openings stay midnight-proofs': it has no way to hand them over. docs/midnight.md says
-//! what that leaves.
+//! Transforms, the quotient and the openings stay midnight-proofs', which has no interface to replace them.
+//! docs/midnight.md lists what runs where.
 
 mod keys;
 mod parameters;

@@ -10,10 +10,10 @@ use zeroize::Zeroize;
 
 use crate::points::{affine, as_montgomery, powers, theirs};
 
-/// A setup of midnight-proofs, its 2 · 2^k points on the devices: 96 bytes each. Where they do not fit they stay on the host and
-/// each commitment streams them.
+/// Holds a setup of midnight-proofs, with its 2 · 2^k points on the devices: 96 bytes each. Points that do not fit stay
+/// on the host, and each commitment streams them.
 ///
-/// It is `Send` and `Sync`: several proofs at once may use one.
+/// It is `Send` and `Sync`: several proofs may use it at once.
 #[derive(Debug)]
 pub struct Parameters {
     stock: ParamsKZG<Bls12>,
@@ -23,13 +23,14 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Uploads a setup's points. They are trusted, as midnight-proofs trusts them.
+    /// Uploads the points of `stock`. They are trusted, as midnight-proofs trusts them.
     ///
-    /// The setup shows the powers of its secret only by writing them, one after the other: for points that are not normalized,
-    /// as those of `unsafe_setup`, this takes an inversion each, 20 s at 2^20. Those of a file are.
+    /// The setup exposes the powers of its secret only by writing them, one after the other. Points that are not
+    /// normalized, such as those of `unsafe_setup`, take an inversion each: 20 s at 2^20. Points read from a file are
+    /// normalized.
     ///
     /// # Errors
-    /// The setup cannot be written, or a forced backend has too little memory, or failed.
+    /// Returns an error if the setup cannot be written, or if a forced backend has too little memory or failed.
     pub fn new(accelerator: &Accelerator, stock: ParamsKZG<Bls12>) -> Result<Self> {
         let unreadable = |error| Error::invalid("midnight", "setup", "points that can be written", error);
         let coefficients = powers(&stock).map_err(unreadable)?;
@@ -39,28 +40,28 @@ impl Parameters {
         Ok(Self { coefficients: coefficients?, lagrange: lagrange?, accelerator: accelerator.clone(), stock })
     }
 
-    /// The setup itself, for verifiers and for what stays on the host.
+    /// Returns the setup itself, for verifiers and for operations that stay on the host.
     pub fn stock(&self) -> &ParamsKZG<Bls12> {
         &self.stock
     }
 
-    /// Where commitments are computed.
+    /// Returns the accelerator that computes commitments.
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
     }
 
-    /// The commitment of a polynomial by its coefficients, 2^k at most.
+    /// Commits to a polynomial by its `coefficients`, 2^k at most.
     ///
     /// # Errors
-    /// There are more of them than points, or a forced backend failed.
+    /// Returns an error if there are more coefficients than points, or if a forced backend failed.
     pub fn commit(&self, coefficients: &[Fq]) -> Result<G1Projective> {
         commit(&self.coefficients, self.points(), coefficients)
     }
 
-    /// The commitment of a polynomial by its values at the 2^k roots of unity; what is missing at the end is zero.
+    /// Commits to a polynomial by its `values` at the 2^k roots of unity; missing values at the end are zero.
     ///
     /// # Errors
-    /// There are more of them than points, or a forced backend failed.
+    /// Returns an error if there are more values than points, or if a forced backend failed.
     pub fn commit_lagrange(&self, values: &[Fq]) -> Result<G1Projective> {
         commit(&self.lagrange, self.points(), values)
     }
@@ -88,7 +89,7 @@ fn commit(bases: &Msm<'static, G1Affine>, points: usize, elements: &[Fq]) -> Res
     padded.extend_from_slice(elements);
     padded.resize(points, [0; 32]);
     let outcome = sum(&padded);
-    // It may be a witness.
+    // The values may be a witness.
     padded.zeroize();
     Ok(theirs(&outcome?.0))
 }
@@ -98,10 +99,10 @@ impl Params for Parameters {
         self.stock.max_k()
     }
 
-    /// As midnight-proofs' own; the points of the smaller setup are uploaded.
+    /// Reduces the setup to k = `new_k`, as midnight-proofs' own does, and uploads the points of the smaller setup.
     ///
     /// # Panics
-    /// `new_k` is more than there is, or a forced backend failed: the interface has no error.
+    /// Panics if `new_k` is larger than `max_k`, or if a forced backend failed: the interface has no error.
     fn downsize(&mut self, new_k: u32) {
         if new_k == self.max_k() {
             return;

@@ -1,4 +1,4 @@
-//! midnight-curves' types as blstrs', which are the same values of blst in memory.
+//! Converts between midnight-curves' and blstrs' types, which hold the same values of blst in memory.
 
 use std::io::{self, Write};
 use std::mem::{align_of, size_of};
@@ -17,10 +17,10 @@ const GRAIN: usize = 1 << 10;
 
 const _: () = assert!(size_of::<Fq>() == size_of::<[u8; 32]>() && align_of::<Fq>() == align_of::<blst::blst_fr>());
 
-/// Elements as they are in memory: Montgomery form, least significant byte first.
+/// Returns `elements` as they are in memory: Montgomery form, least significant byte first.
 pub(crate) fn as_montgomery(elements: &[Fq]) -> &[[u8; 32]] {
-    // SAFETY: `Fq` is 32 bytes long (above), transparent over blst's four words and so without padding; bytes need no alignment,
-    // and the lifetime is the slice's.
+    // SAFETY: `Fq` is 32 bytes long (above) and transparent over blst's four words, so it has no padding. Bytes need no
+    // alignment, and the lifetime is the slice's.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
 }
 
@@ -30,14 +30,14 @@ fn of_affine(point: &TheirAffine) -> G1Affine {
     ours
 }
 
-/// A sum as midnight-curves has it.
+/// Converts `sum` to midnight-curves' type.
 pub(crate) fn theirs(sum: &blstrs::G1Projective) -> TheirProjective {
     let mut theirs = TheirProjective::identity();
     *theirs.as_mut() = *sum.as_ref();
     theirs
 }
 
-/// Points with affine coordinates, an inversion for each [`GRAIN`] of them.
+/// Returns `points` in affine coordinates, with one inversion for each [`GRAIN`] of them.
 pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
     let convert = |points: &[TheirProjective]| {
         let mut normal = vec![TheirAffine::identity(); points.len()];
@@ -47,7 +47,7 @@ pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
     points.par_chunks(GRAIN).flat_map_iter(convert).collect()
 }
 
-/// The powers of the secret, [τ^i]₁, which a setup shows in no other way than by writing itself.
+/// Returns the powers of the secret, [τ^i]₁, which a setup exposes only by writing itself.
 pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
     let mut powers = Powers { skipped: 0, bytes: Vec::new(), most: setup.g_lagrange().len() * POINT };
     match setup.write_custom(&mut powers, SerdeFormat::RawBytesUnchecked) {
@@ -58,12 +58,12 @@ pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
     Ok(powers.bytes.as_chunks().0.par_iter().map(decode).collect())
 }
 
-/// Bytes of a point that is not compressed.
+/// Bytes of an uncompressed point.
 const POINT: usize = 96;
-/// Bytes ahead of the points: the size's logarithm.
+/// Bytes of the header, which precedes the points: the size's logarithm.
 const HEAD: usize = 4;
 
-/// Takes what is written after the head, and refuses what comes after so many bytes of it, so that nobody computes that.
+/// A writer that skips the header, keeps `most` bytes, then fails, so that the setup does not compute the rest.
 struct Powers {
     skipped: usize,
     bytes: Vec<u8>,
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(theirs(&powers[1].into()).to_affine(), theirs_of_tau(&setup));
     }
 
-    /// [τ]₁ = Σ ωⁱ·[Lᵢ]₁.
+    /// Returns [τ]₁ = Σ ωⁱ·[Lᵢ]₁.
     fn theirs_of_tau(setup: &ParamsKZG<Bls12>) -> TheirAffine {
         use ff::PrimeField;
         let omega = (3..Fq::S).fold(Fq::ROOT_OF_UNITY, |root, _| root.square());

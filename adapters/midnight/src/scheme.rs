@@ -1,4 +1,4 @@
-//! The scheme that midnight-proofs' prover is generic over.
+//! Implements the scheme that midnight-proofs' prover is generic over.
 
 use std::hash::Hash;
 
@@ -14,13 +14,14 @@ use crate::Parameters;
 
 type Stock = KZGCommitmentScheme<Bls12>;
 
-/// KZG on BLS12-381 with commitments by proofwarp. Proofs are those of midnight-proofs' own scheme, whose verifier takes them.
+/// Commits with KZG on BLS12-381 on proofwarp. Proofs equal those of midnight-proofs' own scheme, whose verifier
+/// accepts them.
 ///
-/// Openings are computed by midnight-proofs: what it asks to open can be seen by its own scheme alone.
+/// midnight-proofs computes the openings: only its own scheme can read its queries.
 ///
 /// # Panics
-/// The interface has no errors. A commitment panics with the reason where a forced backend (`PROOFWARP_BACKEND`) fails, or where
-/// there are more coefficients than points. Where none is forced the CPU takes over, and the log says why.
+/// The interface has no errors. A commitment panics with the reason if a forced backend (`PROOFWARP_BACKEND`) fails, or
+/// if there are more coefficients than points. If no backend is forced, the CPU takes over and the log says why.
 #[derive(Clone, Debug)]
 pub struct Resident;
 
@@ -34,7 +35,7 @@ impl PolynomialCommitmentScheme<Fq> for Resident {
     type Commitment = G1Projective;
     type VerificationGuard = Never;
 
-    /// As midnight-proofs' own, for tests: whoever made them can forge proofs.
+    /// Generates parameters as midnight-proofs' own scheme does, for tests: their maker can forge proofs.
     fn gen_params(k: u32) -> Parameters {
         let parameters = Accelerator::from_env().and_then(|all| Parameters::new(&all, Stock::gen_params(k)));
         parameters.unwrap_or_else(|error| panic!("proofwarp-midnight: no setup: {error}"))
@@ -64,8 +65,8 @@ impl PolynomialCommitmentScheme<Fq> for Resident {
         Stock::multi_open(params.stock(), prover_query, transcript)
     }
 
-    /// Always an error, which the log explains: queries of a verifier can be read by midnight-proofs' own scheme alone. The key
-    /// of that scheme verifies ([`crate::retype`]).
+    /// Always returns an error, which the log explains: only midnight-proofs' own scheme can read a verifier's queries.
+    /// Verify with the key of that scheme ([`crate::retype`]).
     fn multi_prepare<'com, T: Transcript>(
         _: &[VerifierQuery<'com, Fq, Self>],
         _: &mut T,
@@ -79,7 +80,7 @@ impl PolynomialCommitmentScheme<Fq> for Resident {
     }
 }
 
-/// What is left to check of a proof that was read with a key of [`Resident`]: there is none.
+/// A verification guard that has no value, because no key of [`Resident`] verifies a proof.
 #[derive(Clone, Copy, Debug)]
 pub enum Never {}
 

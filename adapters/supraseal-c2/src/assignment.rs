@@ -1,14 +1,14 @@
-//! A circuit's assignment as bellperson hands it over, and the same as slices.
+//! Holds a circuit's assignment as bellperson passes it, and its parts as slices.
 
 use blstrs::Scalar;
 use proofwarp::groth16::Witness;
 
 use crate::error::{Error, equal};
 
-/// A circuit's assignment with its constraints evaluated, all of it memory of the caller's.
+/// Points to a circuit's assignment with its constraints evaluated, all of it in the caller's memory.
 ///
-/// Densities say which variables occur in A or B, a bit each from the lowest of the first word on. Scalars are in
-/// Montgomery form.
+/// Densities say which variables occur in A or B, one bit each, from the lowest bit of the first word on. Scalars are
+/// in Montgomery form.
 #[derive(Debug)]
 #[repr(C)]
 #[allow(missing_docs, reason = "names of the stock crate; the groups are described")]
@@ -28,13 +28,13 @@ pub struct Assignment<Scalar> {
     pub b_aux_bit_len: usize,
     pub b_aux_popcount: usize,
 
-    /// The constraints' values.
+    /// Values of the constraints.
     pub a: *const Scalar,
     pub b: *const Scalar,
     pub c: *const Scalar,
     pub abc_size: usize,
 
-    /// Inputs, the first of which is one.
+    /// Inputs; the first is one.
     pub inp_assignment_data: *const Scalar,
     pub inp_assignment_size: usize,
 
@@ -43,7 +43,7 @@ pub struct Assignment<Scalar> {
     pub aux_assignment_size: usize,
 }
 
-/// An assignment's vectors, of lengths that fit each other.
+/// Holds an assignment's vectors, whose lengths fit each other.
 #[derive(Debug)]
 pub struct Parts<'a> {
     pub densities: [Bits<'a>; 3],
@@ -51,7 +51,7 @@ pub struct Parts<'a> {
     pub constraints: usize,
 }
 
-/// So many bits, in words.
+/// Holds `len` bits, in words.
 #[derive(Debug, Clone, Copy)]
 pub struct Bits<'a> {
     words: &'a [usize],
@@ -59,7 +59,7 @@ pub struct Bits<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of the batch's assignment of that number, `S` being the scalars' type.
+    /// Returns the parts of assignment `number` of the batch; `S` is the type of the scalars.
     pub fn new<S>(number: usize, assignment: &'a Assignment<S>) -> Result<Self, Error> {
         let of = |what: &str| format!("{what} of assignment {number}");
         let it = assignment;
@@ -89,26 +89,26 @@ impl<'a> Bits<'a> {
         Ok(bits)
     }
 
-    /// The words, zero behind the last bit, where callers have anything.
+    /// Iterates over the words. Bits behind the last one are zero, whatever the caller has there.
     pub fn words(self) -> impl Iterator<Item = usize> + 'a {
         let kept = move |number: usize| (self.len - number * usize::BITS as usize).min(usize::BITS as usize) as u32;
         let mask = move |number| usize::MAX >> (usize::BITS - kept(number));
         self.words.iter().enumerate().map(move |(number, word)| word & mask(number))
     }
 
-    /// The bits one by one.
+    /// Returns the bits one by one.
     pub fn to_vec(self) -> Vec<bool> {
         let bit = |i: usize| self.words[i / usize::BITS as usize] >> (i % usize::BITS as usize) & 1 == 1;
         (0..self.len).map(bit).collect()
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     pub fn len(self) -> usize {
         self.len
     }
 }
 
-/// The caller's memory as a slice.
+/// Returns the caller's memory as a slice.
 fn slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Error> {
     if len == 0 {
         return Ok(&[]);
@@ -120,7 +120,7 @@ fn slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Err
     if data.is_null() || !data.is_aligned() {
         return Err(Error::invalid(what, format!("an aligned pointer to {len} elements"), format!("{data:p}")));
     }
-    // SAFETY: the pointer is neither null nor misaligned. That so many elements are there, and stay unchanged as long
-    // as the assignment is borrowed, is what the interface asks of its caller; the types were checked before.
+    // SAFETY: the pointer is neither null nor misaligned. The interface requires its caller to have `len` elements
+    // there, unchanged as long as the assignment is borrowed; the types were checked before.
     Ok(unsafe { std::slice::from_raw_parts(data, len) })
 }

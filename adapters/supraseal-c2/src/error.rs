@@ -1,9 +1,9 @@
-//! The one error type of the crate.
+//! Defines the one error type of the crate.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why there are no parameters or no proofs.
+/// Describes why there are no parameters or no proofs.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,20 +12,20 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         #[source]
         reason: Arc<std::io::Error>,
     },
-    /// The parameter file is not one.
+    /// The file is not a parameter file.
     #[error("{}: {what}: expected {expected}, got {actual}", .path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Which part of it.
+        /// Part of the file.
         what: String,
-        /// What it should have been.
+        /// Expected value.
         expected: String,
-        /// What it was.
+        /// Actual value.
         actual: String,
     },
     /// The file's parameters cannot be used.
@@ -33,7 +33,7 @@ pub enum Error {
     Unusable {
         /// The file.
         path: PathBuf,
-        /// What the engine says.
+        /// Error of the engine.
         #[source]
         reason: proofwarp::Error,
     },
@@ -42,9 +42,9 @@ pub enum Error {
     Invalid {
         /// The argument.
         what: String,
-        /// What it should have been.
+        /// Expected value.
         expected: String,
-        /// What it was.
+        /// Actual value.
         actual: String,
     },
     /// A proof of a witness that satisfies its constraints does not verify.
@@ -52,18 +52,18 @@ pub enum Error {
         "proof {number} made on {backend} does not verify: an error of the device, or parameters of another circuit"
     )]
     DoesNotVerify {
-        /// Which proof of the batch.
+        /// Number of the proof in the batch.
         number: usize,
-        /// What made it.
+        /// Backend that made it.
         backend: proofwarp::BackendKind,
     },
-    /// The engine's.
+    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] proofwarp::Error),
 }
 
 impl Error {
-    /// What the engine says of a file's parameters.
+    /// Converts an error of the engine about the parameters of the file at `path`.
     pub(crate) fn of_file(path: &Path, reason: proofwarp::Error) -> Self {
         let path = path.to_owned();
         match reason {
@@ -85,7 +85,7 @@ impl From<Error> for String {
     }
 }
 
-/// An error unless two numbers are the same.
+/// Returns an error unless `expected` and `actual` are equal.
 pub fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<(), Error> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(what, expected, actual)) }
 }

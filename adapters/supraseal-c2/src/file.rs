@@ -1,5 +1,5 @@
-//! bellperson's parameter files: the verifying key, then h, l, a, b_g1 and b_g2; lengths are big-endian and of 32 bits,
-//! points uncompressed. Those of the queries are left to who uses them: devices decode them.
+//! Reads bellperson's parameter files: the verifying key, then h, l, a, b_g1 and b_g2. Lengths are big-endian numbers
+//! of 32 bits, and points are uncompressed. The queries' points are not read here: devices decode them later.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -14,13 +14,13 @@ use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, Points};
 use crate::error::Error;
 use crate::verify::VerifyingKey;
 
-/// The verifying key's points have to be in their groups.
+/// Requires the verifying key's points to be in their groups.
 const CHECKED: Expected = Expected { in_subgroup: true, not_infinity: true };
-/// Those of the queries have to be on their curves, which decoding checks in any case.
+/// Requires the queries' points to be on their curves, which decoding checks in any case.
 const ON_CURVE: Expected = Expected { in_subgroup: false, not_infinity: true };
 
-/// Maps a file, or copies it if the settings ask for that, and reads the verifying key. As long as the parameters are in use a
-/// mapped file has to stay as it is, or be deleted: what is needed of it later is an error if it was written to.
+/// Maps `file`, or copies it if the settings ask for that, and reads the verifying key. As long as the parameters are
+/// in use, a mapped file must stay as it is, or be deleted. If it was written to, later reads of it fail.
 pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
     let mut reader = Reader::new(path, file)?;
     let [alpha_g1, beta_g1] = [reader.point("alpha_g1")?, reader.point("beta_g1")?];
@@ -35,7 +35,7 @@ pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>)
     Ok((key, Parameters { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, h, l, a, b_g1, b_g2 }))
 }
 
-/// A file, read up to a place.
+/// Holds a file that is read up to `offset`.
 struct Reader<'a> {
     path: &'a Path,
     file: Arc<MappedFile>,
@@ -45,13 +45,13 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(path: &'a Path, file: File) -> Result<Self, Error> {
         let io = |reason| Error::Io { path: path.to_owned(), reason: Arc::new(reason) };
-        // SAFETY: who gives the file's path promises that it stays as it is, and every use looks for changes; a proof by
-        // points that were changed meanwhile would not verify.
+        // SAFETY: the caller who gives the file's path promises that the file stays as it is, and every use looks for
+        // changes; a proof by points that were changed meanwhile would not verify.
         let file = unsafe { MappedFile::new(file, path.to_owned(), is_same_state) }.map_err(io)?;
         Ok(Self { path, file: Arc::new(file), offset: 0 })
     }
 
-    /// Goes on by so many bytes, and says where they are.
+    /// Advances by `bytes`, and returns the offset where they start.
     fn take(&mut self, what: &str, bytes: usize) -> Result<usize, Error> {
         let (start, end) = (self.offset, self.offset.saturating_add(bytes));
         if end > self.file.len() {
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         points.first().copied().ok_or_else(|| self.malformed(what, "a point", "none"))
     }
 
-    /// A number of points and so many points, of which nothing is read yet.
+    /// Reads the number of points, and locates the points without reading them.
     fn points<C: MsmCurve>(&mut self, what: &'static str, expected: Expected) -> Result<FilePoints, Error> {
         let count = self.count(what)?;
         let start = self.take(&format!("{count} points of {what}"), count.saturating_mul(C::AFFINE_BYTES))?;
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         Error::Malformed { path: self.path.to_owned(), what: what.to_owned(), expected, actual }
     }
 
-    /// bellperson does not look behind the last point either.
+    /// Warns of bytes behind the last point, which bellperson ignores too.
     fn end(self) {
         let Self { path, file, offset } = self;
         if offset != file.len() {
@@ -108,12 +108,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What errors call a point; they name the file themselves.
+/// Names a point in error messages, which name the file themselves.
 fn name(_file: &Path, query: &str, _number: usize, byte: usize) -> String {
     format!("{query}, the point at byte {byte}")
 }
 
-/// Whether an open file was not written to. One that was deleted, or replaced by another of its name, is still itself.
+/// Returns whether an open file was not written to. A file that was deleted, or replaced under its name, is still
+/// itself.
 fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
     one.len() == other.len() && one.modified().ok() == other.modified().ok()
 }

@@ -1,4 +1,4 @@
-//! Drop-in for the crate `supraseal-c2` 0.1: the same public interface, with proofwarp behind it, so that an unmodified
+//! Drop-in for the crate `supraseal-c2` 0.1: the same public interface, with proofwarp behind it. An unmodified
 //! bellperson with the feature `cuda-supraseal` makes its proofs there, on CUDA, OpenCL or the CPU.
 //!
 //! ```toml
@@ -6,15 +6,15 @@
 //! supraseal-c2 = { path = "proofwarp/adapters/supraseal-c2" }
 //! ```
 //!
-//! Which devices are used is [`proofwarp::Accelerator`]'s choice; `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend.
-//! bellperson's `BELLMAN_NO_GPU=1` asks for the CPU here too; beside a forced backend of devices it is an error.
+//! [`proofwarp::Accelerator`] chooses the devices; `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend. bellperson's
+//! `BELLMAN_NO_GPU=1` selects the CPU here too; with a forced device backend it is an error.
 //!
-//! A proof is verified before it is returned. What fails, or gives a proof that does not verify for a witness that
-//! satisfies the circuit's constraints, is made again on the CPU, with an error in the log and a line in the file of
-//! `PROOFWARP_REPORT`. If that fails too, or a backend is forced, [`generate_groth16_proofs`] panics with the reason,
-//! as the stock crate does for every failure: it has no other way to say that there is no proof. Nothing is locked and
-//! nothing half done then, so later calls work. For a witness that does not satisfy the constraints the proof is
-//! returned with a warning, as the stock crate returns it without one.
+//! Each proof is verified before it is returned. A batch is made again on the CPU if it fails, or if a proof does not
+//! verify although its witness satisfies the circuit's constraints. The log then has an error, and the file of
+//! `PROOFWARP_REPORT` a line. If the CPU fails too, or a backend is forced, [`generate_groth16_proofs`] panics with the
+//! reason. The stock crate does so for every failure, because its interface cannot return an error. A panic leaves no
+//! lock and no partial state, so later calls work. For a witness that does not satisfy the constraints the proof is
+//! returned with a warning; the stock crate returns it without one.
 
 mod assignment;
 mod error;
@@ -33,7 +33,7 @@ pub use srs::SRS;
 
 use assignment::Parts;
 
-/// A proof as bellperson has it in memory.
+/// Holds a proof in bellperson's memory layout.
 #[repr(C)]
 struct ProofInMemory {
     a: G1Affine,
@@ -41,12 +41,13 @@ struct ProofInMemory {
     c: G1Affine,
 }
 
-/// A proof for each assignment, with its r and s, by the parameters of a circuit of which all of them are.
+/// Writes a proof for each assignment, with its r and s, to `proofs`. All assignments must be of the circuit of the
+/// parameters `srs`.
 ///
-/// `S` has to be the scalars of BLS12-381, `PR` a structure of C's layout of a proof's A, B and C.
+/// `S` must be the scalars of BLS12-381, and `PR` a structure with the C layout of a proof's A, B and C.
 ///
 /// # Panics
-/// Lengths or types are not as they should be, the assignments do not belong to the parameters, or there is no proof:
+/// Panics if lengths or types are wrong, if the assignments do not belong to the parameters, or if there is no proof:
 /// see the crate's documentation.
 pub fn generate_groth16_proofs<S, PR>(provers: &[Assignment<S>], r_s: &[S], s_s: &[S], proofs: &mut [PR], srs: &SRS) {
     if let Err(error) = generate(provers, r_s, s_s, proofs, srs) {
@@ -55,10 +56,11 @@ pub fn generate_groth16_proofs<S, PR>(provers: &[Assignment<S>], r_s: &[S], s_s:
     }
 }
 
-/// As [`generate_groth16_proofs`], with densities that all circuits share.
+/// Makes proofs like [`generate_groth16_proofs`], with densities that all circuits share.
 ///
 /// # Panics
-/// As [`generate_groth16_proofs`], or the bits' type is not of 64 bits.
+/// Panics if [`generate_groth16_proofs`] would, if `D` does not have the size of a `usize`, or if the numbers of
+/// vectors or words are wrong.
 #[allow(clippy::too_many_arguments, reason = "the stock crate's interface")]
 pub fn generate_groth16_proof<S, D, PR>(
     ntt_a_scalars: &[*const S],
@@ -122,7 +124,7 @@ fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR
     if provers.is_empty() {
         return Ok(());
     }
-    // SAFETY: S is the scalar type, or the one that it is a transparent wrapper of.
+    // SAFETY: S is the scalar type, or the type that the scalar type wraps transparently.
     let [r, s] =
         [r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) });
     let numbered = provers.iter().enumerate();
@@ -132,8 +134,8 @@ fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR
     Ok(())
 }
 
-/// Whether scalars and proofs are of the kind that there is memory for. Without bounds on the types, which the stock
-/// crate's signature has not, their names are all there is to tell fields apart by.
+/// Checks the types of scalars and proofs. The stock crate's signature has no bounds on them, so only their names
+/// distinguish fields.
 fn check_types<S, PR>() -> Result<(), Error> {
     use std::any::type_name;
     let (scalar, proof) = (type_name::<S>(), type_name::<PR>());
@@ -149,10 +151,10 @@ fn check_types<S, PR>() -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a proof where the caller wants it.
+/// Writes `proof` to the caller's `place`.
 fn put<PR>(place: &mut PR, proof: Proof<Bls12>) {
     let Proof { a, b, c } = proof;
-    // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. That a proof of this
-    // layout is what the caller has there is what the interface asks for.
+    // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. The interface
+    // requires the caller to have a proof of this layout there.
     unsafe { std::ptr::from_mut(place).cast::<ProofInMemory>().write(ProofInMemory { a, b, c }) };
 }

@@ -1,4 +1,4 @@
-//! Which devices proofs are made on.
+//! Chooses the devices that proofs are made on.
 
 use std::sync::Once;
 
@@ -8,7 +8,7 @@ use proofwarp::{Accelerator, BackendKind};
 
 use crate::error::Error;
 
-/// Devices for parameters, and whether they are none because the CPU was asked for.
+/// Holds the devices for parameters, and whether there are none because the CPU was requested.
 #[derive(Debug)]
 pub struct Place {
     pub accelerator: Accelerator,
@@ -16,10 +16,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// The process's accelerator, without devices where [`NO_GPU`] asks for that, which is said once.
+    /// Returns the process's accelerator, without devices if [`NO_GPU`] asks for that, which is logged once.
     ///
     /// # Errors
-    /// A forced backend is not there, or is one of devices that [`NO_GPU`] forbids.
+    /// Returns an error if a forced backend is not available, or is a device backend that [`NO_GPU`] forbids.
     pub fn of_process() -> Result<Self, Error> {
         static SAID: Once = Once::new();
         let place = Self::choose(Accelerator::global()?, no_gpu().as_deref())?;

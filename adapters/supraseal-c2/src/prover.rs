@@ -1,4 +1,4 @@
-//! Proofs by a circuit's parameters, with a way around what fails.
+//! Proves with a circuit's parameters, and repeats on the CPU what fails on devices.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::file;
 use crate::place::Place;
 use crate::verify::{VerifyingKey, satisfied};
 
-/// Parameters on the devices, with the circuit that was last proved by them.
+/// Holds parameters on the devices, with the circuit that was last proved by them.
 pub struct Prover {
     key: ProvingKeyOnDevice<Bls12>,
     verifying_key: VerifyingKey,
@@ -22,14 +22,14 @@ pub struct Prover {
     circuit: Mutex<Option<Arc<Known>>>,
 }
 
-/// A circuit and what tells it from others.
+/// Holds a circuit, and what distinguishes it from others.
 struct Known {
     constraints: usize,
     densities: [(Vec<usize>, usize); 3],
     circuit: Circuit<Scalar>,
 }
 
-/// What proofs are asked for.
+/// Holds the inputs of a batch of proofs.
 #[derive(Clone, Copy)]
 struct Batch<'a> {
     circuit: &'a Circuit<Scalar>,
@@ -39,7 +39,7 @@ struct Batch<'a> {
 }
 
 impl Prover {
-    /// Reads parameters. The first device decodes the queries' points; the host does only once it needs them.
+    /// Reads parameters. The first device decodes the queries' points; the host decodes them only once it needs them.
     pub fn read(place: Place, path: &Path, file: File) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path, file)?;
         let Place { accelerator, asked_for_cpu } = place;
@@ -47,7 +47,8 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// A proof for each assignment. What fails on devices is made on the CPU, unless a backend is forced.
+    /// Returns a proof for each of `parts`. A batch that fails on devices is made again on the CPU, unless a backend is
+    /// forced.
     pub fn prove(&self, parts: &[Parts<'_>], r: &[Scalar], s: &[Scalar]) -> Result<Vec<Proof<Bls12>>, Error> {
         let known = self.circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
@@ -63,7 +64,7 @@ impl Prover {
         }
     }
 
-    /// Makes proofs that verify, if their witnesses allow it.
+    /// Makes the proofs of `batch`. A proof that does not verify is an error if its witness satisfies the constraints.
     fn attempt(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
         let Batch { circuit, witnesses, r, s } = batch;
         let (proofs, report) = prove(key, circuit, witnesses, r, s, None)?;
@@ -93,7 +94,7 @@ impl Prover {
         Ok(())
     }
 
-    /// The circuit of all assignments of a batch.
+    /// Returns the circuit that all assignments of a batch share.
     fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<Known>, Error> {
         let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
         let place = || self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +102,7 @@ impl Prover {
         let known = if let Some(known) = kept.filter(|known| known.is_of(first)) {
             known
         } else {
-            // Not under the lock: a worker of rayon's may take up another batch meanwhile, which asks for it.
+            // Not under the lock: a rayon worker may start another batch meanwhile, which takes the lock.
             let known = Arc::new(Known::new(first)?);
             *place() = Some(known.clone());
             known

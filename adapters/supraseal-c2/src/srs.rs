@@ -1,4 +1,4 @@
-//! Parameters of a circuit, read once.
+//! Reads the parameters of a circuit once.
 
 use std::fmt;
 use std::fs::File;
@@ -12,15 +12,15 @@ use crate::error::Error;
 use crate::place::Place;
 use crate::prover::Prover;
 
-/// Parameters kept by [`SRS::try_new`] for later calls.
+/// Number of parameters that [`SRS::try_new`] keeps for later calls.
 const CACHED: usize = 4;
 
-/// A circuit's parameters, on the devices or in memory. Clones share them.
+/// Holds a circuit's parameters, on the devices or in memory. Clones share them.
 ///
-/// The file that they are of stays mapped: other devices than the first, and the CPU where it has to take over, read their
-/// points only once they need them. It may be deleted or replaced, but not be written to as long as there are parameters of
-/// it; what needs points then fails, and a file that shrinks while its points are being read ends the process by `SIGBUS`.
-/// With `PROOFWARP_COPY_PARAMETERS=1` the file is copied to memory instead.
+/// The parameters' file stays mapped. Devices other than the first, and the CPU if it has to take over, read their
+/// points only once they need them. As long as parameters of it exist, the file may be deleted or replaced, but not
+/// written to. After a write, reads of its points fail, and a file that shrinks while its points are being read ends
+/// the process by `SIGBUS`. With `PROOFWARP_COPY_PARAMETERS=1` the file is copied to memory instead.
 #[derive(Clone, Default)]
 pub struct SRS(Option<Arc<Loaded>>);
 
@@ -29,12 +29,12 @@ struct Loaded {
     prover: Prover,
 }
 
-/// What is kept, the least recently used first, with the files' states.
+/// Keeps parameters with their files' states, the least recently used first.
 static CACHE: Mutex<Cache> = Mutex::new(Vec::new());
 
 type Cache = Vec<(Version, SRS)>;
 
-/// A file and the state in which it was read.
+/// Identifies a file and the state in which it was read.
 #[derive(Debug)]
 struct Version {
     path: PathBuf,
@@ -43,33 +43,36 @@ struct Version {
 }
 
 impl SRS {
-    /// Reads a file that bellperson's `Parameters::write` made, and uploads its points to the first device.
+    /// Reads the file `srs_path`, which bellperson's `Parameters::write` made, and uploads its points to the first
+    /// device.
     ///
-    /// With `cache` the parameters are kept for later calls with the same file, those of the last four files.
+    /// With `cache` the parameters of the last four files are kept for later calls with the same file.
     ///
-    /// Points of the verifying key have to be in their groups, those of the queries on their curves, and none is
-    /// infinity, as bellperson reads parameters. The device decodes and checks those of the queries.
+    /// As in bellperson, points of the verifying key must be in their groups, points of the queries on their curves,
+    /// and none may be infinity. The device decodes and checks the queries' points.
     ///
     /// # Errors
-    /// The file cannot be read or is not one of parameters, or a forced backend is not there, failed, or is one of devices
-    /// while `BELLMAN_NO_GPU` asks for the CPU.
+    /// Returns an error if:
+    /// - the file cannot be read, or is not a parameter file;
+    /// - a forced backend is not available, or failed;
+    /// - a device backend is forced while `BELLMAN_NO_GPU` asks for the CPU.
     pub fn try_new(srs_path: PathBuf, cache: bool) -> Result<Self, Error> {
         let io = |reason| Error::Io { path: srs_path.clone(), reason: Arc::new(reason) };
-        // The file that is read is the one whose state is compared, whatever comes in its place.
+        // The same open file is read and compared by its state, even if another one replaces it.
         let file = open_regular(&srs_path).map_err(io)?;
         if !cache {
             return Self::read(&srs_path, file);
         }
         let version = Version::of(&srs_path, &file).map_err(io)?;
-        // By no worker of a pool: it may take up another call meanwhile.
+        // Not on a rayon worker, which may start another call meanwhile.
         elsewhere(|| {
-            // Held while reading: who asks for the same file waits for it.
+            // Held while reading, so that calls for the same file wait for it.
             let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
             find(&mut entries, version, || Self::read(&srs_path, file))
         })
     }
 
-    /// Forgets what [`Self::try_new`] keeps of this file; whoever has the parameters keeps them.
+    /// Removes this file's parameters from the cache of [`Self::try_new`]; existing clones keep them.
     pub fn evict(&self) {
         let Some(loaded) = &self.0 else { return };
         let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,14 +107,14 @@ impl Version {
     }
 }
 
-/// The parameters of a file in this state: those that are kept, or else what `read` gives.
+/// Returns the cached parameters of the file in this state, or else caches and returns those of `read`.
 fn find(entries: &mut Cache, version: Version, read: impl FnOnce() -> Result<SRS, Error>) -> Result<SRS, Error> {
     let entry = match entries.iter().position(|(kept, _)| kept.is(&version)) {
         Some(place) => entries.remove(place),
         None => (version, read()?),
     };
     let srs = entry.1.clone();
-    // An older file of that name is of no use any more.
+    // An older file of that name is useless now.
     entries.retain(|(kept, _)| kept.path != entry.0.path);
     if entries.len() == CACHED {
         entries.remove(0);
@@ -126,7 +129,8 @@ mod tests {
 
     use super::*;
 
-    /// A file is found again once it has settled, but neither another of its path, length and time, nor other contents.
+    /// Checks that a settled file is found again, but neither another file of its path, length and time, nor other
+    /// contents.
     #[test]
     fn files_are_told_from_those_that_replace_them() {
         let folder = tempfile::tempdir().expect("a folder");

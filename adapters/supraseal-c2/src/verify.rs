@@ -1,4 +1,4 @@
-//! What a verifier would say.
+//! Verifies proofs before they are returned.
 
 use blstrs::{Bls12, G1Affine, G2Affine, G2Prepared, Scalar};
 use ff::Field;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, equal};
 
-/// A verifying key.
+/// Holds a verifying key.
 #[derive(Debug)]
 pub struct VerifyingKey {
     pub alpha_g1: G1Affine,
@@ -22,8 +22,8 @@ pub struct VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Whether e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ) for the inputs x, the first of which is one, and A, B and C
-    /// are in their groups.
+    /// Returns whether A, B and C are in their groups and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ). The first of
+    /// the inputs x is one.
     pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
         equal("number of inputs", self.ic.len(), inputs.len())?;
         let numbers: Vec<[u8; 32]> = inputs.iter().map(Scalar::to_bytes_le).collect();
@@ -36,7 +36,7 @@ impl VerifyingKey {
     }
 }
 
-/// Whether a·b = c in every constraint, and the input that is to be one is one.
+/// Returns whether a·b = c in every constraint, and the first input is one.
 pub fn satisfied(witness: &Witness<'_, Scalar>) -> bool {
     let one = witness.inputs.first() == Some(&Scalar::ONE);
     one && witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))

@@ -1,4 +1,4 @@
-//! Proofs of bellperson's, by proofwarp's resident prover and by stock.
+//! Compares proofs of bellperson's by proofwarp's resident prover and by stock.
 
 use anyhow::{Result, ensure};
 use bellperson::groth16::{
@@ -16,7 +16,7 @@ use crate::output::say;
 
 const OPERATION: &str = "groth16 bls12_381, synthesis to proof";
 
-/// Knows the x that, squared so many times, is the public result.
+/// Knows the x that, squared `steps` times, is the public result.
 #[derive(Clone)]
 struct Squares {
     x: Scalar,
@@ -55,7 +55,7 @@ pub fn measure(session: &mut Session) -> Result<()> {
 
 fn one_size(session: &mut Session, log: u32) -> Result<()> {
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(log));
-    // Two inputs have a constraint each beside these.
+    // The two inputs add a constraint each.
     let circuit = Squares { x: Scalar::random(&mut rng), steps: (1 << log) - 2 };
     say(format_args!("generating parameters for 2^{log} constraints"));
     let parameters = generate_random_parameters::<Bls12, _, _>(circuit.clone(), &mut rng)?;

@@ -1,4 +1,4 @@
-//! A comparison as a page that needs nothing else: its style and its plots are in it, and it runs no script.
+//! Renders a comparison as a page that needs nothing else: it contains its style and its plots, and runs no script.
 
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -24,10 +24,10 @@ code { background: var(--soft); padding: .1rem .3rem; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
 ";
 
-/// The page.
+/// Returns the page of `comparison`.
 ///
 /// # Errors
-/// A plot cannot be drawn.
+/// Returns an error if a plot cannot be drawn.
 pub fn page(comparison: &Comparison) -> Result<String> {
     let operations: Vec<Markup> =
         comparison.operations().into_iter().map(|operation| section(comparison, operation)).collect::<Result<_>>()?;

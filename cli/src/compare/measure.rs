@@ -1,4 +1,4 @@
-//! How numbers are taken: a call to warm up, then the median of some.
+//! Takes numbers: a call to warm up, then the median of some calls.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::cli::Common;
 use crate::output::say;
 use crate::progress::Progress;
 
-/// A comparison under way.
+/// Holds a comparison in progress.
 pub struct Session {
     pub accelerator: Accelerator,
     pub logs: Vec<u32>,
@@ -19,17 +19,17 @@ pub struct Session {
     comparison: Comparison,
 }
 
-/// Operation, implementation, binary logarithm of the size.
+/// Names a measurement: operation, implementation, binary logarithm of the size.
 pub type Name<'a> = (&'a str, &'a str, u32);
 
 /// Calls that take longer are timed once.
 const LONG: Duration = Duration::from_secs(20);
 
 impl Session {
-    /// With the process's accelerator.
+    /// Starts a session with the process's accelerator.
     ///
     /// # Errors
-    /// A setting is malformed, or a forced backend is not there.
+    /// Returns an error if a setting is malformed, or if a forced backend is not available.
     pub fn new(what: &str, options: &Common) -> Result<Self> {
         let accelerator = Accelerator::from_env()?;
         let words: Vec<String> = std::env::args().skip(1).collect();
@@ -46,22 +46,22 @@ impl Session {
         Ok(Self { accelerator, logs, repeats: options.repeats, progress: Progress::new(0), comparison })
     }
 
-    /// Whether there is a device to keep things on.
+    /// Returns whether there is a device to keep data on.
     pub fn has_device(&self) -> bool {
         !self.accelerator.devices().is_empty()
     }
 
-    /// What a call that gives a report took, and what it gave.
+    /// Measures a call that returns a report, and returns its value.
     pub fn ours<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<(T, Report)>) -> Result<T> {
         self.phased(name, || call().map(|(value, report)| (value, phases(&report))))
     }
 
-    /// What a call took, and what it gave.
+    /// Measures a call, and returns its value.
     pub fn timed<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<T>) -> Result<T> {
         self.phased(name, || call().map(|value| (value, Vec::new())))
     }
 
-    /// What a call that knows its phases took, and what it gave.
+    /// Measures a call that knows its phases, and returns its value.
     pub fn phased<T>(
         &mut self,
         (operation, implementation, log): Name<'_>,
@@ -75,13 +75,13 @@ impl Session {
         Ok(value)
     }
 
-    /// Does what has to be done before, and is not measured.
+    /// Does preparatory `work`, which is not measured.
     pub fn preparing<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         self.progress.more(1);
         self.progress.step(what, work)
     }
 
-    /// So many more numbers are to come.
+    /// Adds `numbers` measurements to those that are to come.
     pub fn expect(&self, numbers: usize) {
         self.progress.more(numbers as u64);
     }
@@ -91,13 +91,13 @@ impl Session {
         self.comparison.checked.push(what.into());
     }
 
-    /// What was measured.
+    /// Returns the measurements.
     pub fn finish(self) -> Comparison {
         self.comparison
     }
 }
 
-/// The last value, the median of the times in milliseconds, and its phases.
+/// Returns the last value, the median of the times in milliseconds, and the phases of the median's call.
 fn median<T>(repeats: u32, mut call: impl FnMut() -> Result<(T, Vec<Phase>)>) -> Result<(T, f64, Vec<Phase>)> {
     let start = Instant::now();
     let (mut value, _) = call()?;
@@ -114,7 +114,8 @@ fn median<T>(repeats: u32, mut call: impl FnMut() -> Result<(T, Vec<Phase>)>) ->
     Ok((value, milliseconds, phases))
 }
 
-/// Phases of a device's call. Uploads run beside kernels, so that together they may be longer than the call.
+/// Returns the phases of a device's call. Uploads run beside kernels, so the phases together may take longer than the
+/// call.
 fn phases(report: &Report) -> Vec<Phase> {
     let traffic = &report.traffic;
     if traffic.launches == 0 {
@@ -143,7 +144,7 @@ fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
     found
 }
 
-/// Where stock runs in this build.
+/// Says where stock runs in this build.
 pub const STOCK: &str = if cfg!(feature = "stock-cuda") {
     "its CUDA kernels"
 } else if cfg!(feature = "stock-opencl") {

@@ -1,6 +1,7 @@
-//! The same work on proofwarp and on what is stock, in one run.
+//! Runs the same work on proofwarp and on stock crates, in one run.
 //!
-//! [`msm`], [`ntt`], [`groth16`] and [`halo2`] measure; `results` has what comes out, for the terminal, for a file and for a page.
+//! [`msm`], [`ntt`], [`groth16`] and [`halo2`] measure; `results` holds the numbers for the terminal, a file and a
+//! page.
 
 mod groth16;
 mod halo2;
@@ -18,7 +19,7 @@ use anyhow::Result;
 use crate::cli;
 use measure::Session;
 
-/// Compares sums.
+/// Compares MSMs.
 pub fn msm(options: &cli::Msm) -> Result<()> {
     compare("msm", &options.common, |session| options.curve.iter().try_for_each(|curve| msm::measure(session, *curve)))
 }
@@ -39,7 +40,7 @@ pub fn halo2(options: &cli::Halo2) -> Result<()> {
 }
 
 fn compare(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) -> Result<()>) -> Result<()> {
-    // Before any work, so that none is lost.
+    // Opened before any work, so that none is lost.
     let [mut json, mut html] = outputs::open(options)?;
     let mut session = Session::new(what, options)?;
     work(&mut session)?;

@@ -1,4 +1,4 @@
-//! Sums beside stock ec-gpu-gen, blst and halo2curves.
+//! Compares MSMs with stock ec-gpu-gen, blst and halo2curves.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use rand_chacha::rand_core::SeedableRng;
 use super::measure::Session;
 use crate::cli::Curve;
 
-/// Another implementation: its name, and the sum of points by scalars.
+/// Names another implementation, and computes its sum of points by scalars.
 struct Peer<C: MsmCurve>(&'static str, fn(&[C], &[C::Scalar]) -> C::Curve);
 
 /// Measures all sizes of a curve.
@@ -76,7 +76,7 @@ where
     Ok(())
 }
 
-/// Multiples of the generator, and random scalars.
+/// Returns `count` multiples of the generator, and random scalars.
 fn inputs<C>(count: usize) -> (Vec<C>, Vec<C::Scalar>)
 where
     C: MsmCurve<Curve: group::Curve<AffineRepr = C>>,

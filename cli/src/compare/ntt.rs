@@ -1,4 +1,4 @@
-//! Transforms beside stock ec-gpu-gen and halo2curves.
+//! Compares transforms with stock ec-gpu-gen and halo2curves.
 
 use anyhow::{Result, ensure};
 use ec_gpu_gen::fft_cpu::parallel_fft;
@@ -36,7 +36,7 @@ fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
     if let Some(device) = session.accelerator.devices().first().cloned() {
         results.push(resident(session, name("proofwarp, resident"), &domain, &device, &input)?);
     }
-    // Each transforms a copy anew: what a copy takes is the same for all.
+    // Each implementation transforms a new copy, so all have the same cost of copying.
     results.push(session.ours(name("proofwarp, from the host"), || {
         let mut values = input.clone();
         let report = domain.forward(&mut values)?;
@@ -58,7 +58,7 @@ fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
     Ok(())
 }
 
-/// A vector that stays on a device, transformed again and again; the first result is what is compared.
+/// Transforms a vector that stays on a device again and again. Returns the first result, for the comparison.
 fn resident<F: NttField>(
     session: &mut Session,
     name: (&str, &str, u32),

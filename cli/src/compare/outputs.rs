@@ -1,4 +1,4 @@
-//! The files that a comparison is written to, opened before anything is measured.
+//! Writes the files of a comparison, which are opened before anything is measured.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -9,19 +9,19 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::cli::Common;
 use crate::output::say;
 
-/// A file to be written after the measurements.
+/// Holds a file that is written after the measurements.
 pub struct Output {
     path: PathBuf,
     file: File,
-    /// It was not there before, and goes again if nothing is written to it.
+    /// Whether the file is new; a new file is removed if nothing is written to it.
     is_new: bool,
 }
 
 impl Output {
-    /// Opens the file, whose contents stay until there are others.
+    /// Opens the file at `path`; its contents stay until others are written.
     ///
     /// # Errors
-    /// It cannot be written to.
+    /// Returns an error if the file cannot be written to.
     fn open(path: &Path) -> Result<Self> {
         let open = |is_new: bool| OpenOptions::new().write(true).create(is_new).create_new(is_new).open(path);
         let (file, is_new) = match open(true) {
@@ -32,10 +32,10 @@ impl Output {
         Ok(Self { path: path.to_owned(), file, is_new })
     }
 
-    /// Writes the text in the place of what there was.
+    /// Replaces the file's contents with `text`.
     ///
     /// # Errors
-    /// There is no text, or it cannot be written.
+    /// Returns an error if there is no text, or if it cannot be written.
     pub fn write(&mut self, text: Result<String>) -> Result<()> {
         let text = text.with_context(|| self.path.display().to_string())?;
         // A pipe or a device has no length.
@@ -52,16 +52,16 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if self.is_new {
-            // Where it cannot be removed an empty file stays.
+            // If it cannot be removed, an empty file stays.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// The files that options name: numbers and the page.
+/// Opens the files that `options` name, for the numbers and the page.
 ///
 /// # Errors
-/// One of them cannot be written to, or they are one.
+/// Returns an error if one of them cannot be written to, or if both have one path.
 pub fn open(options: &Common) -> Result<[Option<Output>; 2]> {
     let paths = [&options.json, &options.html];
     ensure!(
@@ -76,7 +76,7 @@ pub fn open(options: &Common) -> Result<[Option<Output>; 2]> {
 /// Joins the errors of all `results` in one.
 ///
 /// # Errors
-/// There is one at least.
+/// Returns an error if there is at least one.
 pub fn all(results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let errors: Vec<_> = results.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
     match errors.is_empty() {

@@ -1,4 +1,4 @@
-//! Plots as SVG text that takes the page's colours. Legends are the page's, so that they wrap on a phone.
+//! Draws plots as SVG text that takes the page's colours. Legends belong to the page, so that they wrap on a phone.
 
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
@@ -9,13 +9,13 @@ use plotters::prelude::*;
 use super::results::{Comparison, Measurement};
 use crate::table::milliseconds;
 
-/// Small, so that letters are large enough on a phone, where a plot is as wide as the page.
+/// Size of a plot: small, so that letters are large enough on a phone, where a plot is as wide as the page.
 const SIZE: (u32, u32) = (460, 320);
-/// Height of a bar of phases with its name, and of the bar alone.
+/// Height of a bar of phases with its name; `BAR` is the height of the bar alone.
 const ROW: i32 = 48;
 const BAR: i32 = 20;
 const FONT: &str = "sans-serif";
-/// SVG makes four fifths of it.
+/// Size of letters, of which SVG makes four fifths.
 const LETTERS: u32 = 16;
 /// Okabe and Ito's colours, which the colour-blind can tell apart.
 const COLOURS: [RGBColor; 6] = [
@@ -27,17 +27,17 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
-/// A plot and what its colours stand for.
+/// Holds a plot and the meaning of its colours.
 pub struct Plot {
     pub svg: String,
-    /// A colour as CSS writes it, and a name.
+    /// Colour as CSS writes it, and name.
     pub legend: Vec<(String, String)>,
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, LogCoord<f64>>>;
 
-/// Time against size, a line for each implementation, both axes logarithmic. None of a single size.
+/// Plots time against size, a line for each implementation, both axes logarithmic. Returns `None` without sizes.
 pub fn sizes(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let logs = comparison.logs(operation);
     let (Some(first), Some(last)) = (logs.first(), logs.last()) else { return Ok(None) };
@@ -85,7 +85,7 @@ fn line(chart: &mut Chart<'_, '_>, points: &[(f64, f64)], colour: RGBColor) -> R
     Ok(())
 }
 
-/// Phases at the largest size, a bar for each implementation that knows its own.
+/// Plots phases at the largest size, a bar for each implementation that knows its own.
 pub fn phases(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let largest = comparison.logs(operation).last().copied();
     let of_largest = comparison.of(operation).filter(|one| Some(one.log) == largest && !one.phases.is_empty());
@@ -130,7 +130,7 @@ fn drawn(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result
     Ok(themed(&text))
 }
 
-/// As wide as the page, and black is the colour of its text.
+/// Makes the plot as wide as the page, and gives black the colour of the page's text.
 fn themed(svg: &str) -> String {
     let svg = svg.replace("#000000", "currentColor");
     let Some((head, rest)) = svg.split_once(" width=\"") else { return svg };

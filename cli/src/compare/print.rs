@@ -1,4 +1,4 @@
-//! A comparison on a terminal.
+//! Prints a comparison on a terminal.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use super::results::Comparison;
 use crate::output::{self, Out};
 use crate::table::{self, milliseconds};
 
-/// Prints tables, what was checked, and what was left out.
+/// Prints the tables, the checks, and the measurements that were left out.
 ///
 /// # Errors
-/// Standard output cannot be written to.
+/// Returns an error if standard output cannot be written.
 pub fn print(comparison: &Comparison) -> Result<()> {
     output::print(|out| write(comparison, out))
 }
@@ -27,7 +27,7 @@ fn write(comparison: &Comparison, out: &mut Out) -> io::Result<()> {
     comparison.left_out.iter().try_for_each(|line| writeln!(out, "left out: {line}"))
 }
 
-/// A row for each implementation, a column for each size.
+/// Returns the header, with a column for each size, and the rows, one for each implementation.
 pub fn rows(comparison: &Comparison, operation: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let logs = comparison.logs(operation);
     let implementations = comparison.implementations(operation);

@@ -1,10 +1,10 @@
-//! What is measured.
+//! Holds measurements.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// A part of a call.
+/// Describes a part of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     pub name: &'static str,
@@ -12,26 +12,26 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// A part that took this long.
+    /// Creates the phase `name`, which took `time`.
     pub fn new(name: &'static str, time: Duration) -> Self {
         Self { name, milliseconds: time.as_secs_f64() * 1e3 }
     }
 }
 
-/// A number.
+/// Holds a measured time.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measurement {
     /// Such as `msm bls12_381_g1`.
     pub operation: String,
     pub implementation: String,
     pub log: u32,
-    /// The median.
+    /// Median.
     pub milliseconds: f64,
-    /// Where the time of the median's call went; empty where that is not known.
+    /// Times of the phases of the median's call; empty if they are not known.
     pub phases: Vec<Phase>,
 }
 
-/// A run.
+/// Holds the results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     pub what: String,
@@ -39,37 +39,37 @@ pub struct Comparison {
     /// Names and values: machine, devices, versions, settings.
     pub environment: Vec<(String, String)>,
     pub measurements: Vec<Measurement>,
-    /// What could have been measured, and why it was not.
+    /// Measurements that were left out, and why.
     pub left_out: Vec<String>,
-    /// What was checked.
+    /// Checks that passed.
     pub checked: Vec<String>,
 }
 
 impl Comparison {
-    /// Operations in order.
+    /// Returns the operations in order.
     pub fn operations(&self) -> Vec<&str> {
         unique(self.measurements.iter().map(|one| one.operation.as_str()))
     }
 
-    /// Implementations of an operation in order, ours first.
+    /// Returns the implementations of `operation` in order, ours first.
     pub fn implementations<'a>(&'a self, operation: &str) -> Vec<&'a str> {
         let of_it = self.measurements.iter().filter(|one| one.operation == operation);
         unique(of_it.map(|one| one.implementation.as_str()))
     }
 
-    /// Sizes of an operation in order.
+    /// Returns the sizes of `operation` in order.
     pub fn logs(&self, operation: &str) -> Vec<u32> {
         let mut logs = unique(self.of(operation).map(|one| one.log));
         logs.sort_unstable();
         logs
     }
 
-    /// The numbers of an operation.
+    /// Returns the measurements of `operation`.
     pub fn of<'a>(&'a self, operation: &'a str) -> impl Iterator<Item = &'a Measurement> {
         self.measurements.iter().filter(move |one| one.operation == operation)
     }
 
-    /// A number.
+    /// Returns the measurement of `operation` by `implementation` at 2^log.
     pub fn find<'a>(&'a self, operation: &str, implementation: &str, log: u32) -> Option<&'a Measurement> {
         let is_it =
             |one: &&Measurement| (one.operation.as_str(), one.implementation.as_str()) == (operation, implementation);

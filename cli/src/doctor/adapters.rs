@@ -1,10 +1,10 @@
-//! What each adapter would use, and why not something better.
+//! Determines what each adapter would use, and why not something better.
 
 use serde::Serialize;
 
 use super::facts::Facts;
 
-/// An adapter.
+/// Describes what an adapter would use.
 #[derive(Debug, Serialize)]
 pub struct Adapter {
     pub name: &'static str,
@@ -12,7 +12,7 @@ pub struct Adapter {
     pub because: String,
 }
 
-/// All of them.
+/// Returns all adapters.
 pub fn all(facts: &Facts) -> Vec<Adapter> {
     let value = |name: &str| {
         let found = facts.settings.iter().find(|setting| setting.name == name && setting.from == "environment");
@@ -47,7 +47,7 @@ fn of(facts: &Facts, name: &'static str, no_gpu: bool, most: usize) -> Adapter {
     Adapter { name, uses, because }
 }
 
-/// Why what is used is used.
+/// Returns the reason for the backend in use.
 fn reason(facts: &Facts) -> String {
     match &facts.forced {
         Some(backend) => format!("PROOFWARP_BACKEND={backend} forces it"),
@@ -56,7 +56,7 @@ fn reason(facts: &Facts) -> String {
     }
 }
 
-/// The drop-in for ec-gpu-gen, where its own variable narrows the choice.
+/// Returns the drop-in for ec-gpu-gen, if its own variable narrows the choice.
 fn of_framework(facts: &Facts, framework: &str) -> Adapter {
     let wanted = framework.to_ascii_lowercase();
     let unavailable = match wanted.as_str() {

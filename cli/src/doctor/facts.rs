@@ -1,4 +1,4 @@
-//! What is so on this machine and in this build. Nothing is judged here.
+//! Collects facts of this machine and this build. Nothing is judged here.
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
@@ -9,27 +9,27 @@ use proofwarp::settings::{self, Settings};
 use proofwarp::{Accelerator, BackendKind, files, inspect};
 use serde::Serialize;
 
-/// All of it.
+/// Holds all facts.
 #[derive(Debug, Default, Serialize)]
 pub struct Facts {
-    /// Why there is no accelerator, if so.
+    /// Reason why there is no accelerator, if so.
     pub accelerator: Option<String>,
-    /// The backend that is forced.
+    /// Backend that is forced.
     pub forced: Option<String>,
     /// Devices that operations run on.
     pub devices: Vec<Device>,
-    /// Why better backends are not used.
+    /// Reasons why better backends are not used.
     pub absent: Vec<String>,
     pub cuda: Cuda,
     pub opencl: OpenCl,
     pub settings: Vec<Setting>,
-    /// Names that look like the project's and are none.
+    /// Names that look like the project's settings, but are none.
     pub unknown: Vec<String>,
     pub cache: Option<Cache>,
     pub locks: Vec<Lock>,
 }
 
-/// A device.
+/// Describes a device.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Device {
     pub name: String,
@@ -39,26 +39,26 @@ pub struct Device {
     pub capability: Option<(u32, u32)>,
     /// The device's memory.
     pub memory: u64,
-    /// What may be used of it: all, or `PROOFWARP_MEMORY_LIMIT`.
+    /// Memory that may be used: all, or `PROOFWARP_MEMORY_LIMIT`.
     pub limit: u64,
-    /// What is free of that; `None` if the driver does not tell.
+    /// Free part of that memory; `None` if the driver does not tell.
     pub free: Option<u64>,
 }
 
-/// CUDA.
+/// Describes the state of CUDA.
 #[derive(Debug, Default, Serialize)]
 pub struct Cuda {
     /// `None` if built without the feature.
     pub kernels: Option<Kernels>,
-    /// The CUDA version that the driver knows; `None` without one.
+    /// CUDA version that the driver knows; `None` without a driver.
     pub driver: Option<(u32, u32)>,
     /// Names, compute capabilities, and whether there are kernels for them.
     pub cards: Vec<Card>,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     pub unavailable: Option<String>,
 }
 
-/// CUDA kernels of the build.
+/// Describes the CUDA kernels of the build.
 #[derive(Debug, Default, Serialize)]
 pub struct Kernels {
     pub note: String,
@@ -75,47 +75,47 @@ pub struct Card {
     pub is_served: bool,
 }
 
-/// OpenCL.
+/// Describes the state of OpenCL.
 #[derive(Debug, Default, Serialize)]
 pub struct OpenCl {
     /// Whether its library was found; `None` if built without the feature.
     pub library: Option<bool>,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     pub unavailable: Option<String>,
 }
 
-/// An environment variable.
+/// Describes an environment variable.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Setting {
     pub name: &'static str,
-    /// The value in effect: the environment's, or what holds without one.
+    /// Value in effect: the environment's, or else the default.
     pub value: String,
     /// `environment` or `default`.
     pub from: &'static str,
     pub effect: &'static str,
-    /// Why the value is malformed, if it is.
+    /// Reason why the value is malformed, if it is.
     pub malformed: Option<String>,
 }
 
-/// The folder of compiled OpenCL programs.
+/// Describes the folder of compiled OpenCL programs.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Cache {
     pub folder: PathBuf,
-    /// Why nothing can be written there, if so.
+    /// Reason why nothing can be written there, if so.
     pub unwritable: Option<String>,
 }
 
-/// A lock file of bellperson's.
+/// Describes a lock file of bellperson.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Lock {
     pub file: PathBuf,
     pub is_held: bool,
-    /// Why that is not known, if so.
+    /// Reason why that is not known, if so.
     pub unknown: Option<String>,
 }
 
 impl Facts {
-    /// Looks.
+    /// Collects all facts.
     pub fn look(accelerator: &proofwarp::Result<Accelerator>) -> Self {
         let found = accelerator.as_ref().ok();
         Self {
@@ -164,7 +164,7 @@ fn unavailable(backend: BackendKind) -> Option<String> {
     Accelerator::with_backend(backend).err().map(|error| error.to_string())
 }
 
-/// A variable as it is in this process's environment.
+/// Returns `variable` as it is in this process's environment.
 fn setting(variable: &Variable) -> Setting {
     setting_of(variable, std::env::var_os(variable.name))
 }
@@ -181,14 +181,14 @@ fn setting_of(variable: &Variable, value: Option<OsString>) -> Setting {
     }
 }
 
-/// Whether a file can be made in the folder, or in the nearest one above it that there is.
+/// Checks whether a file can be created in `folder`, or in the nearest existing folder above it.
 fn cache(folder: PathBuf) -> Cache {
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let made = tempfile::Builder::new().prefix("proofwarp-doctor-").tempfile_in(there);
     Cache { unwritable: made.err().map(|error| format!("{}: {error}", there.display())), folder }
 }
 
-/// bellperson's lock files in a folder, and whether somebody has them.
+/// Returns bellperson's lock files in `folder`, and whether they are held.
 fn locks(folder: &Path) -> Vec<Lock> {
     const NAMES: [&str; 2] = ["bellman.gpu.lock", "bellman.priority.lock"];
     let is_lock = |path: &PathBuf| {
@@ -202,7 +202,7 @@ fn locks(folder: &Path) -> Vec<Lock> {
 }
 
 fn lock(file: PathBuf) -> Lock {
-    // Shared, and given back at once: who wants it waits no longer for that than for another who asks.
+    // Shared, and released at once: this delays a process that wants the lock no longer than any other query.
     let (is_held, unknown) = match files::open(File::options().read(true), &file).map(|file| file.try_lock_shared()) {
         Ok(Ok(())) => (false, None),
         Ok(Err(TryLockError::WouldBlock)) => (true, None),
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(cache(folder.path().join("made later/opencl")).unwritable, None);
         let file = folder.path().join("a file");
         std::fs::write(&file, "").expect("a file");
-        // Root may write everywhere; in a file nobody has folders.
+        // Root may write everywhere, but a file cannot contain folders.
         assert!(cache(file.join("opencl")).unwritable.is_some());
     }
 }

@@ -1,12 +1,12 @@
-//! What is wrong, or could be better.
+//! Describes faults, and things that could be better.
 
 use serde::Serialize;
 
-/// How bad it is.
+/// Ranks how bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// As it should be, and worth saying.
+    /// Correct, and worth saying.
     Note,
     /// It works, but not as well as it could.
     Warning,
@@ -15,27 +15,27 @@ pub enum Level {
 }
 
 impl Level {
-    /// The program's exit code.
+    /// Returns the program's exit code.
     pub fn exit_code(self) -> u8 {
         self as u8
     }
 }
 
-/// A finding.
+/// Describes a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
     pub level: Level,
-    /// A name that programs can look for.
+    /// Name that programs can look for.
     pub name: &'static str,
-    /// What is so.
+    /// Observation.
     pub says: String,
-    /// What to do.
+    /// Remedy.
     pub mend: String,
 }
 
 impl Finding {
-    /// A finding.
+    /// Creates a finding.
     pub fn new(level: Level, name: &'static str, says: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { level, name, says: says.into(), mend: mend.into() }
     }

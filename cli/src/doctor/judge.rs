@@ -1,16 +1,16 @@
-//! What the facts mean, and what to do.
+//! Says what the facts mean, and what to do.
 
 use super::facts::{Cuda, Device, Facts};
 use super::finding::{Finding, Level};
 use super::selftest::Tested;
 use crate::table::bytes;
 
-/// Less free memory than this makes chunks so short that a card gains little.
+/// Minimum free memory without a warning, 2 GiB: with less, chunks are so short that a card gains little.
 const LITTLE: u64 = 2 << 30;
-/// So many times the expected time is worth a word.
+/// Ratio to the expected time above which a test is called slow.
 const SLOW: f64 = 2.0;
 
-/// All findings, the worst first.
+/// Returns all findings, the worst first.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
     let several = [settings(facts), memory(facts), locks(facts)].into_iter().flatten();
     let single = [cuda(facts), opencl(facts), place(facts), cache(facts)].into_iter().flatten();
@@ -82,7 +82,7 @@ fn opencl(facts: &Facts) -> Option<Finding> {
         None => {
             Some(Finding::new(Level::Note, "no-opencl-feature", "built without OpenCL", "leave default features on"))
         }
-        // Where CUDA serves, nobody misses it.
+        // With CUDA devices, OpenCL is not missed.
         _ if facts.devices.iter().any(|device| device.backend == "cuda") => None,
         Some(false) => {
             let says = "OpenCL's library is not installed";
@@ -96,7 +96,7 @@ fn opencl(facts: &Facts) -> Option<Finding> {
     }
 }
 
-/// A warning where something else proves instead, a fault where this backend is forced, a note where a device proves.
+/// Returns a fault if `backend` is forced, a note if another one is or if there is a device, and else a warning.
 fn worse(facts: &Facts, backend: &str) -> Level {
     match (&facts.forced, facts.devices.is_empty()) {
         (Some(forced), _) if forced == backend => Level::Fault,
@@ -105,7 +105,7 @@ fn worse(facts: &Facts, backend: &str) -> Level {
     }
 }
 
-/// Where proofs are made.
+/// Says why proofs are not made on a GPU, if so.
 fn place(facts: &Facts) -> Option<Finding> {
     if let Some(why) = &facts.accelerator {
         let known = facts.settings.iter().any(|setting| setting.malformed.as_ref() == Some(why));
@@ -165,7 +165,7 @@ fn locks(facts: &Facts) -> Vec<Finding> {
     held.chain(unknown).collect()
 }
 
-/// What tests say that are wrong, or slow.
+/// Returns findings of tests that are wrong or slow.
 pub fn self_test(tested: &[Tested]) -> Vec<Finding> {
     let wrong = tested.iter().filter(|test| !test.is_right()).map(|test| {
         let says = format!("{} {} on {}: {}", test.family, test.of, test.ran_on, test.fault.as_deref().unwrap_or(""));
@@ -190,7 +190,7 @@ mod tests {
     use super::super::facts::{Cache, Card, Kernels, Lock, OpenCl, Setting};
     use super::*;
 
-    /// A machine on which all is well.
+    /// Returns the facts of a machine on which all is well.
     fn well() -> Facts {
         let card = Device {
             name: "a card".to_owned(),
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// The same, where CUDA gives no device.
+    /// Returns the facts of a machine on which CUDA gives no device.
     fn without_device(change: impl FnOnce(&mut Cuda)) -> Facts {
         let mut facts = Facts { devices: Vec::new(), ..well() };
         facts.cuda.unavailable = Some("the cuda backend is not available: …".to_owned());

@@ -1,7 +1,7 @@
-//! What this machine proves on and why.
+//! Diagnoses what this machine proves on, and why.
 //!
-//! [`facts`] looks, [`judge`] says what the facts mean and what to do, [`adapters`] what each adapter makes of them, and
-//! [`selftest`] computes; [`print`] shows it all.
+//! [`facts`] collects facts, and [`judge`] says what they mean and what to do. [`adapters`] says what each adapter
+//! would use, [`selftest`] computes, and [`print`] shows it all.
 
 mod adapters;
 mod facts;
@@ -23,7 +23,7 @@ use facts::Facts;
 use finding::{Finding, Level};
 use selftest::Tested;
 
-/// All that is said.
+/// Holds everything that the command reports.
 #[derive(Debug, Serialize)]
 pub struct Diagnosis {
     version: &'static str,
@@ -35,7 +35,7 @@ pub struct Diagnosis {
     self_test: Vec<Tested>,
 }
 
-/// Looks, tests, prints; gives the exit code.
+/// Diagnoses the machine, prints the result, and returns the exit code.
 pub fn run(options: &Doctor) -> Result<u8> {
     let diagnosis = diagnose(options);
     match options.json {
@@ -63,7 +63,7 @@ fn diagnose(options: &Doctor) -> Diagnosis {
     Diagnosis { version, summary, exit_code, adapters: adapters::all(&facts), findings, facts, self_test }
 }
 
-/// One line: where proofs are made, and what is wrong.
+/// Returns one line that says where proofs are made, and what is wrong.
 fn summary(facts: &Facts, findings: &[Finding], tested: &[Tested]) -> String {
     let place = match facts.devices.as_slice() {
         _ if facts.accelerator.is_some() => "proofs cannot be made".to_owned(),

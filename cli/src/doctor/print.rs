@@ -1,4 +1,4 @@
-//! The diagnosis on a terminal.
+//! Prints the diagnosis on a terminal.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use super::selftest::Tested;
 use crate::output::Out;
 use crate::table::{self, bytes, milliseconds};
 
-/// Prints all of it, the summary last.
+/// Prints the whole diagnosis, the summary last.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if `out` cannot be written.
 pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
     let Diagnosis { version, summary, findings, facts, adapters, self_test, .. } = diagnosis;
     writeln!(out, "proofwarp {version}\n")?;

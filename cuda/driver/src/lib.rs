@@ -1,12 +1,13 @@
-//! The CUDA driver's functions, found at run time.
+//! Finds the CUDA driver's functions at run time.
 //!
-//! cust and rust-gpu-tools link the driver's library, so a program that uses them neither links on a machine
-//! without it nor starts there. This crate defines the functions that they call: each jumps to an address
-//! that [`cuInit`] takes from the driver's library. Without a driver cuInit returns `CUDA_ERROR_NO_DEVICE`,
-//! and a function that an old driver lacks returns `CUDA_ERROR_NOT_FOUND`.
+//! cust and rust-gpu-tools link the driver's library, so a program that uses them neither links nor starts on a machine
+//! without it. This crate defines the functions that they call: each jumps to an address that [`cuInit`] takes from the
+//! driver's library. Without a driver, cuInit returns `CUDA_ERROR_NO_DEVICE`. A function that an old driver lacks
+//! returns `CUDA_ERROR_NOT_FOUND`.
 //!
-//! The linker still wants a library of the name: this crate's build script makes an empty one. cust's build script wants a
-//! tool kit's folder, for which `CUDA_LIBRARY_PATH` may name any that has a folder `lib64`, such as `/usr`.
+//! The linker still wants a library of that name, so the build script of this crate makes an empty one. The build
+//! script of cust wants the folder of a toolkit: `CUDA_LIBRARY_PATH` may name any that has a folder `lib64`, such as
+//! `/usr`.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::sync::OnceLock;
@@ -22,17 +23,17 @@ const LIBRARY: &str = "nvcuda.dll";
 #[cfg(not(windows))]
 const LIBRARY: &str = "libcuda.so.1";
 
-/// What a function's address is until the driver is loaded, and after that if the driver lacks it.
+/// Stands in for a function until the driver is loaded, and after that if the driver lacks it.
 extern "C" fn missing() -> c_int {
     CUDA_ERROR_NOT_FOUND
 }
 
-/// A function: its name, where its address is kept, and the function of that name that jumps there. The
-/// last keeps the linker from dropping it.
+/// Holds the name of a function, the slot of its address, and the function of that name that jumps there. The last
+/// keeps the linker from dropping it.
 struct Entry(&'static CStr, &'static AtomicPtr<c_void>, unsafe extern "C" fn());
 
-/// Defines for every name a function of that name which jumps to its slot's address. It touches no register
-/// that carries an argument, so it serves any signature.
+/// Defines for every name a function of that name that jumps to the address in its slot. It touches no register that
+/// carries an argument, so it serves any signature.
 macro_rules! driver_functions {
     ($($name:ident)*) => {
         #[allow(non_upper_case_globals, reason = "named as the functions")]
@@ -44,7 +45,7 @@ macro_rules! driver_functions {
         mod functions {
             $(
                 /// # Safety
-                /// As the driver's function of this name.
+                /// The caller must uphold the contract of the driver's function of this name.
                 #[unsafe(naked)]
                 #[unsafe(no_mangle)]
                 pub unsafe extern "C" fn $name() {
@@ -104,18 +105,18 @@ fn library() -> Option<&'static Library> {
     LOADED.get_or_init(|| unsafe { Library::new(LIBRARY) }.ok()).as_ref()
 }
 
-/// The address of any function of the driver, for those that this crate does not define; none without a
-/// driver, or in a driver that lacks it.
+/// Returns the address of any function of the driver, for those that this crate does not define. Returns `None` without
+/// a driver, or if the driver lacks the function.
 pub fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: nothing is called here; the caller gives the address its type.
     let found = unsafe { library()?.get::<*mut c_void>(name.to_bytes_with_nul()) };
     found.ok().map(|address| *address)
 }
 
-/// Initialises the driver, as its own function does, after loading it.
+/// Loads the driver, then initialises it by its own function.
 ///
 /// # Safety
-/// As the driver's function of this name: none of its own.
+/// The contract is that of the driver's function of this name, which requires nothing.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the driver's name")]
 pub unsafe extern "C" fn cuInit(flags: c_uint) -> c_int {
@@ -129,7 +130,7 @@ pub unsafe extern "C" fn cuInit(flags: c_uint) -> c_int {
     unsafe { init(flags) }
 }
 
-/// Makes this crate's functions part of the program; returns how many there are. Call it once anywhere.
+/// Makes this crate's functions part of the program, and returns their number. Call it once, anywhere.
 pub fn link() -> usize {
     let functions: Vec<unsafe extern "C" fn()> = ENTRIES.iter().map(|entry| entry.2).collect();
     std::hint::black_box(functions).len()

@@ -8,12 +8,12 @@ use cust::device::Device;
 use cust::error::CudaResult;
 use cust::sys as cu;
 
-/// The driver's status as a result.
+/// Converts the driver's status to a result.
 pub(super) fn status(code: cu::CUresult) -> Result<(), cu::CUresult> {
     if code == cu::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
 }
 
-/// The driver's text for a status.
+/// Returns the driver's text for a status.
 pub(super) fn reason(code: cu::CUresult) -> String {
     let mut text = std::ptr::null();
     // SAFETY: the pointer is to a live variable; the driver's texts are static.
@@ -25,14 +25,14 @@ pub(super) fn reason(code: cu::CUresult) -> String {
     }
 }
 
-/// A reference to a device's primary context, held as long as this lives.
+/// Holds a reference to a device's primary context.
 #[derive(Debug)]
 pub(super) struct Primary(Context);
 
 impl Primary {
     pub fn new(device: Device) -> CudaResult<Self> {
         let previous = current();
-        // Cust makes the new context current; put back what was.
+        // Cust makes the new context current; restore the previous one.
         let context = Context::new(device)?;
         // SAFETY: the handle was current, so it is live, or null.
         unsafe { cu::cuCtxSetCurrent(previous) };
@@ -43,11 +43,11 @@ impl Primary {
         self.0.as_raw()
     }
 
-    /// Makes the context current on this thread until the guard goes.
+    /// Makes the context current on this thread until the guard is dropped.
     pub fn enter(&self) -> Result<Current<'_>, cu::CUresult> {
         let previous = current();
         let mine = self.as_raw();
-        // Setting is what costs; a thread that only we use keeps ours.
+        // Only setting is expensive, so a thread that only we use keeps our context.
         if previous != mine {
             // SAFETY: the context is live as long as `self`.
             status(unsafe { cu::cuCtxSetCurrent(mine) })?;
@@ -56,7 +56,7 @@ impl Primary {
     }
 }
 
-/// What is current on this thread, or null.
+/// Returns the context that is current on this thread, or null.
 fn current() -> cu::CUcontext {
     let mut context = std::ptr::null_mut();
     // SAFETY: the pointer is to a live variable, which stays null on failure.
@@ -64,7 +64,7 @@ fn current() -> cu::CUcontext {
     context
 }
 
-/// Puts another user's context back when dropped.
+/// Restores another user's context when dropped.
 pub(super) struct Current<'a> {
     previous: Option<cu::CUcontext>,
     context: PhantomData<&'a Primary>,

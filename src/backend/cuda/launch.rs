@@ -1,4 +1,4 @@
-//! Launches, with attributes too, which cust does not know.
+//! Launches kernels, also with attributes, which cust does not know.
 
 use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
@@ -9,19 +9,19 @@ use cust::sys as cu;
 
 use crate::backend::LaunchShape;
 
-/// A launch, and where it goes.
+/// Describes a launch and its stream.
 #[derive(Clone, Copy)]
 pub(super) struct Launch {
     pub function: cu::CUfunction,
     pub shape: LaunchShape,
     pub stream: cu::CUstream,
-    /// Of memory that the kernel declares as `extern __shared__`.
+    /// Bytes of the memory that the kernel declares as `extern __shared__`.
     pub shared_bytes: u32,
-    /// The kernel may start before the one ahead of it has ended.
+    /// The kernel may start before the previous one has ended.
     pub early: bool,
 }
 
-/// `CUlaunchConfig`, with dimensions of three numbers.
+/// Mirrors `CUlaunchConfig`; arrays of three numbers hold its dimensions.
 #[repr(C)]
 struct Config {
     groups: [c_uint; 3],
@@ -32,7 +32,7 @@ struct Config {
     attribute_count: c_uint,
 }
 
-/// `CUlaunchAttribute`: a union of 64 bytes behind the number of its kind.
+/// Mirrors `CUlaunchAttribute`: the number of its kind, then a union of 64 bytes.
 #[repr(C, align(8))]
 struct Attribute {
     kind: c_uint,
@@ -40,19 +40,20 @@ struct Attribute {
     value: [c_uint; 16],
 }
 
-/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: a kernel may start before the one ahead of it has ended.
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: a kernel may start before the previous one has ended.
 const SERIALIZED_BY_PROGRAM: c_uint = 6;
-/// `CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: percent of a multiprocessor's memory that are not cache.
+/// `CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: percent of a multiprocessor's memory that are shared memory,
+/// not cache.
 const LOCAL_SHARE: c_uint = 14;
-/// The same for all kernels that are to run at the same time: a multiprocessor has to run empty before it divides its memory in another
-/// way, and by itself the driver does that for almost every kernel. Sixteen groups of affine additions fit in, of one stream or two; with
-/// the cache that is left these take 1 to 2 % longer than alone (benches/notes/msm.md, section 31).
+/// Carveout for all kernels that run concurrently, 70 %. A multiprocessor must drain before it changes its carveout,
+/// and by itself the driver changes it for almost every kernel. At 70 %, sixteen groups of affine additions fit, of one
+/// stream or two. With the remaining cache these take 1 to 2 % longer than alone (benches/notes/msm.md, section 31).
 const SHARE_BESIDE: c_uint = 70;
 
 type LaunchKernelEx =
     unsafe extern "C" fn(*const Config, cu::CUfunction, *mut *mut c_void, *mut *mut c_void) -> cu::CUresult;
 
-/// The driver's `cuLaunchKernelEx`; drivers before CUDA 11.8 have none.
+/// Returns the driver's `cuLaunchKernelEx`; drivers before CUDA 11.8 have none.
 fn launch_ex() -> Option<LaunchKernelEx> {
     static FUNCTION: OnceLock<Option<LaunchKernelEx>> = OnceLock::new();
     *FUNCTION.get_or_init(|| {
@@ -62,7 +63,7 @@ fn launch_ex() -> Option<LaunchKernelEx> {
     })
 }
 
-/// Whether the driver is one that does not know [`LOCAL_SHARE`], as it said once.
+/// Is set if the driver refused a launch only for its [`LOCAL_SHARE`] attribute.
 static KNOWS_NO_SHARE: AtomicBool = AtomicBool::new(false);
 
 impl Attribute {
@@ -73,12 +74,12 @@ impl Attribute {
     }
 }
 
-/// Bytes of local memory that any launch may ask for.
+/// Bytes of shared memory that any launch may request, 48 KiB.
 const USUAL_SHARED: u32 = 48 << 10;
 
 impl Launch {
     /// # Safety
-    /// Function and stream are of the current context; the arguments are those of the function.
+    /// Function and stream belong to the current context, and the arguments match the function.
     pub unsafe fn queue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
         // SAFETY: passed on from the caller.
         match unsafe { self.allow_shared() } {
@@ -88,10 +89,11 @@ impl Launch {
         }
     }
 
-    /// A function is told of much local memory before it is launched with as much; other launches of it do not mind.
+    /// Raises the function's limit of shared memory before a launch that needs more than [`USUAL_SHARED`]. The
+    /// function's other launches are unaffected.
     ///
     /// # Safety
-    /// The function is of the current context.
+    /// The function belongs to the current context.
     unsafe fn allow_shared(self) -> cu::CUresult {
         if self.shared_bytes <= USUAL_SHARED {
             return cu::CUresult::CUDA_SUCCESS;
@@ -102,7 +104,7 @@ impl Launch {
     }
 
     /// # Safety
-    /// As [`Self::queue`].
+    /// Function and stream belong to the current context, and the arguments match the function.
     unsafe fn queue_allowed(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
         let shares = self.shape.beside && !KNOWS_NO_SHARE.load(Ordering::Relaxed);
         let share = shares.then(|| Attribute::new(LOCAL_SHARE, SHARE_BESIDE));
@@ -121,7 +123,7 @@ impl Launch {
     }
 
     /// # Safety
-    /// As [`Self::queue`].
+    /// Function and stream belong to the current context, and the arguments match the function.
     unsafe fn queue_with(self, attributes: &mut [Attribute], arguments: &mut [*mut c_void]) -> cu::CUresult {
         let Self { function, shape: LaunchShape { groups, group_size, .. }, stream, shared_bytes, .. } = self;
         let arguments = arguments.as_mut_ptr();

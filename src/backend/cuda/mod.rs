@@ -1,6 +1,6 @@
 //! NVIDIA GPUs through the CUDA driver, which is found at run time; the only user of cust.
 //!
-//! Kernels are fatbins that `build.rs` compiled; without them the backend says why it has none. Each device
+//! Kernels are fatbins that `build.rs` compiled; without them the backend reports why it has no device. Each device
 //! works in its primary context, which other users of the process share.
 
 mod context;
@@ -27,19 +27,19 @@ use reach::Reach;
 
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
-/// What to do where no kernels were built in.
+/// Advice if no kernels were built in.
 const MEND: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
 
-/// Every CUDA device.
+/// Opens every CUDA device that the built-in kernels support.
 ///
 /// # Errors
-/// [`Error::Unavailable`] with the reason where there are no kernels, no driver or no device.
+/// [`Error::Unavailable`] with the reason if there are no kernels, no driver or no supported device.
 pub fn drivers() -> Result<Vec<CudaDriver>> {
     proofwarp_cuda_driver::link();
     if !BUILD_NOTE.is_empty() {
         return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}; {MEND}")));
     }
-    // Its Display asks the driver for the text, which there may be none to answer.
+    // Uses Debug: Display asks the driver for the text, and there may be no driver.
     cust::init(cust::CudaFlags::empty()).map_err(|error| unavailable(format!("no driver or no device: {error:?}")))?;
     let devices = CudaDevice::devices().map_err(unavailable)?;
     let mut drivers = Vec::new();
@@ -58,15 +58,15 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     }
 }
 
-/// What the build made.
+/// Describes the kernels that the build compiled.
 pub(crate) fn kernels() -> CudaKernels {
     CudaKernels { note: BUILD_NOTE, architectures: ARCHITECTURES, compiler: COMPILER, modules: FATBINS.len() }
 }
 
-/// The CUDA version that the driver knows, if there is a driver.
+/// Returns the CUDA version that the driver supports, if there is a driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     proofwarp_cuda_driver::link();
-    // Finds the driver's functions; whether it finds a device too does not matter here.
+    // Loads the driver's functions; a missing device does not matter here.
     let _ = cust::init(cust::CudaFlags::empty());
     let mut version = 0;
     // SAFETY: the pointer is to a live variable.
@@ -75,7 +75,7 @@ pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some((version / 1000, version % 1000 / 10))
 }
 
-/// The cards that the driver lists, those without kernels too.
+/// Lists the driver's cards, including those without kernels.
 pub(crate) fn cards() -> Vec<CudaCard> {
     proofwarp_cuda_driver::link();
     let devices = cust::init(cust::CudaFlags::empty()).and_then(|()| CudaDevice::devices());
@@ -87,24 +87,24 @@ fn card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
     Ok(CudaCard { name, capability, is_served: is_served(10 * capability.0 + capability.1, ARCHITECTURES) })
 }
 
-/// The vendor's number on the PCI bus.
+/// Identifies NVIDIA on the PCI bus.
 const NVIDIA: u32 = 0x10de;
 
-/// Whether a device of this compute capability runs code compiled for these: for an earlier one of its own generation, or
-/// by the last one's PTX.
+/// Returns whether a device of this compute capability runs code compiled for `architectures`: for an earlier one of
+/// its own generation, or by the PTX of the last one.
 fn is_served(capability: u32, architectures: &[u32]) -> bool {
     let runs = |code: &u32| code / 10 == capability / 10 && *code <= capability;
     architectures.iter().any(runs) || architectures.last().is_some_and(|ptx| *ptx <= capability)
 }
 
-/// What [`is_served`], in words.
+/// Describes the compute capabilities that [`is_served`] accepts for `architectures`.
 fn served(architectures: &[u32]) -> String {
     let of_each = architectures.iter().map(|code| format!("{code} to {}", code / 10 * 10 + 9));
     let later = architectures.last().map(|ptx| format!("from {ptx} on"));
     of_each.chain(later).collect::<Vec<_>>().join(", ")
 }
 
-/// A device's compute capability, such as 90 for 9.0.
+/// Returns a device's compute capability, such as 90 for 9.0.
 fn capability(device: CudaDevice) -> cust::error::CudaResult<u32> {
     compute_capability(device).map(|(major, minor)| 10 * major + minor)
 }
@@ -118,7 +118,7 @@ fn unavailable(reason: impl ToString) -> Error {
     Error::Unavailable { backend: BackendKind::Cuda, reason: reason.to_string() }
 }
 
-/// One CUDA device.
+/// Drives one CUDA device.
 #[derive(Debug)]
 pub struct CudaDriver {
     info: DeviceInfo,
@@ -134,7 +134,7 @@ impl CudaDriver {
         Ok(Self { info, primary, modules: Modules::default(), reach: Reach::default() })
     }
 
-    /// Makes the device's context current until the guard goes, whatever the caller's was.
+    /// Makes the device's context current until the guard is dropped, which restores the caller's.
     fn enter(&self) -> Result<Current<'_>> {
         self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", reason(code)))
     }
@@ -151,7 +151,7 @@ impl CudaDriver {
         status(code).map_err(|code| self.allocation_error(call, bytes, code))
     }
 
-    /// An error of an allocation of so many bytes.
+    /// Returns the error for a failed allocation of `bytes`.
     fn allocation_error(&self, call: &str, bytes: usize, code: cu::CUresult) -> Error {
         if code == cu::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             let (device, available) = (self.info.name.clone(), self.free_memory().unwrap_or(0));
@@ -269,8 +269,8 @@ unsafe impl Driver for CudaDriver {
         Ok(Pinned { pointer: pointer.cast(), bytes, handle: 0 })
     }
 
-    /// Addresses are the same for host and devices ("Unified Virtual Address Space" of CUDA's programming guide, on all 64 bit
-    /// systems).
+    /// Returns true: host and devices use the same addresses ("Unified Virtual Address Space" of CUDA's programming
+    /// guide, on all 64-bit systems).
     fn reaches_host(&self) -> bool {
         true
     }
@@ -414,8 +414,8 @@ unsafe impl Driver for CudaDriver {
         args: &[Arg],
     ) -> Result<()> {
         let _current = self.enter()?;
-        // Every argument in a word of its own; the driver reads as many bytes as the parameter has, from
-        // the low end (CUDA's hosts are little-endian).
+        // Each argument gets a word of its own; the driver reads as many bytes as the parameter has, from the low end
+        // (CUDA's hosts are little-endian).
         let mut words: Vec<u64> = args.iter().map(word).collect();
         let mut pointers: Vec<*mut c_void> = args.iter().zip(&mut words).map(pointer).collect();
         let (function, early) = function_of(kernel);
@@ -435,7 +435,7 @@ fn word(arg: &Arg) -> u64 {
     }
 }
 
-/// Where the driver reads an argument, of which this is the word.
+/// Returns where the driver reads an argument: its value in host memory, or else `word`.
 fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
     match arg {
         Arg::Value(value, _) => value.cast_mut().cast(),
@@ -443,7 +443,7 @@ fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
     }
 }
 
-/// Memory local to a group that the arguments ask for.
+/// Returns the total shared memory that the arguments request.
 fn shared_bytes(args: &[Arg]) -> u32 {
     args.iter().map(|arg| if let Arg::Local(bytes) = arg { *bytes } else { 0 }).sum()
 }

@@ -1,4 +1,4 @@
-//! Modules loaded from the fatbins that the build made, or from what a caller gave, each at its first use.
+//! Loads modules from the build's fatbins, or from a caller's binary, each at its first use.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
 
-/// Whether the build compiled kernels for a module.
+/// Returns whether the build compiled kernels for a module.
 pub fn has_kernels(module: &str) -> bool {
     fatbin(module).is_some()
 }
@@ -22,15 +22,15 @@ fn fatbin(module: &str) -> Option<&'static [u8]> {
     FATBINS.iter().find(|(name, _)| *name == module).map(|(_, bytes)| *bytes)
 }
 
-/// The modules loaded into one context; they stay until it goes.
+/// Holds the modules loaded into one context; they stay as long as the context.
 #[derive(Debug, Default)]
 pub(super) struct Modules(Mutex<HashMap<String, Module>>);
 
 impl Modules {
-    /// The kernel of a module, which is loaded if need be. The context is current.
+    /// Returns the kernel `name` of a module, which is loaded if necessary. The context must be current.
     pub fn kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let module = source.module;
-        // The library would panic.
+        // cust would panic on a zero byte.
         if name.contains('\0') {
             return Err(Error::no_kernel(device, module, name));
         }
@@ -46,21 +46,21 @@ impl Modules {
     }
 }
 
-/// Set in the handle of a kernel that starts early; functions' addresses are even.
+/// Is set in the handle of a kernel that starts early; addresses of functions are even.
 const EARLY: usize = 1;
 
 fn function_handle(function: cu::CUfunction, early: bool) -> KernelHandle {
     KernelHandle(function as usize | if early { EARLY } else { 0 })
 }
 
-/// A handle's function, and whether it starts early.
+/// Returns a handle's function, and whether it starts early.
 pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
     ((handle.0 & !EARLY) as cu::CUfunction, handle.0 & EARLY != 0)
 }
 
-/// Whether a kernel waits by itself for what is ahead of it in its stream: `STARTS_EARLY` of `cuda/dialect.cuh`, which
-/// declares nothing for older architectures. Modules are asked for no other kernel, since NVIDIA's tools report what is not
-/// found.
+/// Returns whether a kernel waits by itself for earlier work in its stream: `STARTS_EARLY` of `cuda/dialect.cuh`
+/// declares that, but not for older architectures. Modules are asked for no other kernel, since NVIDIA's tools report
+/// symbols that are not found.
 fn starts_early(module: &Module, kernel: &str) -> bool {
     let declared = STARTING_EARLY.binary_search(&kernel).is_ok();
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
@@ -73,15 +73,15 @@ fn load(device: &str, source: KernelSource<'_>) -> Result<Module> {
         Code::Text(_) => fatbin(module).ok_or("no such module was compiled when this program was built"),
     };
     let binary = binary.map_err(|reason| Error::device(device, module, reason))?;
-    // Any kind will do, PTX too: a zero is put behind it.
+    // Accepts any kind, also PTX: a zero is appended.
     Module::from_fatbin(binary, &[]).map_err(|error| Error::device(device, module, error))
 }
 
-/// Number at the start of a fatbin; behind it, in little-endian order, two bytes of version, two of this header's length
-/// and eight of the length of the rest.
+/// Magic number of a fatbin. Little-endian fields follow: version (2 bytes), header length (2 bytes), length of the
+/// rest (8 bytes).
 const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
-/// A caller's binary, unless the driver, which is told no length, would read on behind its end.
+/// Returns a caller's binary, unless the driver, which is told no length, would read past its end.
 fn whole(binary: &[u8]) -> std::result::Result<&[u8], &'static str> {
     let Some(header) = binary.strip_prefix(&FATBIN) else {
         return if binary.is_empty() { Err("expected a fatbin, cubin or PTX, got nothing") } else { Ok(binary) };

@@ -1,5 +1,5 @@
-//! Memory of several devices at consecutive addresses, by the driver's virtual memory management (CUDA driver API,
-//! "Virtual Memory Management"): every device reaches all of it, other devices' parts through the link between them.
+//! Maps memory of several devices at consecutive addresses, by the driver's virtual memory management (CUDA driver API,
+//! "Virtual Memory Management"). Every device can access all of it, other devices' parts over the link between them.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::mem::MaybeUninit;
@@ -9,10 +9,10 @@ use cust::sys as cu;
 
 use super::context::status;
 
-/// The driver's call that failed, and how.
+/// Names the driver call that failed, and its status.
 pub(super) type Failed = (String, cu::CUresult);
 
-/// Functions of the driver that cust does not use, by their addresses; drivers before CUDA 11.2 lack some.
+/// Declares functions of the driver that cust does not use, by their addresses; drivers before CUDA 11.2 lack some.
 macro_rules! driver_functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
         #[allow(non_snake_case, reason = "the driver's name")]
@@ -77,17 +77,17 @@ fn check(call: &str, code: cu::CUresult) -> Result<(), Failed> {
     status(code).map_err(|code| (call.to_owned(), code))
 }
 
-/// Addresses of parts one after the other, given back when dropped.
+/// Holds the addresses of consecutive parts, and gives them back when dropped.
 pub(super) struct Range {
     address: cu::CUdeviceptr,
     part_bytes: usize,
     parts: usize,
-    /// Of the parts, how many have memory.
+    /// Number of parts that have memory.
     mapped: usize,
 }
 
 impl Range {
-    /// Memory of each of the devices in turn, which all of them may use.
+    /// Maps `part_bytes` of memory on each of `devices` in turn; all of them may use all of it.
     pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, Failed> {
         check_access(devices)?;
         let mut range = Self::reserve(devices.len(), part_bytes)?;
@@ -96,12 +96,12 @@ impl Range {
         Ok(range)
     }
 
-    /// Its start; the memory stays until [`Self::from_address`] has it dropped.
+    /// Returns the start; the memory stays until [`Self::from_address`] takes the range back.
     pub fn into_address(self) -> cu::CUdeviceptr {
         std::mem::ManuallyDrop::new(self).address
     }
 
-    /// A range that [`Self::into_address`] let go.
+    /// Takes back a range that [`Self::into_address`] released.
     pub fn from_address(address: cu::CUdeviceptr, parts: usize, part_bytes: usize) -> Self {
         Self { address, part_bytes, parts, mapped: parts }
     }
@@ -114,7 +114,7 @@ impl Range {
         Ok(Self { address, part_bytes, parts, mapped: 0 })
     }
 
-    /// Gives the next part memory of a device.
+    /// Maps memory of `device` to the next part.
     fn map(&mut self, device: cu::CUdevice) -> Result<(), Failed> {
         let properties = properties(device);
         let mut granule = 0;
@@ -139,7 +139,7 @@ impl Range {
         released
     }
 
-    /// Lets every device read and write all of it.
+    /// Lets every device read and write all of the range.
     fn allow(&self, devices: &[cu::CUdevice]) -> Result<(), Failed> {
         let mut different = devices.to_vec();
         different.sort_unstable();
@@ -148,7 +148,7 @@ impl Range {
         let access = |device: cu::CUdevice| cu::CUmemAccessDesc { location: location(device), flags };
         let access: Vec<_> = different.into_iter().map(access).collect();
         let bytes = self.parts * self.part_bytes;
-        // SAFETY: all of the range is mapped, and the pointer is to so many descriptions.
+        // SAFETY: all of the range is mapped, and the pointer is to `access.len()` descriptions.
         check("cuMemSetAccess", unsafe { cuMemSetAccess(self.address, bytes, access.as_ptr(), access.len()) })
     }
 }
@@ -157,15 +157,15 @@ impl Drop for Range {
     fn drop(&mut self) {
         for part in 0..self.mapped {
             let at = self.address + (part * self.part_bytes) as cu::CUdeviceptr;
-            // SAFETY: the part was mapped, and nobody uses it any more; a failure leaks it.
+            // SAFETY: the part is mapped and no longer used; a failure leaks it.
             let _ = unsafe { cuMemUnmap(at, self.part_bytes) };
         }
-        // SAFETY: the range was reserved, and nothing is mapped there any more; a failure leaks it.
+        // SAFETY: the range is reserved, and nothing is mapped there any more; a failure leaks it.
         let _ = unsafe { cuMemAddressFree(self.address, self.parts * self.part_bytes) };
     }
 }
 
-/// That every two of the devices reach each other's memory.
+/// Checks that every two of the devices can access each other's memory.
 fn check_access(devices: &[cu::CUdevice]) -> Result<(), Failed> {
     let pairs = devices.iter().flat_map(|one| devices.iter().map(move |other| (*one, *other)));
     for (one, other) in pairs.filter(|(one, other)| one != other) {
@@ -177,7 +177,7 @@ fn check_access(devices: &[cu::CUdevice]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether a device reaches another one's memory.
+/// Returns whether `one` can access the memory of `other`.
 pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, Failed> {
     let mut can = 0;
     // SAFETY: the pointer is to a live variable.
@@ -185,7 +185,7 @@ pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool,
     Ok(can != 0)
 }
 
-/// Opens another context's memory to the current one.
+/// Opens the memory of context `other` to the current context.
 ///
 /// # Safety
 /// The context is live, and stays so while its memory is used.
@@ -199,7 +199,7 @@ fn location(device: cu::CUdevice) -> cu::CUmemLocation {
 }
 
 fn properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
-    // SAFETY: zero is a value of every field: enumerations have it as invalid or none, pointers may be null.
+    // SAFETY: zero is a value of every field: enumerations define it as invalid or none, pointers may be null.
     let mut properties: cu::CUmemAllocationProp = unsafe { MaybeUninit::zeroed().assume_init() };
     properties.type_ = cu::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location = location(device);

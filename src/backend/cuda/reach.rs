@@ -1,4 +1,4 @@
-//! Direct access to other devices' memory: without it the driver takes copies between devices through the host.
+//! Peer access to other devices' memory: without it the driver copies between devices through the host.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,13 +11,14 @@ use super::context::{Primary, status};
 use super::peers::{self, Failed};
 use crate::backend::lock;
 
-/// What was opened for a device's context, by the other devices' numbers: their contexts, or nothing where there is no link.
+/// Records the peer access of a device's context, by the other device's ordinal: its context, or `None` if there is no
+/// link.
 #[derive(Debug, Default)]
 pub(super) struct Reach(Mutex<HashMap<usize, Option<Primary>>>);
 
 impl Reach {
-    /// Opens another device's memory to the context that is current, the one of `own`, once. Where the two have no link,
-    /// copies go through the host as before.
+    /// Opens the memory of `other` to the current context, which belongs to `own`, once. If the two have no link,
+    /// copies still go through the host.
     pub fn open(&self, own: Device, other: (usize, Device)) -> Result<(), Failed> {
         if let Entry::Vacant(entry) = lock(&self.0).entry(other.0) {
             entry.insert(open(own, other.1)?);
@@ -34,7 +35,7 @@ fn open(own: Device, other: Device) -> Result<Option<Primary>, Failed> {
         Primary::new(other).map_err(|_| ("primary context".to_owned(), cu::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
     // SAFETY: the other context is live as long as `primary`, which stays as long as this device is used.
     match unsafe { peers::enable_access(primary.as_raw()) } {
-        // Somebody else in this process did so.
+        // Another user in this process did so.
         cu::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(Some(primary)),
         code => status(code).map(|()| Some(primary)).map_err(|code| ("cuCtxEnablePeerAccess".to_owned(), code)),
     }

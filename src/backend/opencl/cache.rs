@@ -1,10 +1,12 @@
-//! Compiled programs on disk.
+//! Caches compiled programs on disk.
 //!
-//! A program is code that runs, and its digest tells damage, not malice. So a file is loaded only if nobody made it whom
-//! the folder does not trust: it is the user's own, root's, or the folder owner's, or the folder is closed to everybody
-//! (it may be open to a group). In a folder that everybody may write, `/tmp` say, each user's programs are for that user
-//! alone. Files can be read by whoever may list the folder, and nobody writes over those of another user: beside them
-//! lies one's own, by a name that ends in the user's number.
+//! A program is code that runs, and its digest detects damage, not malice. A file is therefore loaded only if:
+//! - it is not world-writable, and
+//! - its owner is the user, root or the folder's owner, or the folder is not world-writable (a group may write to it).
+//!
+//! In a world-writable folder, such as `/tmp`, each user's programs serve that user alone. Users who may list the
+//! folder may read its files. No user overwrites another user's file: the own file gets a name that ends in the
+//! user's number.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -20,56 +22,56 @@ use crate::files::open_regular;
 use crate::settings::Settings;
 use owner::{distrust, is_of_another, own_name, share};
 
-/// First bytes of a file; the number goes up when the layout changes.
+/// First bytes of a file; the number increases when the layout changes.
 const MAGIC: &[u8; 16] = b"proofwarp-ocl-01";
-/// Bytes of a SHA-256 digest.
+/// Bytes that a SHA-256 digest takes.
 const DIGEST: usize = 32;
 
-/// A folder with a file per compiled program: magic, SHA-256 of the rest, the driver's binary.
+/// Holds a folder with a file per compiled program: magic, SHA-256 of the rest, the driver's binary.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     folder: Option<PathBuf>,
-    /// Whether it has been said that something could not be read or written.
+    /// Whether a failed read or write was already reported.
     said: Arc<AtomicBool>,
 }
 
 impl Cache {
-    /// In `PROOFWARP_CACHE_DIR`, else in the user's cache folder; without either nothing is kept.
+    /// Uses `PROOFWARP_CACHE_DIR`, else the user's cache folder; without either nothing is cached.
     pub(super) fn from_settings(settings: &Settings) -> Self {
-        // For all devices: they have one folder.
+        // All devices share it, since they have one folder.
         static SAID: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
         let named = settings.cache_dir.clone();
         let usual = || ProjectDirs::from("", "", "proofwarp").map(|dirs| dirs.cache_dir().join("opencl"));
         Self { folder: named.or_else(usual), said: SAID.clone() }
     }
 
-    /// Keeps nothing.
+    /// Returns a cache that stores nothing.
     pub(super) fn none() -> Self {
         Self { folder: None, said: Arc::default() }
     }
 
-    /// Where it is, if anywhere.
+    /// Returns the cache's folder, if there is one.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// In a folder, which is made when something is stored.
+    /// Uses `folder`, which is created when something is stored.
     pub(super) fn at(folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), said: Arc::default() }
     }
 
-    /// The name under which what was made from `parts` is kept.
+    /// Returns the name of the file made from `parts`.
     pub(super) fn key(parts: &[&str]) -> String {
         let mut hash = Sha256::new();
         for part in parts {
-            // With the length in front no two lists of parts run into the same bytes.
+            // The length prefix makes different lists of parts different bytes.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
         format!("{:x}", hash.finalize())
     }
 
-    /// The binary stored under a key, if it is there, whole, and made by somebody who is trusted.
+    /// Returns the binary stored under `key`, if its file exists, is undamaged, and has a trusted owner.
     pub(super) fn load(&self, key: &str) -> Option<Vec<u8>> {
         let folder = self.folder.as_ref()?;
         [own_name(key), key.to_owned()].iter().find_map(|name| {
@@ -85,7 +87,7 @@ impl Cache {
         })
     }
 
-    /// Stores a binary. That a cache cannot be written is no failure: it is logged.
+    /// Stores a binary. A failure is only logged.
     pub(super) fn store(&self, key: &str, binary: &[u8]) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = write(folder, key, binary) {
@@ -93,17 +95,17 @@ impl Cache {
         }
     }
 
-    /// Warns, once: a folder that fails for one program fails for all.
+    /// Warns once; later calls log at debug level, because a folder that fails for one program fails for all.
     fn say(&self, what: &str) {
         let again = self.said.swap(true, Ordering::Relaxed);
         log::log!(if again { log::Level::Debug } else { log::Level::Warn }, "kernel cache: {what}");
     }
 }
 
-/// A file's binary; a file that is there, but cannot be used, is an error that says why.
+/// Returns a file's binary; a file that exists but cannot be used is an error with the reason.
 fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open_regular(path)?;
-    // Of the open file, so that it is the one that is read.
+    // Reads the metadata of the open file, so that it is the file that is read.
     if let Some(reason) = distrust(&file.metadata()?, &fs::metadata(folder)?) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
@@ -119,7 +121,7 @@ fn unpack(file: &[u8]) -> Option<&[u8]> {
     (magic == MAGIC && digest == &Sha256::digest(binary)[..]).then_some(binary)
 }
 
-/// Writes beside the target and renames, so that readers in other processes see all or nothing.
+/// Writes a temporary file in the folder and renames it, so that readers in other processes see all or nothing.
 fn write(folder: &Path, key: &str, binary: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut file = NamedTempFile::new_in(folder)?;
@@ -133,7 +135,7 @@ fn write(folder: &Path, key: &str, binary: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whose files are, and who may read and write them.
+/// Decides by owner and mode which files to trust, and who may read them.
 #[cfg(unix)]
 mod owner {
     use std::fs::{File, Metadata, Permissions};
@@ -142,12 +144,12 @@ mod owner {
 
     use rustix::process::geteuid;
 
-    /// May be written by everybody.
+    /// Permission for all users to write.
     const OPEN: u32 = 0o002;
-    /// May be read by others than the owner.
+    /// Permissions for group and others to read.
     const READABLE: u32 = 0o044;
 
-    /// A file's or a folder's user and mode.
+    /// Holds the user and mode of a file or folder.
     #[derive(Clone, Copy)]
     pub struct Owner {
         pub user: u32,
@@ -161,7 +163,7 @@ mod owner {
     }
 
     impl Owner {
-        /// Why a file of this folder is not to be run by a user, if so.
+        /// Returns why `user` must not run a file of this folder, if there is a reason.
         pub fn distrust(self, file: Self, user: u32) -> Option<String> {
             if file.mode & OPEN != 0 {
                 return Some(format!("everybody may write it (mode {:o})", file.mode));
@@ -173,34 +175,35 @@ mod owner {
             Some(format!("user {maker} made it, in a folder that everybody may write (mode {mode:o})"))
         }
 
-        /// The mode of files in this folder: whoever may list it may read them, and nobody else may write them.
+        /// Returns the mode of files in this folder: users who may list it may read them, and only their owner may
+        /// write them.
         pub fn mode_of_files(self) -> u32 {
             0o600 | (self.mode & READABLE)
         }
     }
 
-    /// Why a file is not to be run, if so.
+    /// Returns why a file must not be run, if there is a reason.
     pub fn distrust(file: &Metadata, folder: &Metadata) -> Option<String> {
         Owner::from(folder).distrust(file.into(), geteuid().as_raw())
     }
 
-    /// Whether a file is another user's.
+    /// Returns whether another user owns the file.
     pub fn is_of_another(file: &Metadata) -> bool {
         file.uid() != geteuid().as_raw()
     }
 
-    /// A name that no other user takes.
+    /// Returns a name that no other user takes.
     pub fn own_name(key: &str) -> String {
         format!("{key}.{}", geteuid().as_raw())
     }
 
-    /// Lets those read a file who may list its folder.
+    /// Lets those who may list the folder read the file.
     pub fn share(file: &File, folder: &Metadata) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(Owner::from(folder).mode_of_files()))
     }
 }
 
-/// Where files have no such owners, folders are their user's own.
+/// Trusts all files: without such owners, folders belong to their user.
 #[cfg(not(unix))]
 mod owner {
     use std::fs::{File, Metadata};
@@ -262,14 +265,14 @@ mod tests {
         assert_ne!(Cache::key(&["ab", "c"]), Cache::key(&["a", "bc"]));
     }
 
-    /// What is there, but cannot be read, is no binary, and is said once.
+    /// Checks that an unreadable file is no binary, and is reported once.
     #[test]
     fn what_cannot_be_read_is_said_once() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let cache = Cache::at(folder.path());
         assert_eq!(cache.load("key"), None);
         assert!(!cache.said.load(Ordering::Relaxed), "there is nothing to say of what is not there");
-        // Root may read all files; nobody reads a folder as one.
+        // Root can read all files, but no user can read a folder as a file.
         fs::create_dir(folder.path().join("key"))?;
         let error = read(folder.path(), &folder.path().join("key")).expect_err("a folder");
         assert_ne!(error.kind(), io::ErrorKind::NotFound, "{error}");
@@ -285,7 +288,7 @@ mod tests {
         use super::super::owner::Owner;
         use super::*;
 
-        /// Those who may list a folder may read its files, and nobody but their owner may write them.
+        /// Checks that those who may list a folder may read its files, and only the owner may write them.
         #[test]
         fn files_are_as_readable_as_their_folder() -> io::Result<()> {
             for (folder_mode, expected) in
@@ -305,7 +308,7 @@ mod tests {
         #[test]
         fn files_of_strangers_are_not_used() {
             let (me, other, third) = (1000, 1001, 1002);
-            // Whose folder, its mode, whose file, its mode, and whether it is used.
+            // Each row has the folder's owner and mode, the file's owner and mode, and whether the file is used.
             for (folder, folder_mode, file, mode, used) in [
                 (me, 0o755, me, 0o644, true),
                 (other, 0o755, other, 0o644, true),
@@ -323,7 +326,7 @@ mod tests {
             }
         }
 
-        /// Only root can give files away.
+        /// Checks that another user's file is kept. Only root can give files away.
         #[test]
         fn nobody_writes_over_anothers_file() -> io::Result<()> {
             let folder = tempfile::tempdir()?;

@@ -1,7 +1,7 @@
-//! OpenCL devices, through the library that is found at run time.
+//! Runs on OpenCL devices, through the library that is found at run time.
 //!
-//! GPUs and accelerators are used; processors (PoCL) only with `PROOFWARP_OPENCL_CPU=1`. Kernels are
-//! compiled at first use and kept on disk, in `PROOFWARP_CACHE_DIR` or the user's cache folder.
+//! GPUs and accelerators are used; processors (PoCL) only with `PROOFWARP_OPENCL_CPU=1`. Kernels are compiled at first
+//! use and cached on disk, in `PROOFWARP_CACHE_DIR` or the user's cache folder.
 
 mod cache;
 mod program;
@@ -35,38 +35,38 @@ use program::{Kernel, Programs, enqueue};
 use raw::{ClResult, Owned, fill_zero, keep, number, queued, reason};
 use target::Target;
 
-/// Every usable OpenCL device, processors last.
+/// Opens every usable OpenCL device, processors last.
 ///
 /// # Errors
-/// [`Error::Unavailable`] with the reason where there is no OpenCL library, no platform or no device.
+/// [`Error::Unavailable`] with the reason if there is no OpenCL library, no platform or no device.
 pub fn drivers() -> Result<Vec<OpenClDriver>> {
     let settings = Settings::get()?;
     let targets = target::find(settings.opencl_cpu)?.into_iter();
     targets.map(|target| OpenClDriver::new(target, Cache::from_settings(settings))).collect()
 }
 
-/// Whether OpenCL's library could be loaded.
+/// Returns whether OpenCL's library could be loaded.
 pub(crate) fn has_library() -> bool {
     target::has_library()
 }
 
-/// The folder in which compiled programs are kept, if there is one.
+/// Returns the folder for compiled programs, if there is one.
 pub(crate) fn cache_folder() -> Result<Option<PathBuf>> {
     Ok(Cache::from_settings(Settings::get()?).folder().map(Path::to_owned))
 }
 
-/// Parts of a block by their offsets and bytes.
+/// Holds a block's parts by offset and bytes.
 type Parts = HashMap<(usize, usize), Owned>;
 
-/// One OpenCL device.
+/// Drives one OpenCL device.
 #[derive(Debug)]
 pub struct OpenClDriver {
     target: Target,
-    /// For what allocation itself queues.
+    /// Queue for commands of the allocation itself.
     service: Owned,
-    /// Bytes in buffers: OpenCL does not tell how much memory is free.
+    /// Bytes in buffers: OpenCL does not report free memory.
     allocated: AtomicU64,
-    /// By their blocks, as long as which they stay.
+    /// Parts by their block; they stay as long as it does.
     parts: Mutex<HashMap<MemoryHandle, Parts>>,
     programs: Programs,
 }
@@ -79,7 +79,7 @@ impl OpenClDriver {
         Ok(Self { target, service, allocated, parts, programs })
     }
 
-    /// Keeps compiled programs in `folder` instead.
+    /// Caches compiled programs in `folder` instead.
     #[must_use]
     pub fn with_cache(self, folder: &Path) -> Self {
         Self { programs: Programs::new(Cache::at(folder)), ..self }
@@ -93,7 +93,7 @@ impl OpenClDriver {
         self.target.info.memory.saturating_sub(self.allocated.load(Ordering::SeqCst))
     }
 
-    /// An error of an allocation: out of memory in its many names, or another.
+    /// Returns the error of a failed allocation: OpenCL has several codes for out of memory.
     fn allocation_failure(&self, call: &str, bytes: usize, code: cl_int) -> Error {
         match code {
             codes::CL_MEM_OBJECT_ALLOCATION_FAILURE
@@ -109,7 +109,7 @@ impl OpenClDriver {
         Error::OutOfMemory { device: self.target.info.name.clone(), requested: bytes as u64, available }
     }
 
-    /// Reserves bytes of the device's memory, before they are asked for.
+    /// Reserves `bytes` of the device's memory, before they are allocated.
     fn reserve(&self, bytes: usize) -> Result<()> {
         let before = self.allocated.fetch_add(bytes as u64, Ordering::SeqCst);
         let left = self.target.info.memory.saturating_sub(before);
@@ -131,7 +131,7 @@ impl OpenClDriver {
         };
         // SAFETY: the buffer was just made and its reference is ours.
         let buffer = unsafe { Owned::new(buffer, memory::release_mem_object) };
-        // Most drivers reserve memory at a buffer's first use: use it now, so that a lack shows here.
+        // Most drivers reserve memory at a buffer's first use: use it now, so that a lack of memory shows here.
         // SAFETY: a buffer has at least 4 bytes.
         unsafe { fill_zero(self.service.get(), buffer.get(), 0, 4)? };
         queue::finish(self.service.get())?;
@@ -163,7 +163,7 @@ impl OpenClDriver {
         Ok(Pinned { pointer: pointer.cast(), bytes, handle: keep(buffer) as usize })
     }
 
-    /// Whether an event is over; an error if its command failed.
+    /// Returns whether an event has completed; an error if its command failed.
     fn event_status(&self, event: cl_event) -> Result<bool> {
         let status = event::get_event_data(event, event::CL_EVENT_COMMAND_EXECUTION_STATUS);
         // The status is a signed 32-bit number.
@@ -175,7 +175,7 @@ impl OpenClDriver {
     }
 
     fn check_launch(&self, kernel: &Kernel, group_size: usize, arguments: usize) -> Result<()> {
-        // A device error, not a bad argument of the user's: another backend may well manage.
+        // This is a device error, not a bad argument of the user's: another backend may succeed.
         let refuse = |what: &str, expected: String, actual: usize| {
             let reason = format!("{what}: expected {expected}, got {actual}");
             Err(Error::device(&self.target.info.name, format!("launch of {}", kernel.name), reason))
@@ -279,7 +279,7 @@ unsafe impl Driver for OpenClDriver {
     }
 
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
-        // clFinish does not tell whether commands failed; a mark behind them does.
+        // clFinish does not report whether commands failed; an event behind them does.
         // SAFETY: passed on from the caller.
         let event = unsafe { self.event_record(stream)? };
         // SAFETY: the event was just recorded and is freed here.
@@ -289,7 +289,7 @@ unsafe impl Driver for OpenClDriver {
             result
         };
         if result.is_err() {
-            // The mark may have failed with an early command: the queue must be empty all the same.
+            // The event may have failed with an early command: the queue must still be empty.
             self.check("clFinish", queue::finish(stream.0 as cl_command_queue))?;
         }
         result
@@ -320,7 +320,7 @@ unsafe impl Driver for OpenClDriver {
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
         let event = event.0 as cl_event;
         let waited = event::wait_for_events(&[event]);
-        // The event's own status says more than that something waited for has failed.
+        // The event's own status says more than the error of the wait.
         self.event_status(event)?;
         self.check("clWaitForEvents", waited)
     }

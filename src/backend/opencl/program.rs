@@ -1,4 +1,4 @@
-//! Compiled programs and their kernels.
+//! Compiles OpenCL programs, and holds their kernels.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -20,13 +20,13 @@ use super::raw::{ClResult, Owned, number, queued, reason, text};
 use super::target::Target;
 use crate::{Error, Result};
 
-/// Given to the compiler; part of the key of what it makes.
+/// Compiler options, which are part of a program's cache key.
 const OPTIONS: &str = "-cl-std=CL1.2";
 
-/// A module, empty until it is compiled; the lock keeps a second thread from compiling it too.
+/// Holds a module, empty until it is compiled; the lock stops a second thread from compiling it too.
 type Slot = Arc<Mutex<Option<Arc<Owned>>>>;
 
-/// A kernel and what launches of it must respect.
+/// Holds a kernel and the limits of its launches.
 #[derive(Debug)]
 pub(super) struct Kernel {
     /// Arguments belong to the object, so setting them and queueing the launch need the lock.
@@ -36,7 +36,7 @@ pub(super) struct Kernel {
     pub(super) max_group: usize,
 }
 
-/// The modules and kernels of a device.
+/// Holds the modules and kernels of a device.
 #[derive(Debug)]
 pub(super) struct Programs {
     cache: Cache,
@@ -49,7 +49,7 @@ impl Programs {
         Self { cache, modules: Mutex::default(), kernels: RwLock::default() }
     }
 
-    /// Adds a kernel to the table, compiling its module first if need be.
+    /// Adds a kernel to the table, compiling its module first if necessary.
     pub(super) fn add(&self, target: &Target, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let program = self.module(target, source)?;
         let kernel = create_kernel(target, &program, source.module, name)?;
@@ -58,7 +58,7 @@ impl Programs {
         Ok(KernelHandle(kernels.len() - 1))
     }
 
-    /// A kernel of the table.
+    /// Returns a kernel of the table.
     pub(super) fn get(&self, handle: KernelHandle) -> Result<Arc<Kernel>> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
         let missing =
@@ -133,7 +133,7 @@ fn build_failure(target: &Target, module: &str, program: &Owned, code: cl_int) -
     Error::device(&target.info.name, format!("clBuildProgram of {module}"), format!("{}\n{log}", reason(code)))
 }
 
-/// The binary of a program, which was built for one device.
+/// Returns the binary of a program, which was built for one device.
 fn binary(program: &Owned) -> Option<Vec<u8>> {
     let binaries = cl::get_program_info(program.get(), cl::CL_PROGRAM_BINARIES).ok()?;
     Vec::<Vec<u8>>::from(binaries).into_iter().next().filter(|binary| !binary.is_empty())
@@ -160,14 +160,15 @@ fn create_kernel(target: &Target, program: &Owned, module: &str, name: &str) -> 
 /// The kernel is live, its lock held, and the argument matches its parameter.
 unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult<()> {
     let (size, value): (usize, *const c_void) = match arg {
-        // A handle holds the object's address, which is what OpenCL reads.
+        // A handle holds the object's address, which OpenCL reads.
         Arg::Memory(memory) => (size_of::<cl_mem>(), (&raw const memory.0).cast()),
         Arg::U32(number) => (size_of::<u32>(), ptr::from_ref(number).cast()),
         Arg::U64(number) => (size_of::<u64>(), ptr::from_ref(number).cast()),
         Arg::Value(value, size) => (*size, value.cast()),
         Arg::Local(size) => (*size as usize, ptr::null()),
     };
-    // SAFETY: `value` points to `size` readable bytes, or to nothing for local memory; the rest is the caller's promise.
+    // SAFETY: `value` points to `size` readable bytes, or to nothing for local memory; the rest is the caller's
+    // promise.
     unsafe { cl_kernel::set_kernel_arg(kernel, index as cl_uint, size, value) }
 }
 

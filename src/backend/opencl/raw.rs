@@ -1,4 +1,4 @@
-//! Small wrappers over OpenCL's calls by raw handle.
+//! Wraps OpenCL's calls by raw handle.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -10,12 +10,12 @@ use opencl3::error_codes::ClError;
 use opencl3::event;
 use opencl3::types::{cl_command_queue, cl_device_id, cl_event, cl_int, cl_mem};
 
-/// What OpenCL's own calls return.
+/// Result type of OpenCL's own calls.
 pub(super) type ClResult<T> = std::result::Result<T, cl_int>;
-/// Any OpenCL object.
+/// Points to any OpenCL object.
 pub(super) type Object = *mut c_void;
 
-/// The device number of an OpenCL platform.
+/// Holds the id of a device of an OpenCL platform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DeviceId(pub(super) cl_device_id);
 
@@ -24,7 +24,7 @@ unsafe impl Send for DeviceId {}
 // SAFETY: as above; the id is never changed.
 unsafe impl Sync for DeviceId {}
 
-/// An OpenCL object that is released when dropped.
+/// Owns an OpenCL object, which is released when dropped.
 pub(super) struct Owned {
     object: Object,
     release: unsafe fn(Object) -> ClResult<()>,
@@ -64,18 +64,18 @@ impl Drop for Owned {
     }
 }
 
-/// OpenCL's name for an error, and its number.
+/// Returns OpenCL's name and number of an error.
 pub(super) fn reason(code: cl_int) -> String {
     format!("{} ({code})", ClError(code))
 }
 
-/// Drops the event that every queued command comes with.
+/// Releases the event that every queued command returns.
 pub(super) fn queued(event: ClResult<cl_event>) -> ClResult<()> {
     // SAFETY: the event was just made for us and is not used again.
     unsafe { event::release_event(event?) }
 }
 
-/// A number as OpenCL's information calls return it: 4 or 8 bytes of the host's order.
+/// Decodes a number as OpenCL's information calls return it: 4 or 8 bytes in the host's order.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     match *bytes {
         [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
@@ -84,12 +84,12 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
     }
 }
 
-/// A text as OpenCL's information calls return it, without the terminating zeros.
+/// Decodes a text as OpenCL's information calls return it, without the terminating zeros.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
-/// Gives up ownership, for handles that are plain numbers.
+/// Gives up ownership and returns the handle, which is kept as a plain number.
 pub(super) fn keep(object: Owned) -> *mut c_void {
     ManuallyDrop::new(object).get()
 }

@@ -1,4 +1,4 @@
-//! Which devices there are, and what is known of each.
+//! Finds OpenCL devices, and describes each.
 
 use std::ptr;
 use std::sync::Mutex;
@@ -15,34 +15,34 @@ use super::super::{BackendKind, DeviceInfo, lock};
 use super::raw::{ClResult, DeviceId, Owned, number, reason, text};
 use crate::{Error, Result};
 
-/// What PoCL's platform calls itself.
+/// Name that PoCL's platform returns.
 const POCL: &str = "Portable Computing Language";
 
-/// A device with a context of its own.
+/// Holds a device and a context of its own.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) info: DeviceInfo,
     pub(super) device: DeviceId,
     pub(super) context: Owned,
-    /// Names the device and the versions of its driver and platform: compiled programs fit no other.
+    /// Device name with the versions of driver and platform: compiled programs fit no other.
     pub(super) identity: String,
-    /// Bytes that a single buffer may have.
+    /// Maximum bytes of a single buffer.
     pub(super) max_allocation: u64,
-    /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in threads of its own where
-    /// queued commands use some.
+    /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in its own threads if
+    /// queued commands use parts.
     pub(super) has_parts: bool,
-    /// Whether kernels are compiled at their first launch in a shape, and kept by the driver itself. Asked for a program's
-    /// binary, such a driver compiles all kernels, for any shape.
+    /// Whether kernels are compiled at their first launch in a shape, and cached by the driver itself. If asked for a
+    /// program's binary, such a driver compiles all kernels, for any shape.
     pub(super) specialises: bool,
 }
 
 impl Target {
-    /// Turns OpenCL's answer into this crate's.
+    /// Converts OpenCL's result into this crate's.
     pub(super) fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
         result.map_err(|code| Error::device(&self.info.name, call, reason(code)))
     }
 
-    /// An in-order queue that notes when its commands ran.
+    /// Creates an in-order queue that records when its commands ran.
     pub(super) fn create_queue(&self) -> Result<Owned> {
         // SAFETY: the device is the context's own.
         let queue =
@@ -53,18 +53,18 @@ impl Target {
     }
 }
 
-/// Held while platforms are listed: the loader and PoCL set themselves up at the first call, and crash where threads
-/// make that call at once.
+/// Locks the listing of platforms: the loader and PoCL initialise at the first call, and crash if threads make that
+/// call at once.
 static ENUMERATION: Mutex<()> = Mutex::new(());
 
-/// Whether OpenCL's library could be loaded.
+/// Returns whether OpenCL's library could be loaded.
 pub(super) fn has_library() -> bool {
     let _alone = lock(&ENUMERATION);
     let missing = [DLOPEN_RUNTIME_LOAD_FAILED, DLOPEN_FUNCTION_NOT_AVAILABLE];
     !platform::get_platform_ids().is_err_and(|code| missing.contains(&code))
 }
 
-/// Every usable device, processors last and only if `cpu` is set.
+/// Returns every usable device, processors last and only if `cpu` is set.
 pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     let _alone = lock(&ENUMERATION);
     let mut found: Vec<Target> = Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn find(cpu: bool) -> Result<Vec<Target>> {
     Ok(found)
 }
 
-/// A platform's devices, of which there is at least one, or the driver's code.
+/// Returns a platform's devices, at least one, or the reason why there is none.
 fn devices_of(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
     let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL);
     let devices = devices.map_err(|code| format!("clGetDeviceIDs: {}", reason(code)))?;
@@ -123,7 +123,7 @@ fn no_platform(code: cl_int) -> Error {
     })
 }
 
-/// Opens a device, or says why it is left out.
+/// Opens a device, or returns why it is left out.
 fn open(
     platform: cl_platform_id,
     device: cl_device_id,
@@ -195,7 +195,7 @@ fn has(device: cl_device_id, extension: &str) -> bool {
     device_text(device, cl::CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == extension)
 }
 
-/// The device's UUID, else its bus address, else a digest of `fallback`.
+/// Returns the device's UUID, else its bus address, else a digest of `fallback`.
 fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
     let uuid = || device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
     let found: Option<[u8; 16]> = if has(device, "cl_khr_device_uuid") { uuid() } else { None };
@@ -206,7 +206,7 @@ fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
         .unwrap_or_else(|| digest(fallback))
 }
 
-/// Numbers of the device's bus and of itself on that.
+/// Returns the numbers of the PCI bus and of the device on the bus.
 fn pci(device: cl_device_id) -> Option<(u8, u8)> {
     pci_khr(device)
         .map(|numbers| (numbers[4], numbers[8]))
@@ -214,17 +214,17 @@ fn pci(device: cl_device_id) -> Option<(u8, u8)> {
         .or_else(|| pci_amd(device).map(|[bus, device, _]| (bus, device)))
 }
 
-/// Domain, bus, device and function as four 32-bit numbers.
+/// Returns domain, bus, device and function as four 32-bit numbers.
 fn pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
     has(device, "cl_khr_pci_bus_info").then(|| device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR))??.try_into().ok()
 }
 
-/// Bus and slot.
+/// Returns bus and slot.
 fn pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
     nvidia_number(device, cl::CL_DEVICE_PCI_BUS_ID_NV).zip(nvidia_number(device, cl::CL_DEVICE_PCI_SLOT_ID_NV))
 }
 
-/// The last three bytes of a structure: bus, device, function.
+/// Returns the last three bytes of a structure: bus, device, function.
 fn pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
     let topology =
         has(device, "cl_amd_device_attribute_query").then(|| device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
@@ -236,7 +236,7 @@ fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
     part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV).zip(part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV))
 }
 
-/// The answer to a query of NVIDIA's.
+/// Returns the answer to one of NVIDIA's queries.
 fn nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
     has(device, NVIDIA_QUERIES).then(|| device_data(device, query))?.map(|bytes| number(&bytes))
 }

@@ -1,4 +1,4 @@
-//! Which devices there are, and what is kept of their programs.
+//! Checks device discovery, and the cache of programs.
 
 use std::process::Command;
 use std::sync::Barrier;
@@ -9,7 +9,7 @@ use super::target::find;
 use super::{Driver, OpenClDriver};
 use crate::backend::{Code, KernelSource};
 
-/// A processor is left out, with the reason, unless it is asked for.
+/// Checks that a processor is left out, with the reason, unless it is requested.
 #[test]
 fn why_there_is_no_device_is_said() {
     let Err(error) = find(false) else { return println!("left out: there is a GPU") };
@@ -17,8 +17,8 @@ fn why_there_is_no_device_is_said() {
     assert!(no_device || error.to_string().contains("used only with PROOFWARP_OPENCL_CPU=1"), "{error}");
 }
 
-/// A driver that compiles kernels once more for each shape keeps what it compiles itself: a program that was read back
-/// would be compiled again all the same.
+/// Checks that programs are not cached if the driver compiles kernels once more for each shape. It caches these itself,
+/// and would compile a cached program again.
 #[test]
 fn programs_are_kept_unless_the_driver_does() {
     let Ok(mut targets) = find(true) else { return println!("left out: no OpenCL device") };
@@ -32,8 +32,8 @@ fn programs_are_kept_unless_the_driver_does() {
     assert!(!driver.is_linked_to(0), "devices of OpenCL do not read each other's memory");
 }
 
-/// Threads whose first call to OpenCL comes at once, in a process of their own for each try: both the loader and PoCL
-/// set themselves up then.
+/// Checks that threads may make their first calls to OpenCL at once, in a process of their own for each try: the loader
+/// and PoCL initialise then.
 #[test]
 fn threads_open_devices_at_once() {
     const NAME: &str = "backend::opencl::tests::threads_open_devices_at_once";

@@ -1,4 +1,4 @@
-//! One proof of a key that no host's devices hold: its queries are in slices.
+//! Makes one proof with a key that is too large for the devices of one host: its queries are in slices.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::{BackendKind, Error, Report, Result};
 
 const PLACE: &str = "cluster groth16";
 
-/// What a proof is made of, on the rank that has it.
+/// Holds the input of a proof, on the rank that has it.
 pub struct Input<'a, E: Engine> {
     /// The circuit.
     pub circuit: &'a Circuit<E::Fr>,
@@ -39,7 +39,7 @@ impl<E: Engine> Clone for Input<'_, E> {
 
 impl<E: Engine> Copy for Input<'_, E> {}
 
-/// A proving key in slices, each on its rank's devices.
+/// Holds a proving key in slices, each on its rank's devices.
 #[derive(Debug)]
 pub struct ClusterKey<'c, E: Engine> {
     cluster: &'c Cluster,
@@ -49,14 +49,14 @@ pub struct ClusterKey<'c, E: Engine> {
 
 #[derive(Debug)]
 enum Parts<'c, E: Engine> {
-    /// One rank has all, and proves as without a cluster.
+    /// The whole key of a single rank, which proves as without a cluster.
     Whole(Box<ProvingKeyOnDevice<E>>),
     Slices(Box<InSlices<'c, E>>),
 }
 
 #[derive(Debug)]
 struct InSlices<'c, E: Engine> {
-    /// α, β and δ; the queries are in the multiplications.
+    /// α, β and δ; the queries are in the MSMs.
     constants: Parameters<E>,
     ntt: ClusterNtt<'c, E::Fr>,
     h: Msm<'static, E::G1Affine>,
@@ -67,10 +67,12 @@ struct InSlices<'c, E: Engine> {
 }
 
 impl<'c, E: Engine> ClusterKey<'c, E> {
-    /// A key of a circuit's lengths, of which each rank loads its part. The circuit is given by all ranks. Called by all ranks.
+    /// Creates a key with the lengths of `circuit`, which all ranks give. Each rank loads its part. Called by all
+    /// ranks.
     ///
     /// # Errors
-    /// On all ranks, if one of them failed to load its part, or it is of other lengths, has too little memory, or failed.
+    /// Returns an error on all ranks if a rank failed to load its part, its part has other lengths, it has too little
+    /// memory, or it failed.
     pub fn new(
         cluster: &'c Cluster,
         circuit: &Circuit<E::Fr>,
@@ -93,15 +95,16 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         Ok(Self { cluster, layout, parts: cluster.agree(parts)? })
     }
 
-    /// Which bases each rank has.
+    /// Returns which bases each rank has.
     pub fn layout(&self) -> &KeyLayout {
         &self.layout
     }
 
-    /// One proof by all ranks, of what one of them has; that one gets the proof. Called by all ranks.
+    /// Makes one proof by all ranks, from the input of rank `root`, which gets the proof. Called by all ranks.
     ///
     /// # Errors
-    /// On all ranks, if the root gives nothing or what does not fit the key, or a rank aborted or failed.
+    /// Returns an error on all ranks if the root's input is missing or does not fit the key, or a rank aborted or
+    /// failed.
     pub fn prove(
         &self,
         root: usize,
@@ -167,7 +170,7 @@ impl<'c, E: Engine> Parts<'c, E> {
     }
 }
 
-/// Scalars of a rank's parts.
+/// Holds the scalars of a rank's parts.
 struct OwnScalars<F: crate::field::NttField> {
     vectors: [SecretVec<F>; 3],
     l: SecretVec<F>,
@@ -198,7 +201,7 @@ impl<E: Engine> InSlices<'_, E> {
         Ok((sums.zip(input).map(|(sums, input)| proof_of(&self.constants, &sums, input.blinding)), traffic))
     }
 
-    /// Evaluates on the root, and gives each rank the scalars of its parts.
+    /// Evaluates on the root, and sends each rank the scalars of its parts.
     fn hand_out(
         &self,
         cluster: &Cluster,
@@ -233,7 +236,7 @@ impl<E: Engine> InSlices<'_, E> {
         Ok(OwnScalars { vectors, l, a, b })
     }
 
-    /// The rank's sums: those of h, l, a and b in G1, and that in G2.
+    /// Returns the rank's sums: those of h, l, a and b in G1, and that of b in G2.
     fn sums(&self, [h, l, a, b]: [&[E::Fr]; 4], abort: Abort<'_>) -> Result<(Vec<E::G1>, E::G2, Traffic)> {
         let (g2, report) = self.b_g2.run(Scalars::elements(b), abort)?;
         let (mut sums, mut traffic) = (Vec::new(), report.traffic);

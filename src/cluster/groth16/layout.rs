@@ -1,4 +1,4 @@
-//! Which bases of a key each rank has: numbers only.
+//! Says which bases of a key each rank has, by numbers only.
 
 use crate::cluster::ntt::Classes;
 use crate::cluster::slices::Slices;
@@ -7,10 +7,10 @@ use crate::groth16::{Engine, Parameters};
 use crate::msm::Points;
 use crate::{Error, Result};
 
-/// The parts of a key's queries.
+/// Holds the parts of a key's queries.
 ///
-/// Bases of h go where the quotient's coefficients are: a rank's are those of its classes, less the last of all, which no key
-/// has. The others' go in consecutive parts, as long as ranks are fast.
+/// Bases of h go where the quotient's coefficients are: a rank has those of its classes, except the very last base,
+/// which no key has. The other queries are in consecutive parts, in proportion to the ranks' speeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyLayout {
     /// Where the coefficients of h are.
@@ -24,17 +24,18 @@ pub struct KeyLayout {
 }
 
 impl KeyLayout {
-    /// Numbers, among the bases of h, of a rank's.
+    /// Returns the numbers of the bases of `rank` among those of h.
     pub fn of_h(&self, rank: usize) -> Vec<usize> {
         let all = self.h.count() * self.h.class_length();
         (0..self.h.length(rank)).map(|position| self.h.index(rank, position)).filter(|index| *index + 1 < all).collect()
     }
 
-    /// A rank's part of a key that is in memory or in a mapped file. Of a file's points no others are decoded: those of h
-    /// now, on the host, since they do not follow each other; the others by the devices.
+    /// Returns the part of `rank` in the key `whole`, which is in memory or in a mapped file. Of a file, only these
+    /// points are decoded. Those of h do not follow each other, so the host decodes them now; devices decode the
+    /// others.
     ///
     /// # Errors
-    /// An encoded point is not what is expected, or the key is of other lengths.
+    /// Returns an error if an encoded point is not as expected, or the key has other lengths.
     pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
         check("bases of h", self.h.count() * self.h.class_length() - 1, whole.h.len())?;
         Ok(Parameters {
@@ -47,7 +48,7 @@ impl KeyLayout {
         })
     }
 
-    /// Whether parts have a rank's lengths.
+    /// Checks that `part` has the lengths of `rank`.
     pub(super) fn check<E: Engine>(&self, rank: usize, part: &Parameters<E>) -> Result<()> {
         check("bases of h of the rank", self.of_h(rank).len(), part.h.len())?;
         check("bases of l of the rank", self.l.range(rank).len(), part.l.len())?;

@@ -1,4 +1,4 @@
-//! A batch of proofs, each made by one rank.
+//! Makes a batch of proofs, each on one rank.
 
 use group::GroupEncoding;
 
@@ -8,13 +8,13 @@ use crate::field::{NttField, SecretVec};
 use crate::groth16::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, prove};
 use crate::{Error, Result};
 
-/// A witness with its r and s, which must be fresh ([`crate::groth16::prove()`]). Cleared when dropped.
+/// Holds a witness with its r and s, which must be fresh ([`crate::groth16::prove()`]). Cleared when dropped.
 pub struct OwnedWitness<F: NttField> {
-    /// Values of the inputs, the first of which is one.
+    /// Values of the inputs; the first is one.
     pub inputs: Vec<F>,
     /// Values of the auxiliary variables.
     pub aux: Vec<F>,
-    /// A·z, B·z and C·z, where the caller has them.
+    /// A·z, B·z and C·z, if the caller has them.
     pub evaluations: Option<[Vec<F>; 3]>,
     /// The proof's r.
     pub r: F,
@@ -23,7 +23,7 @@ pub struct OwnedWitness<F: NttField> {
 }
 
 impl<F: NttField> OwnedWitness<F> {
-    /// The witness as a proof takes it.
+    /// Borrows the witness as a proof takes it.
     pub fn as_witness(&self) -> Witness<'_, F> {
         let evaluations = self.evaluations.as_ref().map(|vectors| vectors.each_ref().map(Vec::as_slice));
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations }
@@ -40,11 +40,11 @@ impl<F: NttField> Drop for OwnedWitness<F> {
     }
 }
 
-/// Makes the proofs of a batch that are missing, each on one rank, with that rank's key. `witness` makes the witness of a number,
-/// on the rank that is to prove it. Called by all ranks.
+/// Makes the missing proofs of `batch`, each on one rank with that rank's `key`. `witness` makes the witness of a
+/// number, on the rank that proves it. Called by all ranks.
 ///
 /// # Errors
-/// As [`ClusterBatch::run`], and those of [`crate::groth16::prove()`] and of `witness`.
+/// Returns the errors of [`ClusterBatch::run`], of [`crate::groth16::prove()`] and of `witness`.
 pub fn prove_batch<E: Engine>(
     cluster: &Cluster,
     batch: &ClusterBatch,
@@ -62,16 +62,16 @@ pub fn prove_batch<E: Engine>(
     })
 }
 
-/// A, B and C compressed, one after another, as bellperson writes a proof.
+/// Returns A, B and C compressed, one after another, as bellperson writes a proof.
 pub fn proof_to_bytes<E: Engine>(proof: &Proof<E>) -> Vec<u8> {
     let (a, b, c) = (proof.a.to_bytes(), proof.b.to_bytes(), proof.c.to_bytes());
     [a.as_ref(), b.as_ref(), c.as_ref()].concat()
 }
 
-/// The proof of such bytes.
+/// Decodes a proof from the bytes of [`proof_to_bytes`].
 ///
 /// # Errors
-/// There are not as many, or they are no points.
+/// Returns [`Error::Invalid`] if `bytes` has another length, or encodes no points.
 pub fn proof_from_bytes<E: Engine>(bytes: &[u8]) -> Result<Proof<E>> {
     let mut rest = bytes;
     let proof = Proof { a: point(&mut rest)?, b: point(&mut rest)?, c: point(&mut rest)? };

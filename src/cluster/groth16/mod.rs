@@ -1,4 +1,4 @@
-//! Groth16 proofs over the ranks of a job: many, each made by one rank, or one that all make together.
+//! Makes Groth16 proofs over the ranks of a job: many proofs, each by one rank, or one proof by all ranks together.
 
 mod key;
 mod layout;

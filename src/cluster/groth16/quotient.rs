@@ -1,4 +1,4 @@
-//! The coefficients of h in slices.
+//! Computes the coefficients of h in slices.
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::matrix::SparseMatrix;
 use crate::ntt::Direction;
 use crate::{Accelerator, Error};
 
-/// A·z, B·z and C·z, zero behind the constraints.
+/// Returns A·z, B·z and C·z, filled with zeros behind the constraints up to `domain` elements.
 pub(super) fn evaluate<F: NttField>(
     accelerator: &Accelerator,
     domain: usize,
@@ -34,7 +34,7 @@ pub(super) fn evaluate<F: NttField>(
     Ok(vectors)
 }
 
-/// Sends each rank what it is to have; the root makes it, rank by rank.
+/// Returns this rank's part, of `length` elements. The root makes each rank's part by `part` and sends it.
 pub(super) fn scatter<F: NttField>(
     cluster: &Cluster,
     root: usize,
@@ -43,7 +43,7 @@ pub(super) fn scatter<F: NttField>(
 ) -> SecretVec<F> {
     if cluster.rank() != root {
         let mut own = SecretVec::zeros(length);
-        // SAFETY: what comes is memory of elements of a rank of the same build.
+        // SAFETY: the bytes received are those of elements, from a rank of the same build.
         let bytes = unsafe { as_bytes_mut(&mut own.0) };
         let receives = if bytes.is_empty() { Vec::new() } else { vec![(root, bytes)] };
         cluster.waiting(|| cluster.exchange(Vec::new(), receives));
@@ -56,7 +56,7 @@ pub(super) fn scatter<F: NttField>(
     SecretVec(part(root))
 }
 
-/// The rank's coefficients of h, from its parts of a, b and c.
+/// Returns the rank's coefficients of h, from its parts of a, b and c.
 pub(super) fn quotient<F: NttField>(
     ntt: &ClusterNtt<'_, F>,
     cluster: &Cluster,

@@ -1,11 +1,11 @@
-//! Which elements of a transform's vectors each rank has: numbers only.
+//! Says which elements of a transform's vectors each rank has, by numbers only.
 
 use crate::cluster::slices::Slices;
 
-/// Elements by their index modulo 2^count_log: a rank has some consecutive classes, each of which is its elements in order of
-/// their index. A slice is its classes one after another.
+/// Divides elements into classes by their index modulo 2^count_log. A class has its elements in order of their index. A
+/// rank has some consecutive classes; its slice is these classes one after another.
 ///
-/// With one rank there is one class, and the slice is the vector as it is.
+/// With one rank there is one class, and the slice is the whole vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     log_n: u32,
@@ -18,12 +18,12 @@ impl Classes {
         Self { log_n, count_log, slices }
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub fn count(&self) -> usize {
         1 << self.count_log
     }
 
-    /// Elements of each class.
+    /// Returns the number of elements of each class.
     pub fn class_length(&self) -> usize {
         1 << self.class_length_log()
     }
@@ -32,30 +32,30 @@ impl Classes {
         self.log_n - self.count_log
     }
 
-    /// The classes of each rank.
+    /// Returns the classes of each rank.
     pub fn slices(&self) -> &Slices {
         &self.slices
     }
 
-    /// Number of a rank's elements.
+    /// Returns the number of elements of `rank`.
     pub fn length(&self, rank: usize) -> usize {
         self.slices.range(rank).len() << self.class_length_log()
     }
 
-    /// Index in the whole vector of the element at a position of a rank's slice.
+    /// Returns the index in the whole vector of the element at `position` of the slice of `rank`.
     pub fn index(&self, rank: usize, position: usize) -> usize {
         let (class, number) = (position >> self.class_length_log(), position & (self.class_length() - 1));
         (number << self.count_log) + self.slices.range(rank).start + class
     }
 
-    /// A rank's elements of a whole vector.
+    /// Returns the elements that `rank` has of the vector `whole`.
     pub fn part<T: Copy + Send + Sync>(&self, rank: usize, whole: &[T]) -> Vec<T> {
         use rayon::prelude::*;
         (0..self.length(rank)).into_par_iter().map(|position| whole[self.index(rank, position)]).collect()
     }
 }
 
-/// How a vector of 2^log_n is a matrix over ranks.
+/// Describes how a vector of 2^log_n elements is a matrix over ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Coefficients by their index modulo the number of columns.
@@ -65,7 +65,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Even slices; with one rank the vector is one column.
+    /// Plans even slices; with one rank the vector is one column.
     pub fn new(log_n: u32, ranks: usize) -> Self {
         let columns_log = if ranks == 1 { 0 } else { log_n / 2 };
         let rows_log = log_n - columns_log;
@@ -74,10 +74,10 @@ impl Plan {
     }
 }
 
-/// Columns that are transformed, turned and sent together: a power of two.
+/// A block of columns that are transformed, transposed and sent together; their number is a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// The first of them, among all columns.
+    /// First column of the block, among all columns.
     pub first: usize,
     pub count_log: u32,
 }
@@ -88,7 +88,7 @@ impl Block {
     }
 }
 
-/// The columns of a rank in blocks of at most 2^most_log.
+/// Returns the columns of `rank` in blocks of at most 2^most_log.
 pub(super) fn blocks(slices: &Slices, rank: usize, most_log: u32) -> Vec<Block> {
     let (mut range, mut blocks) = (slices.range(rank), Vec::new());
     while !range.is_empty() {

@@ -1,4 +1,4 @@
-//! One rank's part of a dimension, on its devices or its cores.
+//! Runs one rank's part of a dimension, on its devices or its cores.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use crate::ntt::{Columns, Direction, NttDomain, transform_each_on_cpu};
 use crate::report::Call;
 use crate::{Accelerator, Error, Result};
 
-/// Transforms of vectors that follow each other, and for the first dimension what comes between them.
+/// Transforms consecutive vectors. In the first dimension, twiddles and a transposition follow.
 #[derive(Debug, Clone)]
 pub(super) struct Local<F> {
     pub domain: NttDomain<F>,
     pub direction: Direction,
-    /// ω of the whole transform, and the binary logarithm of its order.
+    /// ω of the whole transform, and the binary logarithm of its order; `None` in the second dimension.
     pub between: Option<(F, u32)>,
 }
 
-/// What became of a piece of work.
+/// Records how a piece of work was done.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     pub traffic: Traffic,
-    /// Why it is not a device's.
+    /// Why a device did not do it.
     pub fallback: Option<String>,
 }
 
 impl<F: NttField> Local<F> {
-    /// Transforms whole vectors of `from`, the first of which is number `first`, into `to`, which is as long, on device
-    /// number `lane` modulo their number. With a dimension to come the vectors are a power of two in number, and `to` has them
-    /// turned.
+    /// Transforms the whole vectors in `from`, numbered from `first` on, into `to`, which has the same length. Runs on
+    /// device number `lane` modulo the number of devices. In the first dimension the number of vectors is a power of
+    /// two, and `to` has them transposed.
     pub fn run(
         &self,
         accelerator: &Accelerator,

@@ -1,12 +1,17 @@
-//! Transforms of vectors in slices.
+//! Transforms vectors that are in slices.
 //!
-//! A vector of N = P·Q is a matrix over the ranks. Index i = i₁·Q + i₂ of what comes in belongs to column i₂, index j = j₁ + P·j₂
-//! of what goes out to row j₁. Each rank transforms its columns, multiplies them by ω^(i₂·j₁), and sends every other rank the
-//! part of each column that belongs to that one's rows; then it transforms its rows. So coefficients lie by their index modulo Q
-//! and values by theirs modulo P ([`Classes`]), an inverse goes the same way back, and no other message is needed than the one
-//! between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is g^(Q·i₁) in a column, and g^i₂ in a row.
+//! A vector of N = P·Q is a matrix over the ranks. Index i = i₁·Q + i₂ of the input belongs to column i₂, index j = j₁
+//! + P·j₂ of the output to row j₁. Each rank
 //!
-//! Columns are worked on in blocks. While one block is transformed the one before is on its way.
+//! - transforms its columns, and multiplies them by the twiddles ω^(i₂·j₁)
+//! - sends every other rank the part of each column that belongs to that rank's rows
+//! - transforms its rows
+//!
+//! So coefficients lie by their index modulo Q, and values by theirs modulo P ([`Classes`]). An inverse goes the same
+//! way back. No messages are needed except those between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is
+//! g^(Q·i₁) in a column, and g^i₂ in a row.
+//!
+//! Columns are worked on in blocks. While one block is transformed, the one before is sent.
 
 mod layout;
 mod local;
@@ -27,17 +32,17 @@ use crate::report::Call;
 use crate::{BackendKind, Error, Report, Result};
 
 const PLACE: &str = "cluster ntt";
-/// Bytes of a block unless the caller says otherwise: several messages of megabytes each.
+/// Default bytes of a block, 32 MiB, which make several messages of megabytes each.
 const BLOCK_BYTES: usize = 32 << 20;
-/// Exponents of twiddles are 32 bits.
+/// Maximum log n, 32: exponents of twiddles have 32 bits.
 const MOST_LOG: u32 = 32;
 
-/// What a caller may settle of a transform; the same on all ranks.
+/// Configures a transform. All ranks must give the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NttOptions<F> {
-    /// The coset's generator; the field's multiplicative generator where there is none.
+    /// The coset's generator; with `None`, the field's multiplicative generator.
     pub coset: Option<F>,
-    /// Most bytes of a block of columns, at least a column's.
+    /// Maximum bytes of a block of columns; a block has at least one column.
     pub block_bytes: usize,
 }
 
@@ -47,7 +52,8 @@ impl<F> Default for NttOptions<F> {
     }
 }
 
-/// A subgroup of order `2^log_n` and a coset of it, with transforms of vectors that are in slices: [`NttDomain`] for a cluster.
+/// Holds a subgroup of order `2^log_n` and a coset of it, with transforms of vectors that are in slices: [`NttDomain`]
+/// for a cluster.
 ///
 /// ```no_run
 /// use proofwarp::cluster::{Cluster, ClusterNtt, mpi};
@@ -75,18 +81,20 @@ pub struct ClusterNtt<'c, F: NttField> {
 }
 
 impl<'c, F: NttField> ClusterNtt<'c, F> {
-    /// The subgroup of order `2^log_n`, with the field's multiplicative generator for the coset. Called by all ranks.
+    /// Creates the subgroup of order `2^log_n`, with the field's multiplicative generator for the coset. Called by all
+    /// ranks.
     ///
     /// # Errors
-    /// On all ranks: `log_n` is above the field's two-adicity or 32, or not the same on all of them.
+    /// Returns an error on all ranks if `log_n` is above the field's two-adicity or 32, or differs between ranks.
     pub fn new(cluster: &'c Cluster, log_n: u32) -> Result<Self> {
         Self::with_options(cluster, log_n, NttOptions::default())
     }
 
-    /// As [`Self::new`], with some things settled by the caller. Called by all ranks.
+    /// Creates a domain like [`Self::new`], with `options`. Called by all ranks.
     ///
     /// # Errors
-    /// As [`Self::new`], options are not the same on all ranks, or the coset's generator is zero.
+    /// Returns the errors of [`Self::new`], or an error if options differ between ranks, or the coset's generator is
+    /// zero.
     pub fn with_options(cluster: &'c Cluster, log_n: u32, options: NttOptions<F>) -> Result<Self> {
         let domain_options = DomainOptions { coset: options.coset, ..DomainOptions::default() };
         let domain = NttDomain::with_options(cluster.accelerator(), log_n, domain_options);
@@ -100,30 +108,31 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         Ok(Self { cluster, whole, plan, block_bytes: options.block_bytes, spare: Spare::new() })
     }
 
-    /// Where coefficients lie.
+    /// Returns which coefficients each rank has.
     pub fn coefficients(&self) -> &Classes {
         &self.plan.coefficients
     }
 
-    /// Where values lie.
+    /// Returns which values each rank has.
     pub fn values(&self) -> &Classes {
         &self.plan.values
     }
 
-    /// The domain of one process: roots, coset, order.
+    /// Returns the domain of one process: roots, coset, order.
     pub fn domain(&self) -> &NttDomain<F> {
         &self.whole
     }
 
-    /// Transforms a vector that is in slices: forward from coefficients to values, inverse the other way. The rank's slice
-    /// becomes that of the result, whose length may be another. Called by all ranks. O(N·log N / ranks) products, and
-    /// N/ranks elements sent by each.
+    /// Transforms a vector that is in slices: forward from coefficients to values, inverse the other way. The rank's
+    /// `slice` becomes that of the result, whose length may differ. Takes O(N·log N / ranks) multiplications; each rank
+    /// sends N/ranks elements. Called by all ranks.
     ///
-    /// Of a rank's devices the first two are used; a rank for each device is the way to use more. Memory of one slice, cleared, is
-    /// kept for the next call.
+    /// Only the first two devices of a rank are used: start one rank per device to use more. Memory of one slice,
+    /// cleared, is kept for the next call.
     ///
     /// # Errors
-    /// On all ranks, if one of them has a slice of another length, aborted, or failed; slices are then as they were.
+    /// Returns an error on all ranks if one of them has a slice of another length, aborted, or failed. Slices are then
+    /// unchanged.
     pub fn run(&self, direction: Direction, slice: &mut Vec<F>, abort: Abort<'_>) -> Result<Report> {
         if self.cluster.size() == 1 {
             return self.cluster.working(|| self.whole.run(direction, &mut [slice], abort));
@@ -138,7 +147,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         };
         self.cluster.agree(fits)?;
         let (result, traffic, fallbacks) = self.transform(direction, slice, abort)?;
-        // The old one may be as secret as the new one.
+        // The old slice may be as secret as the new one.
         self.spare.keep(SecretVec(std::mem::replace(slice, result)));
         Ok(self.report(start, traffic, fallbacks))
     }
@@ -156,7 +165,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         Ok((std::mem::take(&mut result.0), traffic, fallbacks))
     }
 
-    /// Where a direction comes from, and where it goes.
+    /// Returns the classes from which `direction` transforms, and those to which it does.
     fn between(&self, direction: Direction) -> (&Classes, &Classes) {
         let Plan { coefficients, values } = &self.plan;
         match direction {
@@ -165,12 +174,12 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         }
     }
 
-    /// What is done to columns and to rows.
+    /// Returns the transforms of columns and of rows for `direction`.
     fn dimensions(&self, direction: Direction) -> Result<[Local<F>; 2]> {
         let (from, to) = self.between(direction);
         let g = self.whole.coset();
         let power = |count: usize| g.pow_vartime([count as u64]);
-        // In a column the first part of the shift, in a row the rest.
+        // A column takes the first part of the shift, a row the rest.
         let cosets = match direction {
             Direction::CosetInverse => [g, power(to.count())],
             _ => [power(from.count()), g],

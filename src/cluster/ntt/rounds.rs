@@ -1,4 +1,4 @@
-//! Blocks of columns that are transformed and sent, round by round.
+//! Transforms blocks of columns and sends them, round by round.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,16 +15,17 @@ use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
-/// Blocks of a round, each in a lane of its own: one goes up while another comes down. The same on all ranks.
+/// Blocks per round, each in a lane of its own: one goes up while another comes down. The number is the same on all
+/// ranks.
 const LANES: usize = 2;
 
-/// Blocks that a rank has transformed.
+/// Holds blocks that a rank has transformed.
 type Turned<F> = Vec<(Block, SecretVec<F>)>;
 
-/// Memory whose contents nobody wants any more: asking the system for gigabytes takes longer than to fill them.
+/// Keeps memory whose contents are no longer needed: asking the system for gigabytes takes longer than filling them.
 pub(super) struct Spare<F: NttField>(Mutex<Vec<SecretVec<F>>>);
 
-/// Never what it holds.
+/// Never shows the contents.
 impl<F: NttField> fmt::Debug for Spare<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spare").finish_non_exhaustive()
@@ -40,7 +41,7 @@ impl<F: NttField> Spare<F> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Elements that the caller overwrites, all of them.
+    /// Returns memory of `length` elements, all of which the caller overwrites.
     fn take(&self, length: usize) -> SecretVec<F> {
         let mut all = self.all();
         let found = all.iter().position(|values| values.len() == length).map(|at| all.swap_remove(at));
@@ -52,20 +53,20 @@ impl<F: NttField> Spare<F> {
         self.all().extend(values);
     }
 
-    /// Keeps one slice for the next transform, cleared, and nothing else.
+    /// Keeps one slice for the next transform, cleared, and drops everything else.
     pub fn keep(&self, mut slice: SecretVec<F>) {
         slice.clear();
         *self.all() = vec![slice];
     }
 }
 
-/// The first dimension of one transform, with the messages after it.
+/// Runs the first dimension of one transform, with the messages after it.
 pub(super) struct Rounds<'a, F: NttField> {
     cluster: &'a Cluster,
     from: &'a Classes,
     to: &'a Classes,
     columns: Local<F>,
-    /// The blocks of each rank.
+    /// Blocks of each rank.
     blocks: Vec<Vec<Block>>,
     rows_at_once: usize,
     spare: &'a Spare<F>,
@@ -85,12 +86,12 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Self { cluster, from, to, columns, blocks, rows_at_once: most(to), spare, done: RefCell::default() }
     }
 
-    /// What was done to columns.
+    /// Returns the records of the work on columns.
     pub fn done(self) -> Vec<Done> {
         self.done.into_inner()
     }
 
-    /// Transforms all columns and gives the rank's rows, one after another.
+    /// Transforms all columns, and returns the rank's rows, one after another.
     pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
         let mut rows = self.spare.take(self.to.length(self.cluster.rank()));
@@ -118,7 +119,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Ok(rows)
     }
 
-    /// The second dimension, in place.
+    /// Transforms the rows `values` in place: the second dimension.
     pub fn rows(&self, rows: &Local<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<Done>> {
         let length = self.rows_at_once * self.to.class_length();
         let mut lanes: [Vec<&mut [F]>; LANES] = Default::default();
@@ -127,10 +128,10 @@ impl<'a, F: NttField> Rounds<'a, F> {
         let lanes = lanes.into_iter().enumerate();
         let done = side_by_side("cluster ntt", lanes, |(lane, pieces)| {
             let run = |piece: &mut [F]| {
-                // What failed half way down is done again from the piece.
+                // If a download fails half way, the piece is still whole and is transformed again.
                 let mut to = self.spare.take(piece.len());
                 let done = rows.run(accelerator, lane, (piece, 0), &mut to, abort)?;
-                // SAFETY: what is copied is elements.
+                // SAFETY: the bytes copied are those of elements.
                 parallel_copy(unsafe { as_bytes_mut(piece) }, as_bytes(&to));
                 self.spare.give([to].into_iter());
                 Ok(done)
@@ -145,7 +146,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         turned
     }
 
-    /// The rank's work of a round, which needs no messages.
+    /// Returns the rank's work of `round`, which needs no messages.
     fn work(&self, round: usize) -> Work<'_, F> {
         let rank = self.cluster.rank();
         Work {
@@ -157,7 +158,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         }
     }
 
-    /// Sends a round's blocks, and puts those that come into the rank's rows.
+    /// Sends the blocks of `round`, and writes its own parts and those received to the rank's `rows`.
     fn send(&self, round: usize, turned: Turned<F>, rows: &mut [F]) {
         let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
         let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
@@ -172,7 +173,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
                 (rank, as_bytes(&values[range.start << block.count_log..range.end << block.count_log]))
             })
         });
-        // SAFETY: what comes is memory of elements that a rank of the same build has computed.
+        // SAFETY: the bytes received are those of elements that a rank of the same build has computed.
         let receives = received.iter_mut().map(|(rank, _, values)| (*rank, unsafe { as_bytes_mut(&mut values.0) }));
         let sends = sends.filter(|(_, bytes)| !bytes.is_empty()).collect();
         let time = self.cluster.exchange(sends, receives.filter(|(_, bytes)| !bytes.is_empty()).collect());
@@ -189,25 +190,25 @@ impl<'a, F: NttField> Rounds<'a, F> {
     }
 }
 
-/// A rank's blocks of a round.
+/// Returns the blocks of `round` among those of a rank.
 fn of_round(blocks: &[Block], round: usize) -> &[Block] {
     let start = (round * LANES).min(blocks.len());
     &blocks[start..(start + LANES).min(blocks.len())]
 }
 
-/// Puts the part of each row that a block has.
+/// Writes the part of each row that `block` has.
 fn put<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
     let rows = rows.par_chunks_mut(width).zip(values.par_chunks(block.count()));
     rows.for_each(|(row, values)| row[block.first..][..values.len()].copy_from_slice(values));
 }
 
-/// A round's transforms.
+/// Holds the transforms of a round.
 struct Work<'a, F: NttField> {
     accelerator: &'a crate::Accelerator,
     columns: &'a Local<F>,
     spare: &'a Spare<F>,
     blocks: &'a [Block],
-    /// The rank's first column.
+    /// First column of the rank.
     start: usize,
 }
 

@@ -1,7 +1,7 @@
-//! Expressions as a graph in which equal parts are one node.
+//! Represents expressions as a graph in which equal parts are one node.
 //!
-//! A part is a node with a sign, so that negation costs nothing and a − b is b − a. What is known when the graph is made is
-//! computed then.
+//! A part is a node with a sign, so that negation costs nothing, and a − b and b − a are one node. Parts that are known
+//! are computed when the graph is made.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,18 +9,18 @@ use ff::PrimeField;
 
 use crate::expression::tree::{Expression, Part, Query};
 
-/// Number of a node: above those of the nodes that it is made of.
+/// Number of a node, which exceeds those of the nodes that it is made of.
 pub type Id = u32;
 
-/// What a node is.
+/// Describes a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// By the number in [`Dag::constant`].
+    /// Constant by its number in [`Dag::constant`].
     Constant(u32),
     Challenge(usize),
     X,
     Query(Query),
-    /// What an output had before.
+    /// Previous value of an output.
     Output(u32),
     /// The smaller number first.
     Sum(Id, Id),
@@ -30,7 +30,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The nodes that it is made of.
+    /// Returns the nodes that it is made of.
     pub fn parts(self) -> impl Iterator<Item = Id> {
         let parts = match self {
             Self::Sum(a, b) | Self::Difference(a, b) | Self::Product(a, b) => [Some(a), Some(b)],
@@ -40,7 +40,7 @@ impl Node {
     }
 }
 
-/// A node, or what is left when it is taken from 0.
+/// Refers to a node, or to its negation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signed {
     pub node: Id,
@@ -53,7 +53,7 @@ impl Signed {
     }
 }
 
-/// The graph.
+/// Holds the graph.
 #[derive(Debug)]
 pub struct Dag<F> {
     nodes: Vec<Node>,
@@ -61,7 +61,7 @@ pub struct Dag<F> {
     uniform: Vec<bool>,
     numbers: HashMap<Node, Id>,
     constants: Vec<F>,
-    /// By canonical bytes.
+    /// Numbers of constants by their canonical bytes.
     constant_numbers: HashMap<Vec<u8>, u32>,
 }
 
@@ -71,7 +71,7 @@ impl<F: PrimeField> Dag<F> {
         Self { nodes, uniform, numbers: HashMap::new(), constants, constant_numbers: HashMap::new() }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -80,12 +80,12 @@ impl<F: PrimeField> Dag<F> {
         self.nodes[id as usize]
     }
 
-    /// Whether it is the same in every row: constants, challenges, and what is made of these alone.
+    /// Returns whether node `id` is the same in every row: a constant, a challenge, or made of these alone.
     pub fn is_uniform(&self, id: Id) -> bool {
         self.uniform[id as usize]
     }
 
-    /// Whether it is made of others and differs from row to row: what instructions compute.
+    /// Returns whether instructions compute node `id`: it is made of others, and differs from row to row.
     pub fn is_computed(&self, id: Id) -> bool {
         !self.is_uniform(id) && self.node(id).parts().next().is_some()
     }
@@ -158,7 +158,7 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    /// `a` times a constant, which is `signed` too.
+    /// Multiplies `a` by the constant `factor`, which `signed` refers to.
     fn multiple(&mut self, a: Signed, factor: F, signed: Signed) -> Signed {
         if factor == F::ZERO {
             return self.add_constant(F::ZERO);
@@ -173,7 +173,8 @@ impl<F: PrimeField> Dag<F> {
         self.product_of_unknown(a, signed)
     }
 
-    /// (u·c)·v is (u·v)·c where u and v are the same in every row: u·v is then no product of any row.
+    /// Multiplies two parts, and writes (u·c)·v as (u·v)·c if u and v are the same in every row: no row then computes
+    /// u·v.
     fn product_of_unknown(&mut self, a: Signed, b: Signed) -> Signed {
         let negative = a.negative != b.negative;
         for (factor, other) in [(a.node, b.node), (b.node, a.node)] {
@@ -188,7 +189,8 @@ impl<F: PrimeField> Dag<F> {
         Signed { node, negative }
     }
 
-    /// A node that differs from row to row as a product of one that does not and one that does.
+    /// Splits a node that differs from row to row into a factor that does not and one that does, if it is such a
+    /// product.
     fn uniform_factor(&self, id: Id) -> Option<(Id, Id)> {
         match self.node(id) {
             Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(a) => Some((a, b)),
@@ -197,7 +199,7 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    /// A node that is the value with its sign.
+    /// Returns a node for the value with its sign.
     pub fn unsigned(&mut self, value: Signed) -> Id {
         match self.known(value) {
             Some(constant) => self.add_constant(constant).node,
@@ -209,12 +211,12 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    /// Whether it is 0 whatever columns and challenges are.
+    /// Returns whether it is 0 for all columns and challenges.
     pub fn is_zero(&self, value: Signed) -> bool {
         self.known(value) == Some(F::ZERO)
     }
 
-    /// The columns that a node reads.
+    /// Returns the columns and rotations that node `id` reads.
     pub fn queries(&self, id: Id) -> BTreeSet<Query> {
         let (mut seen, mut ahead, mut queries) = (HashSet::new(), vec![id], BTreeSet::new());
         while let Some(id) = ahead.pop() {
@@ -226,7 +228,7 @@ impl<F: PrimeField> Dag<F> {
         queries
     }
 
-    /// The value, where that is a constant.
+    /// Returns the value if it is a constant.
     fn known(&self, Signed { node, negative }: Signed) -> Option<F> {
         match self.node(node) {
             Node::Constant(number) if negative => Some(-self.constant(number)),

@@ -1,11 +1,11 @@
-//! Terms into groups that read a bounded number of columns.
+//! Groups terms so that each group reads a bounded number of columns.
 
 use std::collections::BTreeSet;
 
-/// The numbers of the terms of each group, in ascending order. Each term comes with the columns that it reads; a group reads
-/// at most `most` different ones (0: any number), but for a single term that reads more by itself.
+/// Returns the numbers of the terms of each group, in ascending order. `columns` has the columns that each term reads.
+/// A group reads at most `most` different ones (0: any number), except for a single term that reads more by itself.
 ///
-/// The terms that read most come first, and each goes where it adds the fewest columns.
+/// The terms that read most columns come first. Each joins the group to which it adds the fewest columns.
 pub fn groups(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
     let most = if most == 0 { usize::MAX } else { most };
     let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(of(&[], 3), Vec::<Vec<usize>>::new());
         assert_eq!(of(&[&[0], &[], &[5]], 0), [[0, 1, 2]]);
         assert_eq!(of(&[&[0, 1], &[2, 3], &[1], &[3, 2], &[]], 2), [vec![0, 2, 4], vec![1, 3]]);
-        // More than the bound by itself: what needs nothing else may join it.
+        // A term above the bound is a group. Terms that add no columns may join it.
         assert_eq!(of(&[&[0], &[1, 2, 3], &[3, 1]], 2), [vec![1, 2], vec![0]]);
     }
 }

@@ -1,5 +1,5 @@
-//! From trees to programs, without a device: equal parts are found, terms put into groups, instructions ordered, values
-//! given places.
+//! Lowers trees to programs, without a device: finds equal parts, groups terms, orders instructions, and allocates
+//! slots to values.
 
 mod dag;
 mod groups;
@@ -17,7 +17,7 @@ use order::Root;
 use super::program::{Group, Instruction, Operand, Program, Target, Value};
 use super::tree::{Expression, Query, Term};
 
-/// Output 0 has the sum of all terms added to it.
+/// Lowers `terms` to a program that adds their sum to output 0.
 pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let mut factors: Vec<(Signed, Signed)> = terms.iter().map(|term| of_term(&mut dag, term)).collect();
@@ -32,7 +32,7 @@ pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<
     program(&dag, &roots, 1)
 }
 
-/// Output k is set to expression k.
+/// Lowers `expressions` to a program that sets output k to expression k.
 pub fn vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let value = |tree| {
@@ -63,7 +63,7 @@ fn program<F: PrimeField>(dag: &Dag<F>, roots: &[Vec<Root>], outputs: usize) -> 
     Program { values, groups, outputs, challenges }
 }
 
-/// A group whose values are still named by their nodes.
+/// Returns a group whose values are still named by their nodes.
 fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
     let (mut queries, mut numbers) = (Vec::new(), HashMap::new());
     let mut number = |query: Query| {
@@ -86,7 +86,7 @@ fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
     Group { instructions, queries, columns: columns.into_iter().collect(), outputs, slots, scratch }
 }
 
-/// The values that groups read, and those that these are made of; groups then have their numbers.
+/// Returns the values that groups read, and those that these are made of. Renames values in `groups` to their numbers.
 fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
     let instructions = || groups.iter().flat_map(|group| &group.instructions);
     let read = instructions().flat_map(Instruction::operands).filter_map(|operand| match operand {
@@ -104,7 +104,7 @@ fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
     needed.into_iter().filter_map(|id| value(dag, &numbers, id)).collect()
 }
 
-/// None of nodes that differ from row to row.
+/// Returns the value of node `id`, or `None` if it differs from row to row.
 fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<Id, u32>, id: Id) -> Option<Value<F>> {
     let of = |part| numbers[&part];
     match dag.node(id) {

@@ -1,8 +1,8 @@
-//! The order of a group's instructions.
+//! Orders a group's instructions.
 //!
 //! The part that needs most slots comes first (Sethi and Ullman, "The generation of optimal code for arithmetic
-//! expressions", 1970). That is least for trees; parts that are shared are computed once, when they are needed first. A product
-//! that is only part of a sum or difference is one instruction with it.
+//! expressions", 1970), which takes the fewest slots for trees. Shared parts are computed once, when they are needed
+//! first. A product that is only part of one sum or difference is fused with it into one instruction.
 
 use ff::PrimeField;
 
@@ -12,7 +12,7 @@ use crate::expression::program::{Combination, Instruction, Operand, Target};
 /// An output, and the node that is its value.
 pub type Root = (u32, Id);
 
-/// How a node is computed: `a`, or `a·b`, with a third combined.
+/// Describes how a node is computed: `a`, or `a·b`, with a third operand combined.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     a: Id,
@@ -26,8 +26,8 @@ impl Shape {
     }
 }
 
-/// Instructions that write each root's output, in order. Slots are numbers of nodes, and each is written once; `leaf` says
-/// how others are read.
+/// Returns instructions that write the output of each of `roots`, in order. Slots are numbers of nodes, and each is
+/// written once. `leaf` returns the operand for other nodes.
 pub fn instructions<F: PrimeField>(dag: &Dag<F>, roots: &[Root], leaf: impl FnMut(Id) -> Operand) -> Vec<Instruction> {
     let uses = uses(dag, roots);
     let shapes = shapes(dag, &uses);
@@ -41,7 +41,7 @@ pub fn instructions<F: PrimeField>(dag: &Dag<F>, roots: &[Root], leaf: impl FnMu
     writer.instructions
 }
 
-/// How often each node is used by what is computed, and as a root; 0 where it is not needed.
+/// Returns how often each node is used by computed nodes, and as a root; 0 if it is not needed.
 fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     let mut uses = vec![0; dag.len()];
     for (_, id) in roots {
@@ -55,7 +55,8 @@ fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     uses
 }
 
-/// How each node that is needed is computed; none for leaves, and for products that go with what they are part of.
+/// Returns how each node that is needed is computed: `None` for leaves, and for products that are fused with their
+/// whole.
 fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
     let needed = |id: &Id| uses[*id as usize] > 0 && dag.is_computed(*id);
     let mut shapes = vec![None; dag.len()];
@@ -68,14 +69,14 @@ fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
     shapes
 }
 
-/// Whether a part of a sum or difference is a product that nothing else needs.
+/// Returns whether `part` of a sum or difference `whole` is a product that nothing else needs.
 fn joins<F: PrimeField>(dag: &Dag<F>, uses: &[u32], whole: Id, part: Id) -> bool {
     let sum = matches!(dag.node(whole), Node::Sum(..) | Node::Difference(..));
     let product = matches!(dag.node(part), Node::Product(..));
     sum && product && uses[part as usize] == 1 && dag.is_computed(part)
 }
 
-/// The product that a sum or difference is computed with, the second where both could be.
+/// Returns the product that is fused with a sum or difference, the second one if both could be.
 fn product_within<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Id> {
     dag.node(id).parts().filter(|part| joins(dag, uses, id, *part)).last()
 }
@@ -95,7 +96,8 @@ fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Shape> {
     }
 }
 
-/// Slots that each node takes while it is computed, as if none were shared; 0 for leaves.
+/// Returns the Sethi–Ullman number of each node: the slots that its computation takes if no part is shared; 0 for
+/// leaves.
 fn needs(shapes: &[Option<Shape>]) -> Vec<u32> {
     let mut needs = vec![0; shapes.len()];
     for (id, shape) in shapes.iter().enumerate() {
@@ -108,7 +110,8 @@ fn needs(shapes: &[Option<Shape>]) -> Vec<u32> {
     needs
 }
 
-/// The output that a node's instruction may write at once: it is its value, and nothing else reads it.
+/// Returns, for each node, the output that its instruction may write directly: the node is its value, and nothing else
+/// reads it.
 fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<Shape>], nodes: usize) -> Vec<Option<u32>> {
     let mut direct = vec![None; nodes];
     for (output, id) in roots {
@@ -129,10 +132,10 @@ struct Writer<L> {
     leaf: L,
 }
 
-/// What is still to be done.
+/// Describes a step that remains to be done.
 enum Step {
     Compute(Id),
-    /// Its parts are there.
+    /// Writes a node whose parts are computed.
     Write(Id, Shape),
 }
 
@@ -151,12 +154,12 @@ impl<L: FnMut(Id) -> Operand> Writer<L> {
         }
     }
 
-    /// The parts of a node, the one that needs most slots on top, above the node itself.
+    /// Pushes a node, then its parts, the one that needs most slots on top.
     fn plan(&self, id: Id, steps: &mut Vec<Step>) {
         let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
         steps.push(Step::Write(id, shape));
         let mut parts: Vec<Id> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
-        // The first of equals on top.
+        // The first of equal parts is on top.
         parts.reverse();
         parts.sort_by_key(|part| self.needs[*part as usize]);
         steps.extend(parts.into_iter().map(Step::Compute));

@@ -1,20 +1,20 @@
-//! Where values are kept between instructions.
+//! Allocates slots to values between instructions.
 //!
-//! A slot is free from a value's last use on. Where slots run out, the value that is needed longest goes to scratch memory
-//! for all of its time (linear scan; Poletto and Sarkar, 1999).
+//! A slot is free from its value's last use on. If slots run out, the value that is needed longest spills to scratch
+//! memory for its whole live range (linear scan; Poletto and Sarkar, 1999).
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::expression::program::{Instruction, Operand, SLOTS, Target};
 
-/// Slots and elements of scratch memory that instructions use.
+/// Counts the slots and elements of scratch memory that instructions use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     pub slots: u32,
     pub scratch: u32,
 }
 
-/// From the instruction that writes a value to the last one that reads it.
+/// Describes a value's live range: from the instruction that writes it to the last one that reads it.
 #[derive(Debug, Clone, Copy)]
 struct Life {
     value: u32,
@@ -22,7 +22,7 @@ struct Life {
     end: usize,
 }
 
-/// Puts slots and scratch memory in place of values, each of which is a slot that is written once.
+/// Replaces values, each of which is a slot that is written once, by allocated slots and scratch memory.
 pub fn assign(instructions: &mut [Instruction]) -> Room {
     let lives = lives(instructions);
     let (at_hand, others) = at_hand(&lives);
@@ -34,7 +34,7 @@ pub fn assign(instructions: &mut [Instruction]) -> Room {
     Room { slots: count(&slots), scratch: count(&scratch) }
 }
 
-/// In the order in which they are written. Nothing is written that is not read.
+/// Returns the live ranges, in the order in which values are written. Every value that is written is read.
 fn lives(instructions: &[Instruction]) -> Vec<Life> {
     let mut lives: Vec<Life> = Vec::new();
     let mut places = HashMap::new();
@@ -54,10 +54,10 @@ fn lives(instructions: &[Instruction]) -> Vec<Life> {
     lives
 }
 
-/// Those that stay at hand, at most [`SLOTS`] at a time, and the others.
+/// Splits live ranges into those that get slots, at most [`SLOTS`] at a time, and those that spill.
 fn at_hand(lives: &[Life]) -> (Vec<Life>, Vec<Life>) {
     let mut out = BTreeSet::new();
-    // By the ends of those that are alive.
+    // Live values, ordered by the ends of their ranges.
     let mut alive: BTreeSet<(usize, u32)> = BTreeSet::new();
     for life in lives {
         // An instruction reads before it writes.
@@ -72,7 +72,7 @@ fn at_hand(lives: &[Life]) -> (Vec<Life>, Vec<Life>) {
     lives.iter().partition(|life| !out.contains(&life.value))
 }
 
-/// Numbers for values, the lowest that is free, so that values alive at a time have different ones.
+/// Gives each value the lowest number that is free, so that values live at the same time have different numbers.
 fn colours(lives: &[Life]) -> HashMap<u32, u32> {
     let mut colours = HashMap::new();
     let (mut free, mut alive, mut next) = (BTreeSet::new(), BTreeSet::new(), 0);
@@ -115,7 +115,7 @@ fn rename(instruction: &mut Instruction, slots: &HashMap<u32, u32>, scratch: &Ha
 mod tests {
     use super::*;
 
-    /// `values` writes before all of them are read, in the order in which they were written.
+    /// Returns instructions that write `values` values, then read them in the same order.
     fn all_alive(values: u32) -> Vec<Instruction> {
         let write = |value| Instruction { target: Target::Slot(value), a: Operand::X, b: None, c: None };
         let read = |value| Instruction { target: Target::Output(value), a: Operand::Slot(value), b: None, c: None };
@@ -127,7 +127,7 @@ mod tests {
         for (values, slots, scratch) in [(0, 0, 0), (1, 1, 0), (8, 8, 0), (9, 8, 1), (20, 8, 12)] {
             let mut instructions = all_alive(values);
             assert_eq!(assign(&mut instructions), Room { slots, scratch });
-            // What is written is what is read.
+            // Each value is read from where it is written.
             let (writes, reads) = instructions.split_at(values as usize);
             for (write, read) in writes.iter().zip(reads) {
                 match (write.target, read.a) {

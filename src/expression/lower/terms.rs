@@ -1,7 +1,7 @@
-//! A group's terms as one sum.
+//! Adds a group's terms to one sum.
 //!
-//! Terms are added in any order, each times its own challenge. Those that have a column as factor in common, such as a
-//! selector or l₀, are added before they are multiplied by it.
+//! Terms are added in any order, each times its own challenge. Those with a common column factor, such as a selector or
+//! l₀, are added before they are multiplied by it.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use ff::PrimeField;
 
 use super::dag::{Dag, Id, Node, Signed};
 
-/// A challenge and what it is multiplied by.
+/// A challenge, and the value that it multiplies.
 type Term = (Signed, Signed);
 
-/// What output 0 had before, and all terms. The node has no sign, since it begins with that.
+/// Returns the sum of output 0's previous value and all `terms`. The node has no sign, since the sum begins with that
+/// value.
 pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[Term]) -> Id {
     let mut sum = dag.add_leaf(Node::Output(0));
     for (factor, terms) in by_factor(dag, terms) {
@@ -28,7 +29,8 @@ pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[Term]) -> Id {
     dag.unsigned(sum)
 }
 
-/// Terms by the factor that several have, without it, in the order of the first of each; others by themselves.
+/// Groups terms by a factor that several have, which is taken out, in the order of the first of each. Others are groups
+/// by themselves.
 fn by_factor<F: PrimeField>(dag: &Dag<F>, terms: &[Term]) -> Vec<(Option<Id>, Vec<Term>)> {
     let mut counts = BTreeMap::new();
     let all = terms.iter().flat_map(|(_, value)| factors(dag, value.node));
@@ -50,7 +52,7 @@ fn by_factor<F: PrimeField>(dag: &Dag<F>, terms: &[Term]) -> Vec<(Option<Id>, Ve
     sums
 }
 
-/// A product's factors that are columns, each with what it is multiplied by.
+/// Returns a product's factors that are columns, each with the other factor.
 fn factors<F: PrimeField>(dag: &Dag<F>, id: Id) -> impl Iterator<Item = (Id, Id)> + use<F> {
     let pairs = match dag.node(id) {
         Node::Product(a, b) => [Some((a, b)), Some((b, a)).filter(|_| a != b)],

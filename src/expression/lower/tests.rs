@@ -18,7 +18,7 @@ fn term(challenge: usize, expression: Expression<Fr>) -> Term<Fr> {
     Term { challenge, expression }
 }
 
-/// A complete tree of products of sums, of different columns.
+/// Returns a complete tree of products of sums, of different columns.
 fn complete(levels: u32, first: usize) -> Expression<Fr> {
     if levels == 0 {
         return column(first);
@@ -71,7 +71,7 @@ fn slots_of_known_trees() {
     // (a·b + c·d)·(e·f + g·h): one half is held while the other is computed.
     let half = |first| column(first) * column(first + 1) + column(first + 2) * column(first + 3);
     assert_eq!(vector(half(0) * half(4)).slots, 2);
-    // Each level of a complete tree needs one more, but for the products that go with their sums.
+    // Each level of a complete tree needs one more slot, except for products that are fused with their sums.
     for levels in 1..=12 {
         let group = vector(complete(levels, 0));
         assert_eq!((group.slots, group.scratch), ((levels - 1).min(SLOTS), (levels - 1).saturating_sub(SLOTS)));

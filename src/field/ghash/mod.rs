@@ -1,7 +1,7 @@
-//! `GF(2)[x]/(x¹²⁸ + x⁷ + x² + x + 1)`, the field of GHASH (NIST SP 800-38D), bit i being the coefficient of xⁱ.
+//! `GF(2)[x]/(x¹²⁸ + x⁷ + x² + x + 1)`, the field of GHASH (NIST SP 800-38D). Bit i is the coefficient of xⁱ.
 //!
-//! Products are chosen at run time ([`Multiplier`]): carry-less multiplication of 64 bits, one element or several at a time, or
-//! portable code without branches.
+//! The method of multiplication is chosen at run time ([`Multiplier`]): carry-less multiplication of 64 bits, one
+//! element or several at a time, or portable code without branches.
 //!
 //! ```
 //! use ff::Field;
@@ -24,28 +24,28 @@ pub use multiplier::Multiplier;
 
 use super::binary::{binary_field, binary_operator};
 
-/// An element.
+/// Holds an element.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Ghash(pub u128);
 
 binary_field!(Ghash);
 
-// SAFETY: it is declared as transparent, and all numbers are elements.
+// SAFETY: the type is declared as transparent, and all numbers are elements.
 unsafe impl bytemuck::TransparentWrapper<u128> for Ghash {}
 
 impl Ghash {
-    /// From the bytes of GCM, whose first bit is the coefficient of 1.
+    /// Reads the bytes of GCM, whose first bit is the coefficient of 1.
     pub fn from_gcm(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes).reverse_bits())
     }
 
-    /// The bytes of GCM.
+    /// Returns the bytes of GCM.
     pub fn to_gcm(self) -> [u8; 16] {
         self.0.reverse_bits().to_be_bytes()
     }
 
-    /// a·x.
+    /// Returns a·x.
     #[must_use]
     pub const fn times_x(self) -> Self {
         Self((self.0 << 1) ^ (0u128.wrapping_sub(self.0 >> 127) & 0x87))
@@ -55,11 +55,11 @@ impl Ghash {
         Self(Multiplier::fastest().product(self.0, other.0))
     }
 
-    /// Its power 2¹²⁸ − 2, from powers 2^(2^k) − 1 (T. Itoh and S. Tsujii, 1988).
+    /// Returns its power 2¹²⁸ − 2, from powers 2^(2^k) − 1 (T. Itoh and S. Tsujii, 1988).
     fn inverse(self) -> Self {
         let square = |a: Self| a.times(a);
         let squares = |a: Self, count: u32| (0..count).fold(a, |a, _| square(a));
-        // `ones` is the power 2^(2^k) − 1, `power` 2^(2^k − 1) − 1; so 2¹²⁷ − 1 in the end.
+        // `ones` is the power 2^(2^k) − 1, and `power` is 2^(2^k − 1) − 1; so 2¹²⁷ − 1 in the end.
         let (mut ones, mut power) = (self, Self(1));
         for k in 0..7 {
             let length = 1 << k;

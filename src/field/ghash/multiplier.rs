@@ -1,10 +1,10 @@
-//! Which instructions multiply.
+//! Chooses the instructions that multiply.
 
 use super::portable;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 
-/// What multiplies elements, given by their bits. All give the same results.
+/// Multiplies elements, given by their bits. All variants give the same results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiplier {
     /// Integer products with holes between bits.
@@ -20,12 +20,12 @@ pub enum Multiplier {
     Vpclmul512(Here),
 }
 
-/// That the processor has been asked and has the instructions: made only by [`Multiplier::all`].
+/// Proves that the processor has the instructions: only the checks of [`Multiplier`] make it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Here(());
 
 impl Multiplier {
-    /// Those that run here, the fastest last.
+    /// Returns the variants that run here, the fastest last.
     pub fn all() -> Vec<Self> {
         let all = [Some(Self::Portable)].into_iter();
         #[cfg(target_arch = "x86_64")]
@@ -33,7 +33,7 @@ impl Multiplier {
         all.flatten().collect()
     }
 
-    /// The last of [`Self::all`].
+    /// Returns the last of [`Self::all`].
     pub fn fastest() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -60,23 +60,23 @@ impl Multiplier {
         (here && Self::vpclmul256().is_some()).then_some(Self::Vpclmul512(Here(())))
     }
 
-    /// a·b.
+    /// Returns a·b.
     pub fn product(self, a: u128, b: u128) -> u128 {
         let mut product = [a];
         match self {
             Self::Portable => portable::multiply(&mut product, &[b]),
-            // SAFETY: `Here` says that the processor has the instructions of this one and of those that come before it.
+            // SAFETY: `Here` proves that the processor has the instructions of this variant and of those before it.
             #[cfg(target_arch = "x86_64")]
             _ => unsafe { x86::pclmul::multiply(&mut product, &[b]) },
         }
         product[0]
     }
 
-    /// `a[i] = a[i]·b[i]`, as far as both reach.
+    /// Sets `a[i] = a[i]·b[i]`, up to the shorter length.
     pub fn multiply(self, a: &mut [u128], b: &[u128]) {
         match self {
             Self::Portable => portable::multiply(a, b),
-            // SAFETY: `Here` says that the processor has the instructions.
+            // SAFETY: `Here` proves that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Pclmul(_) => unsafe { x86::pclmul::multiply(a, b) },
             // SAFETY: as above.
@@ -88,11 +88,11 @@ impl Multiplier {
         }
     }
 
-    /// `Σ a[i]·b[i]`, as far as both reach; reduced once.
+    /// Returns `Σ a[i]·b[i]`, up to the shorter length; the sum is reduced once.
     pub fn sum_of_products(self, a: &[u128], b: &[u128]) -> u128 {
         match self {
             Self::Portable => portable::sum_of_products(a, b),
-            // SAFETY: `Here` says that the processor has the instructions.
+            // SAFETY: `Here` proves that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Pclmul(_) => unsafe { x86::pclmul::sum_of_products(a, b) },
             // SAFETY: as above.
@@ -104,11 +104,11 @@ impl Multiplier {
         }
     }
 
-    /// `low[i] += factor·(high[i] − low[i])`, as far as both reach.
+    /// Computes `low[i] += factor·(high[i] − low[i])`, up to the shorter length.
     pub fn fold(self, low: &mut [u128], high: &[u128], factor: u128) {
         match self {
             Self::Portable => portable::fold(low, high, factor),
-            // SAFETY: `Here` says that the processor has the instructions.
+            // SAFETY: `Here` proves that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Pclmul(_) => unsafe { x86::pclmul::fold(low, high, factor) },
             // SAFETY: as above.

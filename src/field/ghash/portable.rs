@@ -1,18 +1,18 @@
-//! Products without carry-less multiplication in hardware, in constant time: integer products of numbers of which all but
-//! every fourth bit are zero (T. Pornin, BearSSL's ghash_ctmul32). Of 32 bits eight are left, so that a column of the product
-//! adds up at most eight ones, which stay within the four bits of its hole.
+//! Multiplies without carry-less multiplication in hardware, in constant time: by integer products of numbers in which
+//! all but every fourth bit are zero (T. Pornin, BearSSL's ghash_ctmul32). Of 32 bits eight are left, so that a column
+//! of the product adds up at most eight ones, which stay within the four bits of its hole.
 
-/// Every fourth bit.
+/// Selects every fourth bit.
 const HOLES: u64 = 0x1111_1111_1111_1111;
 
-/// The product of polynomials over GF(2), not reduced: its low and its high half.
+/// Holds the product of polynomials over GF(2), not reduced: its low and its high half.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wide {
     low: u128,
     high: u128,
 }
 
-/// The polynomial a·b.
+/// Returns the polynomial a·b.
 fn carryless_32(a: u32, b: u32) -> u64 {
     let every_fourth = |word: u32| [0, 1, 2, 3].map(|k| u64::from(word) & (HOLES << k));
     let (a, b) = (every_fourth(a), every_fourth(b));
@@ -20,7 +20,7 @@ fn carryless_32(a: u32, b: u32) -> u64 {
     column(0) | column(1) | column(2) | column(3)
 }
 
-/// As above, by three products (Karatsuba).
+/// Returns the polynomial a·b, by three products (Karatsuba).
 fn carryless_64(a: u64, b: u64) -> u128 {
     let ([a0, a1], [b0, b1]) = ([a as u32, (a >> 32) as u32], [b as u32, (b >> 32) as u32]);
     let (low, high) = (carryless_32(a0, b0), carryless_32(a1, b1));
@@ -36,7 +36,8 @@ impl Wide {
         Self { low: low ^ middle << 64, high: high ^ middle >> 64 }
     }
 
-    /// The element: x¹²⁸ is x⁷ + x² + x + 1, and what of that is too high again has at most seven bits.
+    /// Returns the element: x¹²⁸ is x⁷ + x² + x + 1, and the part of that which is too high again has at most seven
+    /// bits.
     fn reduced(self) -> u128 {
         let times_tail = |a: u128| a ^ a << 1 ^ a << 2 ^ a << 7;
         let Self { low, high } = self;

@@ -1,11 +1,11 @@
-//! Products against the definition.
+//! Checks products against the definition.
 
 use bytemuck::TransparentWrapper;
 use ff::Field;
 
 use super::*;
 
-/// Bit by bit.
+/// Multiplies bit by bit.
 fn by_definition(a: Ghash, b: Ghash) -> Ghash {
     (0..128).rev().fold(Ghash(0), |sum, bit| sum.times_x() + Ghash(a.0 * (b.0 >> bit & 1)))
 }
@@ -35,7 +35,7 @@ fn all_multipliers_multiply() {
     }
 }
 
-/// Of any length, also such as fill no register.
+/// Checks any length, including lengths that fill no register.
 #[test]
 fn all_multipliers_fold_and_sum() {
     let (a, b) = (samples(3), samples(4));

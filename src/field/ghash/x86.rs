@@ -1,16 +1,18 @@
-//! Products by carry-less multiplication of 64 bits, one, two or four elements in a register.
+//! Multiplies by carry-less multiplication of 64 bits, with one, two or four elements in a register.
 //!
-//! A product is three carry-less ones (Karatsuba) and two by 0x87, the tail of the modulus; a sum of products is reduced once.
+//! A product takes three carry-less ones (Karatsuba) and two by 0x87, the tail of the modulus; a sum of products is
+//! reduced once.
 
-/// Functions on slices with registers of so many elements. Intrinsics: load, store, exclusive or, carry-less product, shift of
-/// each element by bytes to the left and to the right, choice of 32-bit words of each element.
+/// Defines functions on slices with registers of `$lanes` elements. The intrinsics are, in order: load, store,
+/// exclusive or, carry-less product, shift of each element by bytes to the left and to the right, choice of 32-bit
+/// words of each element.
 macro_rules! with_registers {
     ($module:ident, $features:literal, $lanes:literal, $register:ident, $load:ident, $store:ident, $xor:ident,
      $carryless:ident, $left:ident, $right:ident, $choose:ident) => {
         pub mod $module {
             use std::arch::x86_64::*;
 
-            /// Parts of products that are not reduced: of low halves, of high halves, of their sums.
+            /// Holds parts of products that are not reduced: of low halves, of high halves, of their sums.
             #[derive(Clone, Copy)]
             struct Wide([$register; 3]);
 
@@ -48,7 +50,7 @@ macro_rules! with_registers {
                 let tail = load(&[0x87; $lanes]);
                 let middle = add(middle, add(low, high));
                 let (low, high) = (add(low, $left::<8>(middle)), add(high, $right::<8>(middle)));
-                // What the high half of `high` gives reaches its low half again.
+                // The product of the high half of `high` reaches the low half of `high` again.
                 let top = $carryless::<0x01>(high, tail);
                 let (low, high) = (add(low, $left::<8>(top)), add(high, $right::<8>(top)));
                 add(low, $carryless::<0>(high, tail))
@@ -60,14 +62,14 @@ macro_rules! with_registers {
                 reduced(wide(a, b))
             }
 
-            /// The last elements, which fill no register, and zeros.
+            /// Returns the last elements, which fill no register, padded with zeros.
             fn padded(elements: &[u128]) -> [u128; $lanes] {
                 let mut all = [0; $lanes];
                 all[..elements.len()].copy_from_slice(elements);
                 all
             }
 
-            /// Replaces each register's elements of `a` by what comes out for those and the ones of `b`.
+            /// Replaces each register's elements of `a` by the result of `how` for them and those of `b`.
             #[inline]
             #[target_feature(enable = $features)]
             fn replace(a: &mut [u128], b: &[u128], how: impl Fn($register, $register) -> $register) {

@@ -13,7 +13,7 @@ use blocks::Blocks;
 const BITS: usize = u128::BITS as usize;
 const BYTES: usize = BITS / 8;
 
-/// A map by the images of bits, with tables of the images of bytes, and its matrix in blocks.
+/// Holds a map as the images of bits, with tables of the images of bytes, and its matrix in blocks.
 #[derive(Clone)]
 pub struct LinearMap {
     columns: [u128; BITS],
@@ -29,7 +29,7 @@ impl fmt::Debug for LinearMap {
 }
 
 impl LinearMap {
-    /// The map that takes bit i to `columns[i]`.
+    /// Returns the map that takes bit i to `columns[i]`.
     pub fn new(columns: [u128; BITS]) -> Self {
         let image = |byte: usize, value: usize| {
             let bits = (0..8).filter(|bit| value >> bit & 1 == 1);
@@ -44,18 +44,19 @@ impl LinearMap {
         }
     }
 
-    /// The images of bits.
+    /// Returns the images of bits.
     pub fn columns(&self) -> &[u128; BITS] {
         &self.columns
     }
 
-    /// The image of all bits of a number: 16 look-ups.
+    /// Returns the image of a number, by 16 look-ups.
     pub fn apply(&self, value: u128) -> u128 {
         let bytes = value.to_le_bytes();
         self.tables.iter().zip(bytes).fold(0, |sum, (table, byte)| sum ^ table[usize::from(byte)])
     }
 
-    /// Writes the images of numbers, as far as both slices reach: by GFNI, where the processor has it, eight at a time.
+    /// Writes the images of numbers, up to the shorter length. It uses GFNI, eight numbers at a time, if the processor
+    /// has it.
     pub fn apply_all(&self, values: &[u128], images: &mut [u128]) {
         let length = values.len().min(images.len());
         let done = self.apply_many(&values[..length], &mut images[..length]);
@@ -63,7 +64,8 @@ impl LinearMap {
         rest.for_each(|(value, image)| *image = self.apply(*value));
     }
 
-    /// Writes as many images as there is an instruction for; how many. Both slices are of one length.
+    /// Writes as many images as there is an instruction for, and returns their number. Both slices have the same
+    /// length.
     #[cfg(target_arch = "x86_64")]
     fn apply_many(&self, values: &[u128], images: &mut [u128]) -> usize {
         if !x86::is_there() {
@@ -80,7 +82,7 @@ impl LinearMap {
         0
     }
 
-    /// The map back; none where two numbers have the same image.
+    /// Returns the inverse map; `None` if two numbers have the same image.
     pub fn inverse(&self) -> Option<Self> {
         let span = Span::of(&self.columns);
         let mut columns = [0; BITS];
@@ -91,10 +93,10 @@ impl LinearMap {
     }
 }
 
-/// What vectors span, in echelon form.
+/// Holds the span of vectors in echelon form.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
-    /// For each bit: a vector that has it as its highest, and which of the given ones it is the sum of.
+    /// For each bit: a vector that has it as its highest, and the set of given vectors that it is the sum of.
     rows: [Option<(u128, u128)>; BITS],
 }
 
@@ -110,13 +112,13 @@ impl Span {
         span
     }
 
-    /// Which of the vectors have this one as their sum; none if it is outside.
+    /// Returns the set of vectors whose sum is `vector`; `None` if it is outside the span.
     pub fn solve(&self, vector: u128) -> Option<u128> {
         let (rest, sum) = self.reduce(vector);
         (rest == 0).then_some(sum)
     }
 
-    /// What is left of a vector when those of the span are taken off, and which were.
+    /// Reduces a vector by those of the span; returns the rest, and the set of vectors that were taken off.
     fn reduce(&self, mut vector: u128) -> (u128, u128) {
         let mut sum = 0;
         while let Some((row, of)) = vector.checked_ilog2().and_then(|highest| self.rows[highest as usize]) {
@@ -131,7 +133,7 @@ impl Span {
 mod tests {
     use super::*;
 
-    /// Bits without an order that a fault could follow.
+    /// Returns bits without an order that a fault could follow.
     fn bits(count: usize) -> Vec<u128> {
         let step = |value: &u128| Some(value.wrapping_mul(0xda94_2042_e4dd_58b5).wrapping_add(value >> 61 | 1));
         std::iter::successors(Some(0x0123_4567_89ab_cdef_u128 << 35), step).take(count).collect()

@@ -1,4 +1,4 @@
-//! Products by blocks of 8 × 8 bits (GFNI), in registers of 512 bits.
+//! Multiplies by blocks of 8 × 8 bits (GFNI), in registers of 512 bits.
 
 use std::arch::x86_64::{
     __m512i, _mm512_alignr_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_permutex2var_epi8,
@@ -7,9 +7,9 @@ use std::arch::x86_64::{
 
 use super::blocks::{AT_ONCE, Blocks};
 
-/// Where the bytes of eight numbers go: word j of sixteen has byte j of each, in two registers.
+/// Places the bytes of eight numbers in two registers: word j of sixteen gets byte j of each.
 const TO_WORDS: [[u8; 64]; 2] = [to_words(0), to_words(1)];
-/// And back.
+/// Places the bytes of words back into numbers.
 const TO_NUMBERS: [[u8; 64]; 2] = [to_numbers(0), to_numbers(1)];
 
 const fn to_words(half: usize) -> [u8; 64] {
@@ -30,7 +30,7 @@ const fn to_numbers(half: usize) -> [u8; 64] {
     places
 }
 
-/// Whether the processor has what [`apply`] needs.
+/// Returns whether the processor has the instructions of [`apply`].
 pub(super) fn is_there() -> bool {
     is_x86_feature_detected!("gfni")
         && is_x86_feature_detected!("avx512f")
@@ -42,7 +42,7 @@ pub(super) fn is_there() -> bool {
 #[target_feature(enable = "avx512f")]
 fn load<T>(from: &[T]) -> __m512i {
     assert!(size_of_val(from) >= 64);
-    // SAFETY: there are as many bytes, and the load needs no alignment.
+    // SAFETY: there are at least 64 bytes, and the load needs no alignment.
     unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
 }
 
@@ -54,7 +54,7 @@ fn store(to: &mut [u128], value: __m512i) {
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) };
 }
 
-/// Maps eight numbers at a time: bytes that are alike come together in a word, for which there is one block.
+/// Maps eight numbers at a time: their bytes of one place come together in a word, which one block multiplies.
 #[target_feature(enable = "gfni,avx512f,avx512bw,avx512vbmi")]
 pub(super) fn apply(blocks: &Blocks, values: &[[u128; AT_ONCE]], images: &mut [[u128; AT_ONCE]]) {
     let (to_low, to_high) = (load(&TO_WORDS[0]), load(&TO_WORDS[1]));
@@ -72,11 +72,11 @@ pub(super) fn apply(blocks: &Blocks, values: &[[u128; AT_ONCE]], images: &mut [[
     }
 }
 
-/// Those of the low bytes, and of the high ones.
+/// Holds the words of the low bytes, and those of the high bytes.
 #[derive(Clone, Copy)]
 struct Words(__m512i, __m512i);
 
-/// The image's words.
+/// Returns the image's words.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
 fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
@@ -89,7 +89,7 @@ fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
     sums
 }
 
-/// What all words give by blocks of a rotation to half of the image's.
+/// Returns the part that all words add, by the blocks of a rotation, to half of the image's words.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
 fn product([low, high]: &[[u64; 8]; 2], words: Words) -> __m512i {

@@ -1,5 +1,5 @@
-//! Which products of a batch one launch makes: small ones by whole sums, of one shape, whose factors' memory kernels reach from one
-//! start. Touches no device.
+//! Groups the products of a batch into launches. A launch takes small products of one shape by whole sums, if kernels
+//! can address all their factors from those of the first. Touches no device.
 
 use super::entry::Kind;
 use super::lying::Lying;
@@ -10,10 +10,10 @@ use crate::backend::Buffer;
 
 /// Products of more groups than this fill a device alone.
 const FEW_GROUPS: usize = 1024;
-/// Products of more terms than this take long enough for an abort to wait for.
+/// Maximum multiplications of a product in a shared launch: a longer one would delay an abort.
 const FEW_TERMS: u128 = 1 << 28;
 
-/// A product that is to be made.
+/// Describes a product to compute.
 pub(super) struct Task<'a> {
     pub factors: [Lying<'a>; 2],
     pub problem: Problem,
@@ -21,12 +21,12 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// The product's rows and columns, row after row.
+    /// Returns the row-major view of the product.
     pub fn result(&self) -> View {
         View::row_major(self.problem.rows, self.problem.columns)
     }
 
-    /// Groups that make it by sums.
+    /// Returns the number of groups that compute it by sums of `kind`.
     pub fn groups(&self, kind: Kind) -> usize {
         let [tall, wide] = tile(kind, self.problem.prime.words);
         self.problem.rows.div_ceil(tall) * self.problem.columns.div_ceil(wide)
@@ -39,16 +39,17 @@ impl Task<'_> {
     }
 }
 
-/// Products of one launch.
+/// Holds the products of one launch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// Their numbers.
+    /// Indices of the tasks.
     pub tasks: Vec<usize>,
-    /// How many entries of the factors' type each factor begins after that of the first product, modulo 2^64.
+    /// Offsets of each product's factors from those of the first product, in entries of the factors' type, modulo 2^64.
     pub firsts: Vec<[u64; 2]>,
 }
 
-/// All tasks, each in one batch; entries of factors have so many bytes. Products of shape and strides of an earlier one go with it.
+/// Groups `tasks` into batches, each task in one batch. A task joins an earlier one of the same shape and strides.
+/// Entries of factors have `size` bytes.
 pub(super) fn batches(tasks: &[Task<'_>], size: usize, backend: BackendKind) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
@@ -67,7 +68,7 @@ pub(super) fn batches(tasks: &[Task<'_>], size: usize, backend: BackendKind) -> 
     batches
 }
 
-/// How far a task's factors are from those of one that it can go with.
+/// Returns the offsets of the factors of `task` from those of `with`; `None` if the two cannot share a launch.
 fn firsts(with: &Task<'_>, task: &Task<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
     let alike = |a: View, b: View| View { first: 0, ..a } == View { first: 0, ..b };
     let both = [0, 1].map(|i| [with.factors[i], task.factors[i]]);
@@ -81,7 +82,7 @@ fn firsts(with: &Task<'_>, task: &Task<'_>, size: usize, backend: BackendKind) -
     Some([first(both[0])?, first(both[1])?])
 }
 
-/// Entries between the starts of two buffers, modulo 2^64: all of CUDA's memory has addresses in one space.
+/// Returns the entries between the starts of two buffers, modulo 2^64. All CUDA memory is in one address space.
 fn apart(from: &Buffer, to: &Buffer, size: usize, backend: BackendKind) -> Option<u64> {
     let bytes = to.handle().0.wrapping_sub(from.handle().0).cast_signed();
     let size = size.cast_signed();

@@ -1,7 +1,7 @@
 //! Freivalds' check of a product: C·r = A·(B·r) for random vectors r.
 //!
-//! Source: R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977. If C ≠ A·B, a row of C − A·B is not
-//! zero, and a vector of random elements is orthogonal to it with probability 1/p.
+//! Source: R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977. If C ≠ A·B, a row of C − A·B is
+//! not zero, and a vector of random elements is orthogonal to it with probability 1/p.
 
 use rand_core::RngCore;
 
@@ -10,28 +10,29 @@ use super::matrix::{Dense, expect_equal};
 use super::storage::Cleared;
 use crate::Result;
 
-/// What a check says.
+/// Holds the result of Freivalds' check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// The first row in which the product is wrong; `None` where it holds.
+    /// The first row in which the product is wrong; `None` if the product holds.
     pub wrong_row: Option<usize>,
-    /// A wrong product passes with probability 2^−bits at most.
+    /// A wrong product passes with probability 2^−error_bits at most.
     pub error_bits: u32,
 }
 
 impl Verdict {
-    /// Whether the product holds, but for that probability.
+    /// Returns whether the product holds, up to that probability of error.
     pub fn holds(&self) -> bool {
         self.wrong_row.is_none()
     }
 }
 
 impl<C: Entry> Dense<C> {
-    /// Whether this is a·b, by so many random vectors: 3·n² products a round in place of n³. A wrong product passes a round with
-    /// probability 1/p: for 2^-120 and less one round is enough in fields of 255 bits, two in Goldilocks, four in BabyBear.
+    /// Checks that this is a·b, with `rounds` random vectors: 3·n² products a round instead of n³. A wrong product
+    /// passes a round with probability 1/p. For 2^-120 or less, fields of 255 bits need one round, Goldilocks two,
+    /// BabyBear four.
     ///
     /// # Errors
-    /// Shapes do not fit, or a forced backend has too little memory or failed.
+    /// Fails if the shapes do not fit, or if a forced backend has too little memory or fails.
     pub fn check_product<F, A, B>(
         &self,
         a: &Dense<A>,
@@ -55,7 +56,7 @@ impl<C: Entry> Dense<C> {
             let direct = Cleared(self.times_vector(&r)?.download()?);
             let by_factors = Cleared(a.times_vector(&b.times_vector(&r)?)?.download()?);
             verdict.wrong_row = direct.0.iter().zip(&by_factors.0).position(|(a, b)| a != b);
-            // 1/p < 2^−(bits of p − 1).
+            // The probability 1/p is below 2^−(bits of p − 1).
             verdict.error_bits += F::NUM_BITS - 1;
             if verdict.wrong_row.is_some() {
                 break;

@@ -1,4 +1,4 @@
-//! Products on the host's cores: sums of whole products, reduced once.
+//! Computes products on the host's cores: sums whole products and reduces each sum once.
 
 use rayon::prelude::*;
 
@@ -15,11 +15,11 @@ use crate::program::Program;
 use crate::waiting::spread;
 use crate::{Error, Result};
 
-/// Rows of a task, and bytes of the second factor that stay in a core's cache.
+/// Maximum rows of a task, and bytes of the second factor that stay in a core's cache.
 const ROWS: usize = 8;
 const CACHE: usize = 256 << 10;
 
-/// The entries of a view, row after row.
+/// Copies the entries of `view`, row-major.
 pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Cleared<T> {
     let mut packed = vec![T::default(); view.len()];
     if view.is_empty() {
@@ -32,10 +32,10 @@ pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Cleared<T> {
     Cleared(packed)
 }
 
-/// Memory for a product of these sizes.
+/// Allocates zeros for a product of `sizes`.
 ///
 /// # Errors
-/// The host has too little.
+/// Fails if the host has too little memory.
 fn zeros<T: Entry>(sizes: &[usize]) -> Result<Cleared<T>> {
     let (entries, mut all) = (entries_that_fit::<T>(sizes)?, Vec::new());
     all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {
@@ -47,7 +47,7 @@ fn zeros<T: Entry>(sizes: &[usize]) -> Result<Cleared<T>> {
     Ok(Cleared(all))
 }
 
-/// A·B, row after row, of matrices in memory.
+/// Computes A·B, row-major, of matrices in host memory.
 pub(super) fn multiply<A: Times<B>, B: Entry>(
     a: (&[A], View),
     b: (&[B], View),
@@ -59,7 +59,7 @@ pub(super) fn multiply<A: Times<B>, B: Entry>(
         return Ok(c);
     }
     let (a, b) = (packed(a.0, &a.1), packed(b.0, &b.1.transposed()));
-    // Some columns stay in a core's cache for all rows of its task.
+    // A block of columns stays in a core's cache for all rows of a task.
     let at_once = (a_rows / (4 * rayon::current_num_threads())).clamp(1, ROWS);
     let step = (CACHE / (inner * size_of::<B>()).max(1)).clamp(1, columns);
     let rows = |(task, out): (usize, &mut [A::Product])| {
@@ -85,7 +85,7 @@ impl<F: DenseField> Times<F> for F {
     }
 }
 
-/// Numbers times elements.
+/// Implements products of numbers with elements.
 macro_rules! small {
     ($type:ty) => {
         impl<F: DenseField> Times<F> for $type {
@@ -101,7 +101,7 @@ macro_rules! small {
 small!(i8);
 small!(i32);
 
-// SAFETY: `NttField` promises just that.
+// SAFETY: `NttField` makes the same promises.
 unsafe impl<F: NttField> DenseField for F {
     fn check_limbs(elements: &[F]) -> Result<()> {
         crate::field::check(elements)
@@ -114,7 +114,7 @@ unsafe impl<F: NttField> DenseField for F {
         Ok(())
     }
 
-    /// Positive and negative ones in sums of their own.
+    /// Sums products of positive and of negative numbers separately.
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[F], out: &mut [F]) -> Result<()> {
         let modulus = Modulus::of::<F>()?;
         for (number, out) in out.iter_mut().enumerate() {
@@ -136,14 +136,15 @@ impl Times<i8> for i8 {
     fn row_times_columns(row: &[i8], columns: &[i8], out: &mut [i32]) -> Result<()> {
         for (number, out) in out.iter_mut().enumerate() {
             let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
-            // Below 2¹⁷ products, as was checked: no sum leaves 32 bits.
+            // The plan allows fewer than 2¹⁷ products, so no sum exceeds 32 bits.
             *out = pairs.fold(0i32, |sum, (a, b)| sum.wrapping_add(i32::from(*a) * i32::from(*b)));
         }
         Ok(())
     }
 }
 
-/// For each column, of as many elements as the row has, one after the other: the sum of whole products with the row.
+/// Returns `count` sums: one of the whole products of `row` with each column of `columns`. Columns follow one another,
+/// each as long as the row.
 fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<Sum> {
     let mut sums = vec![Sum::default(); count];
     #[cfg(target_arch = "x86_64")]
@@ -156,7 +157,7 @@ fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<Sum> {
     sums
 }
 
-/// A modulus p with what Montgomery's reduction takes, R = 2^256.
+/// Holds a modulus p and the constants of Montgomery reduction with R = 2^256.
 struct Modulus {
     p: [u64; 4],
     /// −p⁻¹ mod 2^64.
@@ -170,12 +171,12 @@ impl Modulus {
             return Err(Error::invalid(super::view::PLACE, "limbs of the field", 8, words.len()));
         }
         let p: [u64; 4] = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
-        // Newton's iteration: each step doubles the number of right bits.
+        // Newton's iteration: each step doubles the number of correct bits.
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
         Ok(Self { p, inverse: inverse.wrapping_neg() })
     }
 
-    /// The element whose limbs are S/R mod p, for what a sum of products of limbs is.
+    /// Returns the element whose limbs are S/R mod p, where S is a sum of products of limbs.
     fn reduce<F: NttField>(&self, Sum(mut sum): Sum) -> F {
         for i in 0..4 {
             let factor = sum[i].wrapping_mul(self.inverse);
@@ -185,19 +186,19 @@ impl Modulus {
                 sum[i + j] = word as u64;
                 carry = word >> 64;
             }
-            // The sum is below 2^577 less what reductions add, so nothing is carried out of it.
+            // The sum is below 2^576 less the multiples of p that reductions add, so no carry leaves it.
             add(&mut sum[i + 4..], &[carry as u64, 0, 0, 0, 0]);
         }
         self.remainder(ShortSum([sum[4], sum[5], sum[6], sum[7], sum[8]]))
     }
 
-    /// The element whose limbs are S mod p.
+    /// Returns the element whose limbs are S mod p, where S is the given sum.
     fn remainder<F: NttField>(&self, ShortSum([low @ .., high]): ShortSum) -> F {
-        // An element's limbs are R times the number, so high·R mod p is what the number `high` is as an element.
+        // An element's limbs are R times its number, so high·R mod p are the limbs of the element of number `high`.
         self.element::<F>(low) + F::from(high)
     }
 
-    /// The element with such limbs, less multiples of p: some five at most, since R < 6p.
+    /// Returns the element with `limbs` less multiples of p: about five at most, since R < 6p.
     fn element<F: NttField>(&self, mut limbs: [u64; 4]) -> F {
         while !limbs.iter().rev().lt(self.p.iter().rev()) {
             let mut borrow = false;
@@ -209,7 +210,7 @@ impl Modulus {
         }
         let mut element = F::ZERO;
         let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-        // SAFETY: these are 32 bytes, as the element's, of a number below the modulus.
+        // SAFETY: there are 32 bytes, the element's size, and they hold a number below the modulus.
         unsafe { as_bytes_mut(std::slice::from_mut(&mut element)) }.copy_from_slice(&bytes);
         element
     }
@@ -221,10 +222,10 @@ mod tests {
 
     use super::*;
 
-    /// Elements whose limbs are as large as they get, and others.
+    /// Returns elements with the largest limbs, and others.
     fn extremes<F: NttField>() -> Vec<F> {
         let mut elements = vec![F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV, F::MULTIPLICATIVE_GENERATOR];
-        // The element with the limbs of p − 1.
+        // This element has the limbs of p − 1.
         let limbs = Modulus::of::<F>().expect("a modulus");
         let mut p = limbs.p;
         p[0] -= 1;
@@ -255,7 +256,7 @@ mod tests {
         sums::<pasta_curves::Fq>();
     }
 
-    /// As many products as would be there after hours: reduction takes any sum.
+    /// Reduction takes any sum: this one is of more products than hours of work would add.
     #[test]
     fn the_largest_sum() {
         type F = pasta_curves::Fp;

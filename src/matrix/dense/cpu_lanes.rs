@@ -1,5 +1,5 @@
-//! Sums of whole products of 256 bits, four terms at a time: a register has a limb of 26 bits of each of four elements, so that
-//! products have 52 bits and hundreds of them are added without a carry.
+//! Sums whole products of 256 bits with AVX2, four terms at a time. A register holds a limb of 26 bits of each of four
+//! elements. Products then have 52 bits, and hundreds of them add up without a carry.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_loadu_si256, _mm256_mul_epu32, _mm256_or_si256,
@@ -10,38 +10,39 @@ use std::arch::x86_64::{
 use super::cpu_sums::{Sum, add_products};
 use crate::field::{Element, as_bytes};
 
-/// Terms of a register.
+/// Terms per register.
 const LANES: usize = 4;
-/// Bits of a limb, limbs of an element, and of a product.
+/// A limb has `BITS` bits; an element has `LIMBS` limbs and a product `COLUMNS`.
 const BITS: usize = 26;
 const LIMBS: usize = 10;
 const COLUMNS: usize = 2 * LIMBS - 1;
-/// Registers of terms whose products are added up: 10·256 products of 52 bits are below 2^64.
+/// Maximum registers of terms summed at a time: 10·256 products of 52 bits stay below 2^64.
 const BLOCKS: usize = 256;
 
-/// Four elements, limb by limb.
+/// Holds four elements, limb by limb.
 type Block = [__m256i; LIMBS];
 
-/// Blocks of a row, which may be secret: cleared when dropped.
+/// Holds the blocks of a row and clears them when dropped, because they may be secret.
 struct Blocks(Vec<Block>);
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        // SAFETY: zeros are registers' contents as any others.
+        // SAFETY: all zeros are valid contents of a register.
         self.0.fill(unsafe { std::mem::zeroed() });
-        // Nobody reads them any more, but they are to be stored.
+        // No code reads the zeros; this keeps the compiler from dropping the stores.
         std::hint::black_box(&self.0);
     }
 }
 
-/// Adds each column's products with the row to its sum; whether the processor can.
+/// Adds the products of `row` with each column to the column's sum. Returns false, and adds nothing, if the processor
+/// lacks AVX2 or elements do not have 32 bytes.
 pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [Sum]) -> bool {
     let can = size_of::<F>() == 32 && is_x86_feature_detected!("avx2");
     if can {
         let (length, whole) = (row.len(), row.len() / LANES * LANES);
         for start in (0..whole).step_by(LANES * BLOCKS) {
             let some = start..(start + LANES * BLOCKS).min(whole);
-            // SAFETY: the processor has it.
+            // SAFETY: the processor has AVX2.
             let blocks = Blocks(elements(&row[some.clone()]).iter().map(|four| unsafe { limbs(four) }).collect());
             for (number, sum) in sums.iter_mut().enumerate() {
                 let column = &columns[number * length..][some.clone()];
@@ -56,19 +57,20 @@ pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [Sum]) -
     can
 }
 
-/// Elements of 32 bytes, four by four.
+/// Returns `elements` of 32 bytes in groups of four.
 fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
     as_bytes(elements).as_chunks().0.as_chunks().0
 }
 
-/// The limbs of four elements. As below, no closure goes to a function without the instructions: it would not be inlined there.
+/// Returns the limbs of `four` elements. Here and below, no closure is passed to a function compiled without AVX2: it
+/// would not be inlined there.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn limbs(four: &[[u8; 32]; LANES]) -> Block {
     // SAFETY: an element is as long as a register, and the load needs no alignment.
     let load = |element: &[u8; 32]| unsafe { _mm256_loadu_si256(element.as_ptr().cast()) };
     let [a, b, c, d] = [load(&four[0]), load(&four[1]), load(&four[2]), load(&four[3])];
-    // Of a and b, and of c and d: words 0 and 2, words 1 and 3.
+    // `even` holds words 0 and 2, `odd` words 1 and 3: of a and b, then of c and d.
     let even = [_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d)];
     let odd = [_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d)];
     let low = |[ab, cd]: [__m256i; 2]| _mm256_permute2x128_si256::<0x20>(ab, cd);
@@ -91,7 +93,7 @@ fn limbs(four: &[[u8; 32]; LANES]) -> Block {
     ]
 }
 
-/// A register's words.
+/// Returns the words of `register`.
 #[target_feature(enable = "avx2")]
 fn words(register: __m256i) -> [u64; LANES] {
     let mut words = [0; LANES];
@@ -100,12 +102,12 @@ fn words(register: __m256i) -> [u64; LANES] {
     words
 }
 
-/// sum + Σ p_i·q_j with i + j = COLUMN.
+/// Adds Σ p_i·q_j with i + j = COLUMN to `sum[COLUMN]`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &Block, q: &Block) {
     let mut total = sum[COLUMN];
-    // A loop of known length, which compilers unroll.
+    // Compilers unroll a loop of known length.
     for i in 0..LIMBS {
         if i <= COLUMN && COLUMN - i < LIMBS {
             total = _mm256_add_epi64(total, _mm256_mul_epu32(p[i], q[COLUMN - i]));
@@ -118,7 +120,8 @@ macro_rules! columns {
     ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(column::<$column>(&mut $sum, $p, &$q);)* };
 }
 
-/// Sums of a row's products with a column, limb by limb, all lanes together; at most [`BLOCKS`] blocks.
+/// Returns the sums of the products of `row` with a column, limb by limb, over all lanes. The row has at most
+/// [`BLOCKS`] blocks.
 #[target_feature(enable = "avx2")]
 fn products(row: &[Block], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
     let mut sums = [_mm256_setzero_si256(); COLUMNS];
@@ -129,7 +132,7 @@ fn products(row: &[Block], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS]
     sums.map(|sum| words(sum).into_iter().map(u128::from).sum())
 }
 
-/// sum += Σ column·2^(26·i). Each is below 2^66, and shifted by at most 62 bits.
+/// Adds Σ column·2^(26·i) to `sum`. Each column is below 2^66 and is shifted by at most 58 bits.
 fn join(sum: &mut Sum, columns: &[u128; COLUMNS]) {
     for (number, column) in columns.iter().enumerate() {
         let bit = BITS * number;

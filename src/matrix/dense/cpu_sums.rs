@@ -1,9 +1,9 @@
-//! Sums of whole products of 256 bits on the host's cores, before they are reduced.
+//! Accumulates whole products of 256 bits on the host's cores, before reduction.
 
 use super::entry::limbs;
 use crate::field::Element;
 
-/// A sum of whole products: 2^66 of them fit.
+/// Holds a sum of whole products; 2^66 of them fit.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Sum(pub [u64; 9]);
 
@@ -22,7 +22,7 @@ impl Sum {
         self.0[8] += add(&mut self.0[..8], &product);
     }
 
-    /// A number below 2^127 times 2^64 to the `at`-th, of which nothing is carried out.
+    /// Adds `number`·2^(64·`at`), where `number` is below 2^127. Nothing carries out of the sum.
     #[cfg(target_arch = "x86_64")]
     pub fn add_at(&mut self, at: usize, number: u128) {
         let mut more = [0; 9];
@@ -32,7 +32,7 @@ impl Sum {
     }
 }
 
-/// A sum of products by numbers below 2^32: 2^32 and more of them fit.
+/// Holds a sum of products by numbers below 2^32; at least 2^32 of them fit.
 #[derive(Default, Clone, Copy)]
 pub(super) struct ShortSum(pub [u64; 5]);
 
@@ -48,7 +48,8 @@ impl ShortSum {
     }
 }
 
-/// to += from, as far as both reach; the carry. By flags, which compilers make additions with carry of; not so of wider words.
+/// Adds `from` to `to` over their common length and returns the carry. Compilers turn overflow flags into additions
+/// with carry, but not sums of wider words.
 pub(super) fn add(to: &mut [u64], from: &[u64]) -> u64 {
     let carry = to.iter_mut().zip(from).fold(false, |carry, (to, from)| {
         let (word, first) = to.overflowing_add(*from);
@@ -59,7 +60,7 @@ pub(super) fn add(to: &mut [u64], from: &[u64]) -> u64 {
     u64::from(carry)
 }
 
-/// sum += Σ a·b, one product after the other.
+/// Adds Σ a·b to `sum`, one product after the other.
 pub(super) fn add_products<F: Element>(sum: &mut Sum, a: &[F], b: &[F]) {
     a.iter().zip(b).for_each(|(a, b)| sum.add(limbs(a), limbs(b)));
 }

@@ -1,4 +1,4 @@
-//! Sums of products on the host's cores over fields of a word or two: of whole words, reduced once.
+//! Sums products on the host's cores over fields of one or two words: sums whole words and reduces each sum once.
 
 use ff::Field;
 use p3_field::PrimeField32;
@@ -9,31 +9,31 @@ use crate::field::plonky3::{BabyBear, Goldilocks};
 use crate::field::{Element, as_bytes};
 use crate::{Error, Result};
 
-/// What is added to numbers so that none is negative.
+/// Offset added to numbers, 2^31, so that none is negative.
 const BIAS: u64 = 1 << 31;
-/// Words of a register.
+/// Words per register.
 #[cfg(target_arch = "x86_64")]
 const LANES: usize = 8;
 
-/// An element's words.
+/// Returns the words of `elements`.
 fn words<F: Element, W: bytemuck::AnyBitPattern>(elements: &[F]) -> &[W] {
     bytemuck::cast_slice(as_bytes(elements))
 }
 
-/// A row of numbers, each with [`BIAS`] added.
+/// Returns the numbers of `row`, each with [`BIAS`] added.
 fn biased<N: Number>(row: &[N]) -> Vec<u32> {
     let biased = |number: &N| ((*number).into() as u32) ^ BIAS as u32;
     row.iter().map(biased).collect()
 }
 
-/// For each column of as many words as the row has, what `entry` makes of it.
+/// Writes `entry(column)` to `out` for each column of `length` words.
 fn of_columns<F, W>(length: usize, columns: &[W], out: &mut [F], entry: impl Fn(&[W]) -> F) {
     for (number, out) in out.iter_mut().enumerate() {
         *out = entry(&columns[number * length..][..length]);
     }
 }
 
-// SAFETY: the type is its word in Montgomery form, and the words that the check takes are elements.
+// SAFETY: the type is one word in Montgomery form, and each word that the check accepts is an element.
 unsafe impl DenseField for BabyBear {
     fn check_limbs(elements: &[Self]) -> Result<()> {
         let p = p3_baby_bear::BabyBear::ORDER_U32;
@@ -56,7 +56,7 @@ unsafe impl DenseField for BabyBear {
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
         let (row, scale, bias) = (biased(row), inverse_of_radix(), Self::from(BIAS));
         of_columns(row.len(), words(columns), out, |column| {
-            // Below 2^32 words of 31 bits.
+            // The sum of fewer than 2^32 words of 31 bits fits 64 bits.
             let excess: u64 = column.iter().map(|word| u64::from(*word)).sum();
             (element(sum::<2>(&row, column)) - bias * element(excess.into())) * scale
         });
@@ -64,30 +64,30 @@ unsafe impl DenseField for BabyBear {
     }
 }
 
-/// The element of a number below 2^96, as sums of fewer than 2^32 products are.
+/// Returns the element of `number`, which is below 2^96: sums of fewer than 2^32 products are.
 fn element(number: u128) -> BabyBear {
     let p = u64::from(p3_baby_bear::BabyBear::ORDER_U32);
-    // Remainders of 64 bits by a constant are products; one of 128 bits is a long division.
+    // A remainder of 64 bits by a constant compiles to products; one of 128 bits is a long division.
     let high = (number >> 32) as u64 % p;
     BabyBear::from(high << 32 | number as u64 & 0xffff_ffff)
 }
 
-/// 1/R: the element whose limb is 1.
+/// Returns 1/R: the element whose limb is 1.
 fn inverse_of_radix() -> BabyBear {
     BabyBear::from(1 << 32).invert().unwrap_or(BabyBear::ZERO)
 }
 
-/// Σ a·b, of which so many products fit 64 bits together.
+/// Returns Σ a·b, where any `FIT` products together fit 64 bits.
 fn sum<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has it.
+        // SAFETY: the processor has AVX2.
         return unsafe { sum_avx2::<FIT>(a, b) };
     }
     sum_of_words(a, b)
 }
 
-/// Eight products at a time: those of words with even numbers, and those of the others.
+/// Sums eight products at a time: those of words with even indices, and those of the others.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
@@ -133,14 +133,14 @@ fn sum_of_words(a: &[u32], b: &[u32]) -> u128 {
         let product = u64::from(*a) * u64::from(*b);
         (product & 0xffff_ffff, product >> 32)
     });
-    // Below 2^32 halves of 32 bits.
+    // The sum of fewer than 2^32 halves of 32 bits fits 64 bits.
     let (low, high) = halves.fold((0u64, 0u64), |sums, halves| (sums.0 + halves.0, sums.1 + halves.1));
     u128::from(low) + (u128::from(high) << 32)
 }
 
-// SAFETY: the type is its word, any of which is an element.
+// SAFETY: the type is one word, and every word is an element.
 unsafe impl DenseField for Goldilocks {
-    /// There is nothing to refuse.
+    /// Accepts all elements, because every word is one.
     fn check_limbs(_: &[Self]) -> Result<()> {
         Ok(())
     }
@@ -173,7 +173,7 @@ fn reduced(number: u128) -> Goldilocks {
     low + high * Goldilocks::from(0xffff_ffff)
 }
 
-/// Σ a·b modulo 2^128, and how often that was left.
+/// Returns Σ a·b modulo 2^128, and the number of overflows.
 fn sum_of_longs(a: &[u64], b: &[u64]) -> (u128, u64) {
     a.iter().zip(b).fold((0u128, 0), |(sum, overflows), (a, b)| {
         let (sum, overflow) = sum.overflowing_add(u128::from(*a) * u128::from(*b));
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// Elements whose limbs are as large as they get, and others, as often as fill no block, one, and more.
+    /// Checks elements with the largest limbs, and others, in counts that fill no block, one, and more.
     fn sums<F: DenseField>(extremes: &[F]) {
         for a in extremes {
             for b in extremes {
@@ -220,12 +220,12 @@ mod tests {
         of_goldilocks.push(Goldilocks(p3_goldilocks::Goldilocks::new(u64::MAX)));
         sums(&of_goldilocks);
         let mut of_baby_bear = ends::<BabyBear>();
-        // The limb p − 1.
+        // This element has the limb p − 1.
         of_baby_bear.push(-inverse_of_radix());
         sums(&of_baby_bear);
     }
 
-    /// Portable and not.
+    /// Compares AVX2 sums with portable ones.
     #[test]
     fn all_registers_agree() {
         let a: Vec<u32> =

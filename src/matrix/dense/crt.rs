@@ -1,33 +1,34 @@
-//! Products by residues: which moduli, how many, and the constants of kernels. Touches no device.
+//! Chooses the moduli of products by residues and computes the constants of kernels. Touches no device.
 //!
-//! A product is a number P = Σ x·y of K terms with |x| ≤ X and |y| ≤ Y, so |P| ≤ K·X·Y. With moduli whose product is M, P is known
-//! from its residues if |P| < M/2. Residues yᵢ = P·(M/mᵢ)⁻¹ mod mᵢ give P = Σ yᵢ·M/mᵢ − q·M, where q is Σ yᵢ/mᵢ = P/M + q, rounded.
-//! Fractions are ⌊2³²/mᵢ⌋, so their sum is too small by at most 49·255 in units of 2⁻³², which is below 2⁻¹⁸: q is right if
-//! |P|/M < 1/2 − 2⁻¹⁶, which is what is asked of the moduli here.
+//! A product is a number P = Σ x·y of K terms with |x| ≤ X and |y| ≤ Y, so |P| ≤ K·X·Y. With moduli whose product is M,
+//! residues determine P if |P| < M/2. Residues yᵢ = P·(M/mᵢ)⁻¹ mod mᵢ give P = Σ yᵢ·M/mᵢ − q·M, where q is Σ yᵢ/mᵢ =
+//! P/M + q, rounded. Fractions are ⌊2³²/mᵢ⌋, so their sum is too small by at most 49·255 in units of 2⁻³², which is
+//! below 2⁻¹⁸. So q is right if |P|/M < 1/2 − 2⁻¹⁶, which the choice of moduli ensures.
 //!
-//! Elements of one or two words are taken whole. Those of 255 bits would need more moduli than there are: x = x0 + 2^s·x1, signs
-//! alike, both at most h, so that x0 − x1 is within ±h too. Then P = P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
+//! Elements of one or two words are taken whole. Elements of 255 bits would need more moduli than there are, so they
+//! are split: x = x0 + 2^s·x1. Both parts have the same sign and are at most h, so x0 − x1 is within ±h too. Then P =
+//! P0 + 2^(2s)·P1 + 2^s·(P0 + P1 − P2) with P0 = Σ x0·y0, P1 = Σ x1·y1, P2 = Σ (x0 − x1)·(y0 − y1).
 
 use num_bigint::BigUint;
 
 use super::entry::Kind;
 
-/// As many as there are of at least [`LEAST`], `CRT_MODULI` of `cl/gemm_crt.cl`.
+/// Number of moduli of at least [`LEAST`]; equals `CRT_MODULI` of `cl/gemm_crt.cl`.
 pub(super) const MOST: usize = 49;
-/// The least modulus that is worth its product.
+/// Smallest modulus that is worth its product.
 const LEAST: u16 = 29;
-/// Words of a modulus in the table, `CRT_WORDS` of `cl/gemm_crt.cl`.
+/// Words of a modulus in the table; equals `CRT_WORDS` of `cl/gemm_crt.cl`.
 pub(super) const WORDS: usize = 20;
-/// Which of them is ⌊2³²/m⌋.
+/// Index of ⌊2³²/m⌋ among these words.
 const FRACTION: usize = 11;
-/// Sums of bytes times balanced powers of 256, and differences of two, are within ±this.
+/// Bounds sums of bytes times balanced powers of 256, and differences of two such sums: both are within ±2^21.
 const SUMS: u64 = 1 << 21;
-/// Sets of a step of `crt_join`, and its work-items of a warp.
+/// A step of `crt_join` takes `STEP` sets, and its warps have `LANES` work-items.
 const STEP: usize = 32;
 const LANES: usize = 32;
 
-/// Pairwise coprime numbers up to 256, so that balanced residues are bytes: the largest first, each that has no factor in common
-/// with those before.
+/// Pairwise coprime numbers up to 256, so that balanced residues are bytes. Going down from 256, each number is taken
+/// that has no factor in common with those before.
 pub(super) const MODULI: [u16; MOST] = moduli();
 
 const fn moduli() -> [u16; MOST] {
@@ -59,24 +60,24 @@ const fn is_coprime(number: u16, to: &[u16; MOST], count: usize) -> bool {
     true
 }
 
-/// A field as the constants need it.
+/// Describes a field for the constants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prime {
     pub p: BigUint,
-    /// What 1 is in memory: R mod p, R = 1 where numbers lie as they are.
+    /// The element 1 in memory: R mod p, with R = 1 if numbers are stored as they are.
     pub one: BigUint,
     /// Words of an element.
     pub words: usize,
 }
 
 impl Prime {
-    /// Of a module's field, by its little-endian words.
+    /// Describes a module's field by the little-endian words of its `modulus` and `one`.
     pub fn new(modulus: &[u32], one: &[u32]) -> Self {
         Self { p: BigUint::new(modulus.to_vec()), one: BigUint::new(one.to_vec()), words: modulus.len() }
     }
 }
 
-/// What is known of a factor's entries.
+/// Describes the entries of a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Operand {
     pub kind: Kind,
@@ -85,12 +86,12 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Whether residues are of limbs as they stand, in the form of memory.
+    /// Returns whether residues are taken of limbs as stored, in the form of memory.
     pub fn is_raw(self) -> bool {
         self.kind == Kind::Field && self.bits.is_none()
     }
 
-    /// The largest entry.
+    /// Returns the largest absolute value of an entry.
     fn most(self, p: &BigUint) -> BigUint {
         let half = p >> 1;
         match (self.kind, self.bits) {
@@ -102,19 +103,19 @@ impl Operand {
     }
 }
 
-/// Which moduli, of what.
+/// Holds the choice of moduli and of the parts that residues are taken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Basis {
-    /// The first so many of [`MODULI`].
+    /// Number of moduli, from the start of [`MODULI`].
     pub moduli: usize,
-    /// Halves of an entry.
+    /// Parts of an entry: 1, or 2 halves.
     pub parts: usize,
     /// Bits of the lower half.
     pub split: u32,
 }
 
 impl Basis {
-    /// The fewest products for sums of `inner` terms; `None` where all moduli are too few.
+    /// Returns the basis with the fewest products for sums of `inner` terms; `None` if all moduli are too few.
     pub fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
         let inner = BigUint::from(inner.max(1));
         let whole = count(&(&inner * a.most(p) * b.most(p))).map(|moduli| Self { moduli, parts: 1, split: 128 });
@@ -126,18 +127,18 @@ impl Basis {
         whole.into_iter().chain(halved).min_by_key(Self::products)
     }
 
-    /// Products of bytes for one product.
+    /// Returns the number of byte products that make one product.
     pub fn products(&self) -> usize {
         self.moduli * self.sets()
     }
 
-    /// Sets of residues for each modulus: Karatsuba's three, or one.
+    /// Returns the sets of residues for each modulus: Karatsuba's three, or one.
     pub fn sets(&self) -> usize {
         if self.parts == 1 { 1 } else { 3 }
     }
 }
 
-/// How many moduli there must be for numbers within ±bound.
+/// Returns the number of moduli that numbers within ±`bound` need; `None` if there are too few.
 fn count(bound: &BigUint) -> Option<usize> {
     // 2·bound < M·(1 − 2^-15).
     let enough = bound << 16u32;
@@ -149,30 +150,30 @@ fn count(bound: &BigUint) -> Option<usize> {
     last.map(|last| last + 1)
 }
 
-/// Where numbers up to `most` are halved so that the larger half is least, and that. The upper half must have at most 128 bits, and
-/// so must the lower one.
+/// Returns the bit that splits numbers up to `most` so that the larger half is least, and that half's maximum. Both
+/// halves must have at most 128 bits.
 fn split(most: &BigUint) -> (u32, BigUint) {
     let half = |split: u32| ((BigUint::from(1u32) << split) - 1u32).max(most >> split);
-    // The lower half grows with its bits, and the upper one gets smaller.
+    // The lower half grows with its bits, and the upper one shrinks.
     let middle = most.bits().div_ceil(2) as u32;
     let near = [middle.saturating_sub(1), middle].map(|split| split.clamp(97, 128));
     let [before, best] = near.map(|split| (split, half(split)));
     if before.1 < best.1 { before } else { best }
 }
 
-/// The constants of kernels, in their own form.
+/// Holds the constants of kernels, in the kernels' form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Constants {
     /// [`WORDS`] for each modulus.
     pub table: Vec<u32>,
-    /// An element's limbs for each set and modulus: what a residue counts.
+    /// Weights of residues: an element's limbs for each set and modulus.
     pub weights: Vec<u32>,
-    /// An element's limbs for each set: what a multiple of M counts.
+    /// Weights of multiples of M: an element's limbs for each set.
     pub corrections: Vec<u32>,
 }
 
 impl Constants {
-    /// For factors of which `raw` are in the form of memory. The result is.
+    /// Computes the constants for factors of which `raw` are in the form of memory. The result is in that form.
     pub fn new(prime: &Prime, basis: Basis, raw: usize) -> Self {
         let (p, words) = (&prime.p, prime.words);
         let moduli = &MODULI[..basis.moduli];
@@ -190,9 +191,10 @@ impl Constants {
 }
 
 impl Constants {
-    /// What residues count, as `crt_join` of `cl/gemm_crt_join.cl` reads it: for each step of 32 sets and tile of eight bytes two words
-    /// a lane, of which each has the bytes of four sets in one of the tile's columns; then a word for each byte of an element, with
-    /// that byte of the products' corrections.
+    /// Returns the weights of residues as `crt_join` of `cl/gemm_crt_join.cl` reads them:
+    /// - for each step of 32 sets and tile of eight bytes, two words a lane: each has the bytes of four sets in one of
+    ///   the tile's columns;
+    /// - then a word for each byte of an element: that byte of each product's correction.
     pub fn counts(&self, basis: Basis) -> Vec<u32> {
         let words = self.corrections.len() / basis.sets();
         let tiles = words.div_ceil(2) + 2;
@@ -209,8 +211,8 @@ impl Constants {
         counts
     }
 
-    /// What a set counts in one of the eight columns of a tile: columns 2t and 2t + 1 are bytes of a share of the element, and of
-    /// the fraction of product t in the last two tiles.
+    /// Returns the weight of `set` in one of the eight columns of `tile`. Columns 2t and 2t + 1 are bytes of share t of
+    /// the element. In the last two tiles they are bytes of the fraction of product t.
     fn count(&self, basis: Basis, set: usize, tile: usize, column: usize) -> u8 {
         let share = self.corrections.len() / basis.sets();
         let (part, values) = (column / 2, share.div_ceil(2));
@@ -228,12 +230,12 @@ impl Constants {
     }
 }
 
-/// A byte of a number's limbs.
+/// Returns byte `at` of a number's `limbs`.
 fn byte_of(limbs: &[u32], at: usize) -> u8 {
     limbs[at / 4].to_le_bytes()[at % 4]
 }
 
-/// Up to four numbers of so many words, as a word for each of their bytes.
+/// Returns a word for each byte position of up to four `numbers` of `words` words: that byte of each number.
 fn by_bytes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
     (0..4 * words).map(move |at| {
         let byte = |(number, limbs): (usize, &[u32])| u32::from(byte_of(limbs, at)) << (8 * number);
@@ -241,7 +243,7 @@ fn by_bytes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
     })
 }
 
-/// What each set's product counts in the whole one.
+/// Returns the factor of each set's product in the whole product.
 fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
     let one = BigUint::from(1u32);
     if basis.parts == 1 {
@@ -251,17 +253,18 @@ fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
     vec![one + &low, high + &low, (p - &low % p) % p]
 }
 
-/// What takes a product of factors, of which so many are R times their value, to R times its own: R^(1 − raw) mod p.
+/// Returns R^(1 − raw) mod p. It takes a product with `raw` factors that are R times their value to R times its own
+/// value.
 fn form(prime: &Prime, raw: usize) -> BigUint {
     match raw {
         0 => prime.one.clone(),
         1 => BigUint::from(1u32),
-        // By Fermat's theorem.
+        // Fermat's theorem gives R⁻¹ = R^(p − 2).
         _ => prime.one.modpow(&(&prime.p - 2u32), &prime.p),
     }
 }
 
-/// A modulus in the table: `cl/gemm_crt.cl` and `cuda/int8_residues.cuh` say what the words are.
+/// Returns the table entry of `modulus`. `cl/gemm_crt.cl` and `cuda/int8_residues.cuh` describe its words.
 fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     let m = u32::from(modulus);
     let mut entry = [0; WORDS];
@@ -289,7 +292,7 @@ fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     entry
 }
 
-/// 256^number mod m, balanced, as a byte.
+/// Returns 256^number mod `m`, balanced, as a byte.
 fn power(number: u32, m: u32) -> u32 {
     let power = (0..number).fold(1 % m, |power, _| power * 256 % m);
     (if power > m / 2 { power.wrapping_sub(m) } else { power }) & 0xff
@@ -309,7 +312,7 @@ mod tests {
     const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
     const WORD: Operand = Operand { kind: Kind::Word, bits: None };
 
-    /// Of all fields that there are dense matrices over.
+    /// Returns all fields that dense matrices support.
     fn primes() -> Vec<Prime> {
         let fields = crate::kernels::fields().into_iter().filter(|field| field.modulus.len() == 8);
         let fields = fields.chain(crate::kernels::word_fields());
@@ -326,7 +329,7 @@ mod tests {
         assert_eq!(all.bits(), 342);
     }
 
-    /// 2·|P| < M·(1 − 2^-15), for every number of terms that is a power of two or beside one.
+    /// Checks 2·|P| < M·(1 − 2^-15) for each number of terms that is a power of two or next to one.
     #[test]
     fn moduli_are_enough() {
         let bounded = Operand { kind: Kind::Field, bits: Some(40) };
@@ -367,12 +370,12 @@ mod tests {
         if b == 0 { a } else { gcd(b, a % b) }
     }
 
-    /// The remainder that is not negative.
+    /// Returns the non-negative remainder.
     fn modulo(number: &BigInt, modulus: &BigInt) -> BigInt {
         ((number % modulus) + modulus) % modulus
     }
 
-    /// A number's residues, taken back as kernels do.
+    /// Recovers `number` from its residues as kernels do.
     fn there_and_back(prime: &Prime, basis: Basis, number: &BigInt) -> BigUint {
         let constants = Constants::new(prime, basis, 1);
         let words = |list: &[u32], at: usize| BigUint::new(list[prime.words * at..][..prime.words].to_vec());
@@ -405,7 +408,7 @@ mod tests {
         }
     }
 
-    /// As kernels compute them, at the bounds of sums and near multiples of moduli.
+    /// Computes residues as kernels do, at the bounds of sums and near multiples of moduli.
     #[test]
     fn fractions_give_residues() {
         let high = |a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32;

@@ -1,4 +1,4 @@
-//! Products on a device: whole sums or residues, row by row of tiles, and passes over entries.
+//! Computes products on a device, by whole sums or residues, in rows of tiles, and runs passes over entries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,22 +17,22 @@ use crate::sizes::product;
 
 /// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
 const GROUP: u32 = 256;
-/// Whole products of 32-bit words a second of an H200, by which work is cut where somebody may abort.
+/// Products of 32-bit words per second of an H200. It splits work into launches if an abort hook is set.
 const RATE: f64 = 14e9 * 64.0;
-/// Work of a launch where somebody may abort.
+/// Maximum seconds of work of a launch if an abort hook is set.
 const LAUNCH: f64 = 0.025;
-/// Most small products of a launch: of 1024 groups each, they are as many groups as there may be.
+/// Maximum small products of a launch: with 1024 groups each, they are as many groups as a launch may have.
 const MOST: usize = 1 << 20;
 
-/// Why a device takes no residues.
+/// Checks that `device` can multiply residues; the error says why it cannot.
 pub(super) fn tensor(device: &Device) -> std::result::Result<(), String> {
     Tensor::new(device).map(drop).map_err(|error| error.to_string())
 }
 
-/// A product that was made, and the place of its first entry.
+/// Holds a computed product and the index of its first entry.
 pub(super) type Made = (Arc<Buffer>, usize);
 
-/// C = A·B of each task, row after row: queued together, and waited for once. Products of one launch share memory.
+/// Computes C = A·B of each of `tasks`, row-major. Queues all and waits once. Products of one launch share memory.
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
@@ -66,7 +66,8 @@ pub(super) fn multiply(
     Ok((made.into_iter().map(|(_, made)| made).collect(), traffic))
 }
 
-/// Products of a batch, one after the other in the memory of C: one launch, or more where somebody may abort.
+/// Queues the products of `batch`, one after the other in the memory of `c`: in one launch, or more if an abort hook is
+/// set.
 fn many(
     stream: &mut Stream,
     field: &str,
@@ -89,8 +90,8 @@ fn many(
         let numbers = [groups, first].map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &[mem(&firsts)], &sizes, &views].concat();
         let items = (some * groups) as u64 * u64::from(GROUP);
-        // SAFETY: the arguments are those of the kernel; views of all pairs were found to lie in their buffers, which are in one
-        // space of addresses, and C has room for all products.
+        // SAFETY: the arguments match the kernel; views of all pairs were checked to be inside their buffers, which
+        // share one address space, and C has room for all products.
         in_turn(stream, one * some as u32, abort, |stream| unsafe {
             program.launch(stream, "gemm_lazy_many", items, GROUP, &args)
         })?;
@@ -98,13 +99,14 @@ fn many(
     Ok(())
 }
 
-/// Products of so long that take some milliseconds; as many as a launch has groups for where nobody may abort.
+/// Returns the number of products of a launch, each of duration `one`: [`LAUNCH`] seconds of them if an abort hook is
+/// set, else as many as a launch has groups for.
 fn at_once(one: Duration, abort: Abort<'_>) -> usize {
     let most = if abort.is_none() { f64::INFINITY } else { LAUNCH / one.as_secs_f64().max(f64::MIN_POSITIVE) };
     (most as usize).clamp(1, MOST)
 }
 
-/// C = A·B by sums of whole products, some rows a launch where somebody may abort.
+/// Queues C = A·B by sums of whole products: in one launch, or some rows a launch if an abort hook is set.
 fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Method, abort: Abort<'_>) -> Result<()> {
     let program = Program::of(Family::Gemm, field)?;
     let kernel = match (a.kind, b.kind, method) {
@@ -127,7 +129,7 @@ fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Met
         args.extend([a.args(), b.args(), c.args()].concat());
         let groups = c.view.rows.div_ceil(tile[0]) as u64 * c.view.columns.div_ceil(tile[1]) as u64;
         let items = groups * u64::from(GROUP);
-        // SAFETY: the arguments are those of the kernel; views were found to lie in their buffers.
+        // SAFETY: the arguments match the kernel; views were checked to be inside their buffers.
         in_turn(stream, time(&a.view, &b.view, rate), abort, |stream| unsafe {
             program.launch(stream, kernel, items, GROUP, &args)
         })?;
@@ -139,14 +141,14 @@ fn time(a: &View, b: &View, rate: f64) -> Duration {
     Duration::from_secs_f64(a.len() as f64 * b.columns as f64 / rate)
 }
 
-/// Rows whose products take some milliseconds, in whole tiles; all where nobody may abort.
+/// Returns the rows of a launch, in whole tiles: [`LAUNCH`] seconds of work if an abort hook is set, else all rows.
 fn rows_at_once(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>) -> usize {
     let row = (a.columns as f64 * b.columns as f64 / rate).max(f64::MIN_POSITIVE);
     let rows = if abort.is_none() { usize::MAX } else { (LAUNCH / row) as usize };
     rows.clamp(tile, a.rows.max(tile)).next_multiple_of(tile)
 }
 
-/// y = A·x in memory of its own, for a vector that is a column.
+/// Computes y = A·x into new memory, for a vector that is a column.
 pub(super) fn times_vector(
     device: &Arc<Device>,
     field: &str,
@@ -175,7 +177,8 @@ pub(super) fn times_vector(
     let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize) as u64 * u64::from(pieces);
     let kernel = if small { "gemv_small" } else { "gemv_lazy" };
     stream.mark_start()?;
-    // SAFETY: the arguments are those of the kernel; views lie in their buffers, and there is a sum for each row and piece.
+    // SAFETY: the arguments match the kernel; views are inside their buffers, and there is a sum for each row and
+    // piece.
     unsafe { program.launch(&mut stream, kernel, groups * u64::from(VECTOR_GROUP), VECTOR_GROUP, &args)? };
     if pieces > 1 {
         let args = [Arg::U32(rows as u32), Arg::U32(pieces), mem(&parts), mem(&y)];
@@ -189,7 +192,7 @@ pub(super) fn times_vector(
     Ok((y, traffic))
 }
 
-/// Copies entries of so many bytes from one view to another of the same shape.
+/// Copies entries of `size` bytes from view `from` to view `to`, which has the same shape.
 pub(super) fn copy(device: &Arc<Device>, from: Lying<'_>, to: Lying<'_>, size: usize) -> Result<Traffic> {
     let mut stream = device.stream()?;
     if from.view.is_empty() {
@@ -200,13 +203,13 @@ pub(super) fn copy(device: &Arc<Device>, from: Lying<'_>, to: Lying<'_>, size: u
     let args = [&args[..], &from.args(), &to.args()].concat();
     let items = (from.view.len() * words) as u64;
     let program = Program::of(Family::Gemm, crate::kernels::name::BN254_FR)?;
-    // SAFETY: the arguments are those of the kernel, and both views lie in their buffers.
+    // SAFETY: the arguments match the kernel, and both views are inside their buffers.
     unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
     stream.wait(None)?;
     Ok(stream.traffic())
 }
 
-/// Elements for numbers, row after row, in memory of their own.
+/// Converts numbers to elements of `size` bytes, row-major in new memory.
 pub(super) fn to_field(device: &Arc<Device>, field: &str, from: Lying<'_>, size: usize) -> Result<(Buffer, Traffic)> {
     let mut stream = device.stream()?;
     let to = stream.allocate(from.view.len() * size)?.secret();
@@ -214,7 +217,7 @@ pub(super) fn to_field(device: &Arc<Device>, field: &str, from: Lying<'_>, size:
         let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &[from.number_bytes()], &from.args(), &[mem(&to)]].concat();
         let (program, items) = (Program::of(Family::Gemm, field)?, from.view.len() as u64);
-        // SAFETY: the arguments are those of the kernel, the view lies in its buffer, and there is room for all entries.
+        // SAFETY: the arguments match the kernel, the view is inside its buffer, and there is room for all entries.
         unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
         stream.wait(None)?;
     }
@@ -223,10 +226,10 @@ pub(super) fn to_field(device: &Arc<Device>, field: &str, from: Lying<'_>, size:
     Ok((to, traffic))
 }
 
-/// Entries looked at by a launch.
+/// Maximum entries that a launch checks.
 const LOOKED_AT: usize = 1 << 30;
 
-/// The number, row after row, of the first element whose canonical value is not within ±(2^bits − 1).
+/// Returns the row-major index of the first element whose canonical value is not within ±(2^bits − 1).
 pub(super) fn first_beyond(device: &Arc<Device>, field: &str, from: Lying<'_>, bits: u32) -> Result<Option<usize>> {
     let mut stream = device.stream()?;
     let program = Program::of(Family::Gemm, field)?;
@@ -237,7 +240,7 @@ pub(super) fn first_beyond(device: &Arc<Device>, field: &str, from: Lying<'_>, b
         let numbers =
             [Arg::U32(from.view.columns as u32), Arg::U32(bits), Arg::U64(start as u64), Arg::U32(count as u32)];
         let args = [&numbers[..], &from.args(), &[mem(&least)]].concat();
-        // SAFETY: the arguments are those of the kernel, and the view lies in its buffer.
+        // SAFETY: the arguments match the kernel, and the view is inside its buffer.
         unsafe { program.launch(&mut stream, "gemm_beyond", count as u64, VECTOR_GROUP, &args)? };
         let mut found = [0; 4];
         stream.download(&mut found, &least)?;

@@ -1,4 +1,5 @@
-//! Products by residues on a device: residues of both factors, their products on tensor cores, elements from those.
+//! Computes products by residues on a device: takes residues of both factors, multiplies them on tensor cores, and
+//! reconstructs elements.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,28 +17,31 @@ use crate::{BackendKind, Error, Result};
 /// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/int8_residues.cuh`.
 const GROUP: u32 = 128;
 const TENSOR_GROUP: u32 = 256;
-/// Products that take less than this part of the device's memory are begun without asking how much is free, which takes 6 µs.
+/// Products that take at most 1/UNASKED of the device's memory start without a query of free memory, which takes 6 µs.
 const UNASKED: u64 = 64;
-/// Rows and k of a group of `crt_turn_bytes`.
+/// Rows and k that a group of `crt_turn_bytes` transposes.
 const TURNED_AT_ONCE: (usize, usize) = (32, 128);
-/// Products of bytes a second of an H200's mma.sync.
+/// Products of bytes per second of an H200's mma.sync. It predicts the time of queued work.
 const RATE: f64 = 500e12;
-/// Local memory of a group's stages: `cuda/gemm_int8.cu` has four of 32 k, `cuda/gemm_int8_wgmma.cu` four of 128.
+/// Local memory of a group's stages: `cuda/gemm_int8.cu` has four of 32 k, `cuda/gemm_int8_wgmma.cu` four of 128 k.
 const LOCAL_BYTES: u32 = 48 << 10;
 const HOPPER_LOCAL_BYTES: u32 = 192 << 10;
 
-/// Kernels for tensor cores.
+/// Holds the kernels for tensor cores.
 #[derive(Clone, Copy)]
 pub(super) struct Tensor {
     program: Program,
     local_bytes: u32,
-    /// Most groups of a launch: those that the device runs at once, where they go from tile to tile.
+    /// Maximum groups of a launch. If groups loop over tiles, as many as the device runs at once.
     groups: usize,
 }
 
 impl Tensor {
+    /// Loads the kernels for `device`.
+    ///
     /// # Errors
-    /// The device has none that the kernels know, or these were not built in, or the driver refuses them.
+    /// Fails if the device has no tensor cores that the kernels support, if they were not built in, or if the driver
+    /// refuses them.
     pub fn new(device: &Device) -> Result<Self> {
         let info = device.info();
         let capable = info.compute_capability.is_some_and(|capability| capability >= (8, 0));
@@ -64,7 +68,7 @@ impl Tensor {
     }
 }
 
-/// What all steps of a product take.
+/// Holds the state that all steps of a product share.
 struct Work<'a> {
     program: Program,
     tensor: Tensor,
@@ -73,15 +77,15 @@ struct Work<'a> {
     bytes: bool,
     pieces: Pieces,
     operands: [Operand; 2],
-    /// The table of moduli, and what residues count, on the device.
+    /// The table of moduli, and the weights of residues, on the device.
     tables: [Arc<Buffer>; 2],
     abort: Abort<'a>,
 }
 
-/// Bytes need no residues but themselves, modulo 256.
+/// Describes bytes, which are their own residues modulo 256.
 const THEMSELVES: Basis = Basis { moduli: 1, parts: 1, split: 128 };
 
-/// C = A·B, in pieces that fit.
+/// Computes C = A·B by residues, in pieces that fit in memory.
 pub(super) fn residues(
     stream: &mut Stream,
     field: &str,
@@ -110,7 +114,7 @@ pub(super) fn residues(
     }
 }
 
-/// The table of moduli and what residues count, kept on the device between calls.
+/// Returns the table of moduli and the weights of residues, which the device caches between calls.
 fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw: usize) -> Result<[Arc<Buffer>; 2]> {
     let device = stream.device().clone();
     let key = |which: &str| format!("{which} crt {field} {basis:?} {raw}").into_bytes();
@@ -127,7 +131,7 @@ fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw
 }
 
 impl Work<'_> {
-    /// A piece of columns after the other, and in each a piece of rows after the other.
+    /// Computes one piece of columns after the other, and in each one piece of rows after the other.
     fn all(&self, stream: &mut Stream, [a, b, c]: [Lying<'_>; 3]) -> Result<()> {
         let Pieces { rows, columns, depth, .. } = self.pieces;
         let products = self.basis.products();
@@ -151,7 +155,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Where residues of a factor's rows are, so many with padding: in its own memory, if it lies as the tensor cores read it.
+    /// Returns the buffer with the residues of a factor's rows, padded to `padded` rows: the factor's own memory if it
+    /// is laid out as the tensor cores read it, else `own`.
     fn taken<'b>(
         &self,
         stream: &mut Stream,
@@ -172,20 +177,21 @@ impl Work<'_> {
         Ok(own)
     }
 
-    /// Bytes that lie column by column, so many rows with padding.
+    /// Transposes column-major bytes into `to`, with rows padded to `padded`.
     fn turn(&self, stream: &mut Stream, a: Lying<'_>, padded: usize, to: &Buffer) -> Result<()> {
         let quads = self.pieces.depth / 4;
         let numbers = [a.view.rows, a.view.columns, quads].map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &a.args(), &[mem(to)]].concat();
         let groups = padded / TURNED_AT_ONCE.0 * (self.pieces.depth / TURNED_AT_ONCE.1);
         let items = groups as u64 * u64::from(GROUP);
-        // SAFETY: the arguments are those of the kernel; the view lies in its buffer, and there is a byte for each padded row and k.
+        // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a byte for each padded
+        // row and k.
         in_turn(stream, Duration::ZERO, self.abort, |stream| unsafe {
             self.program.launch(stream, "crt_turn_bytes", items, GROUP, &args)
         })
     }
 
-    /// Residues of a factor's rows, so many with padding.
+    /// Writes the residues of a factor's rows, padded to `padded` rows, to `to`.
     fn take(&self, stream: &mut Stream, a: Lying<'_>, operand: Operand, padded: usize, to: &Buffer) -> Result<()> {
         let Basis { moduli, parts, split } = self.basis;
         let quads = self.pieces.depth / 4;
@@ -203,14 +209,14 @@ impl Work<'_> {
         let numbers: Vec<Arg> = numbers.into_iter().map(|number| Arg::U32(number as u32)).collect();
         let args = [&numbers[..], &a.args(), &[mem(&self.tables[0]), mem(to)]].concat();
         let items = (padded * quads) as u64;
-        // SAFETY: the arguments are those of the kernel; the view lies in its buffer, and there is a word for each set, padded
-        // row and four columns.
+        // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a word for each set,
+        // padded row and four columns.
         in_turn(stream, Duration::ZERO, self.abort, |stream| unsafe {
             self.program.launch(stream, kernel, items, GROUP, &args)
         })
     }
 
-    /// Products of residues; sums of bytes are the product itself.
+    /// Queues the products of residues. Sums of bytes are the product itself and go to `c`.
     fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: Lying<'_>) -> Result<()> {
         let Pieces { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
@@ -224,7 +230,7 @@ impl Work<'_> {
         if c.kind == Kind::Word {
             let numbers = words(&[tall, tiles, c.view.rows, c.view.columns, depth]);
             let args = [&numbers[..], &[mem(of_a), mem(of_b)], &c.args(), &local].concat();
-            // SAFETY: the arguments are those of the kernel; factors are padded to whole tiles, and only entries of the view
+            // SAFETY: the arguments match the kernel; factors are padded to whole tiles, and only entries of the view
             // are written.
             return in_turn(stream, time, self.abort, |stream| unsafe {
                 program.launch(stream, "gemm_int8_words", items, TENSOR_GROUP, &args)
@@ -244,13 +250,13 @@ impl Work<'_> {
         let numbers = numbers.map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &[residues, &*self.tables[1]].map(mem), &c.args()].concat();
         let items = 4 * (c.view.rows * quads) as u64;
-        // SAFETY: the arguments are those of the kernel; residues are there for all padded entries, the tables for all moduli
+        // SAFETY: the arguments match the kernel; residues are there for all padded entries, the tables for all moduli
         // and sets, and only entries of the view are written.
         unsafe { self.program.launch(stream, "crt_join", items, GROUP, &args) }
     }
 }
 
-/// On any device, with products of residues on the host: what tests compare kernels by.
+/// Compares kernels, on any device, with products of residues computed on the host.
 #[cfg(test)]
 mod tests {
     use rand::{Rng, SeedableRng};
@@ -269,7 +275,7 @@ mod tests {
         bytes
     }
 
-    /// y = Σ a·b·(M/m)⁻¹ mod m for each set, as the tensor cores leave it.
+    /// Computes y = Σ a·b·(M/m)⁻¹ mod m for each set, as the tensor cores leave it.
     fn host_products(a: &[u8], b: &[u8], basis: Basis, pieces: Pieces, table: &[u32]) -> Vec<u8> {
         let Pieces { rows, columns, depth, .. } = pieces;
         let mut y = Vec::new();
@@ -295,14 +301,14 @@ mod tests {
         buffer
     }
 
-    /// Entries as extreme as there are.
+    /// Returns random entries, half of them extreme ones.
     fn entries<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let extreme = [F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV];
         (0..count).map(|_| if rng.gen_bool(0.5) { extreme[rng.gen_range(0..5)] } else { F::random(&mut rng) }).collect()
     }
 
-    /// Both kernels, for factors in Montgomery form or not, against the definition.
+    /// Checks both kernels against the definition, for factors in Montgomery form or not.
     fn agrees<F: DenseField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
@@ -316,7 +322,7 @@ mod tests {
         let constants = Constants::new(&prime, basis, raw);
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, (F::NAME, &prime), basis, raw).expect("tables");
-        // The tensor cores are not asked.
+        // The tensor cores are not used.
         let tensor = Tensor { program, local_bytes: 0, groups: 1 };
         let work = Work { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
@@ -340,7 +346,7 @@ mod tests {
         }
     }
 
-    /// The inverse of R: the limbs of 1 are R's, and those of this element are 1.
+    /// Returns the inverse of R: the limbs of 1 are those of R, and those of this element are 1.
     fn of_limbs_one<F: DenseField>() -> F {
         let r =
             as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
@@ -351,9 +357,9 @@ mod tests {
         let [rows, inner, columns] = SIZES;
         let (a, b) = (entries::<F>(rows * inner, 1), entries::<F>(inner * columns, 2));
         agrees([None, None], &a, &b);
-        // The bounds' worst cases: all products as large as they get, with either sign.
+        // These are the bounds' worst cases: products as large as they get, with either sign.
         for worst in [F::TWO_INV, -F::TWO_INV, -F::ONE] {
-            // The element whose limbs are those numbers.
+            // The limbs of `raw` are the number `worst`.
             let raw = worst * of_limbs_one::<F>();
             for value in [worst, raw] {
                 agrees([None, None], &vec![value; rows * inner], &vec![raw; inner * columns]);
@@ -366,7 +372,7 @@ mod tests {
         agrees([Some(8), Some(8)], &x, &y);
     }
 
-    /// By the instructions of 8.0 and by those of 9.0, several tiles with several stages each.
+    /// Checks the instructions of 8.0 and those of 9.0, with several tiles of several stages each.
     #[test]
     fn products_of_residues() {
         let accelerator = Accelerator::automatic().expect("settings are right");
@@ -378,7 +384,7 @@ mod tests {
             [("8.0", Tensor::of(device, name::TENSOR, (LOCAL_BYTES, usize::MAX))), ("9.0", Tensor::of_hopper(device))];
         for (instructions, tensor) in tensors {
             match tensor {
-                // All tiles at once, and several for each group.
+                // All tiles run at once, or each group takes several.
                 Ok(tensor) => [usize::MAX, 4, 1].map(|groups| products(device, Tensor { groups, ..tensor })),
                 Err(error) => {
                     eprintln!("left out: tensor cores by instructions of {instructions}: {error}");
@@ -412,7 +418,8 @@ mod tests {
         assert!(words_of(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
     }
 
-    /// Bytes that lie as they are read stay where they are; those that lie column by column are turned, and padded with zeros.
+    /// Checks that bytes laid out as they are read stay in place, and that column-major bytes are transposed and padded
+    /// with zeros.
     #[test]
     fn bytes_as_they_are_and_turned() {
         let accelerator = Accelerator::automatic().expect("settings are right");

@@ -1,4 +1,4 @@
-//! Matrices in a device's memory, as kernels take them, and turns to queue work.
+//! Describes matrices in a device's memory as kernels take them, and queues work within the device's queue limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::program::mem;
 use crate::{Error, Result};
 
-/// A matrix in a device's memory.
+/// A device view that borrows a matrix's memory.
 #[derive(Clone, Copy)]
 pub(super) struct Lying<'a> {
     pub buffer: &'a Buffer,
@@ -18,25 +18,26 @@ pub(super) struct Lying<'a> {
 }
 
 impl Lying<'_> {
-    /// Its memory and its view, as kernels take them.
+    /// Returns the memory and the view as kernel arguments.
     pub fn args(&self) -> Vec<Arg> {
         let View { first, row_step, column_step, .. } = self.view;
         let numbers = [first, row_step, column_step].map(|number| Arg::U64(number as u64));
         [&[mem(self.buffer)][..], &numbers].concat()
     }
 
-    /// Some of its rows.
+    /// Returns the view of `rows`.
     pub fn rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
         Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
     }
 
-    /// Bytes of an entry that is a number.
+    /// Returns the bytes of an entry that is a number.
     pub fn number_bytes(&self) -> Arg {
         Arg::U32(if self.kind == Kind::Byte { 1 } else { 4 })
     }
 }
 
-/// Queues work of so long, after as much of what was queued before as an abort must not wait for.
+/// Queues `work`, which takes `time`. If an abort hook is set, first waits until little enough work is queued for an
+/// abort.
 pub(super) fn in_turn(
     stream: &mut Stream,
     time: Duration,
@@ -53,8 +54,10 @@ pub(super) fn in_turn(
     Ok(())
 }
 
+/// Returns the device view of a matrix in `buffer`.
+///
 /// # Errors
-/// A factor lies on another device.
+/// Fails if `buffer` is on another device than `device`.
 pub(super) fn on<'a>(device: &Device, buffer: &'a Buffer, view: View, kind: Kind) -> Result<Lying<'a>> {
     if device.owns(buffer) {
         return Ok(Lying { buffer, view, kind });

@@ -1,4 +1,4 @@
-//! A matrix that stays where it is, and its views.
+//! Defines a matrix that stays on its device, and its views.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use super::view::{PLACE, View};
 use crate::backend::Device;
 use crate::{Accelerator, Error, Report, Result};
 
-/// A dense matrix on an accelerator's first device, or on the host where there is none, or too little memory, and none is forced.
+/// A dense matrix on an accelerator's first device. It is on the host if there is no device, or if memory is short and
+/// no backend is forced.
 ///
-/// Clones, blocks and transposes share its memory, which is never changed while they do. It is cleared before anybody else gets
-/// it. Products are in [`Self::multiply`] and the like.
+/// Clones, blocks and transposes share its memory, which does not change while it is shared. The memory is cleared
+/// before it is used again. [`Self::multiply`] and similar methods compute products.
 #[derive(Debug, Clone)]
 pub struct Dense<T: Entry> {
     accelerator: Accelerator,
@@ -27,29 +28,29 @@ pub struct Dense<T: Entry> {
 }
 
 impl<T: Entry> Dense<T> {
-    /// Copies a matrix, row after row. Elements are in their type's own memory (Montgomery form).
+    /// Uploads a row-major matrix. Elements keep their type's own memory (Montgomery form).
     ///
     /// # Errors
-    /// There are not as many entries, one is no value of its type (limbs not below the modulus), or a forced backend has too
-    /// little memory, or failed.
+    /// Fails if `entries` has the wrong length or an invalid value (limbs not below the modulus), or if a forced
+    /// backend has too little memory or fails.
     pub fn upload(accelerator: &Accelerator, entries: &[T], rows: usize, columns: usize) -> Result<Self> {
         let expected = rows.saturating_mul(columns);
         expect_equal("number of entries", expected, entries.len())?;
         Self::upload_view(accelerator, entries, View::row_major(rows, columns))
     }
 
-    /// A vector: a matrix of one column.
+    /// Uploads a vector as a matrix of one column.
     ///
     /// # Errors
-    /// As [`Self::upload`].
+    /// Fails if `entries` has an invalid value, or if a forced backend has too little memory or fails.
     pub fn vector(accelerator: &Accelerator, entries: &[T]) -> Result<Self> {
         Self::upload(accelerator, entries, entries.len(), 1)
     }
 
-    /// Copies memory in which a matrix lies in any order, with or without gaps.
+    /// Uploads memory that holds a matrix in any order, with or without gaps.
     ///
     /// # Errors
-    /// Entries of the view share places or are beyond the end, or as [`Self::upload`].
+    /// Fails if entries of `view` overlap or are beyond the end, and in the cases of [`Self::upload`].
     pub fn upload_view(accelerator: &Accelerator, entries: &[T], view: View) -> Result<Self> {
         view.check(entries.len())?;
         T::check(entries)?;
@@ -66,15 +67,15 @@ impl<T: Entry> Dense<T> {
         Ok(Self { accelerator: accelerator.clone(), place, view, bits: None, report: None })
     }
 
-    /// What a product or another pass made.
+    /// Creates a matrix from the result of a product or another pass.
     pub(super) fn made(accelerator: &Accelerator, place: Place<T>, view: View, report: Option<Report>) -> Self {
         Self { accelerator: accelerator.clone(), place, view, bits: None, report }
     }
 
-    /// Copies the entries to the host, row after row.
+    /// Copies the entries to the host, row-major.
     ///
     /// # Errors
-    /// The device failed.
+    /// Fails if the device fails.
     pub fn download(&self) -> Result<Vec<T>> {
         match self.view.is_compact() {
             true => self.place.part(self.view.first, self.view.len()),
@@ -82,54 +83,54 @@ impl<T: Entry> Dense<T> {
         }
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.view.rows
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.view.columns
     }
 
-    /// How it lies in its memory.
+    /// Returns the layout in memory.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// The device that it is on; `None` where it is on the host.
+    /// Returns the device that holds the matrix; `None` if the host does.
     pub fn device(&self) -> Option<&Arc<Device>> {
         self.place.device()
     }
 
-    /// What the operation that made it ran on; `None` for what was uploaded.
+    /// Returns the report of the operation that computed the matrix; `None` if it was uploaded.
     pub fn report(&self) -> Option<&Report> {
         self.report.as_ref()
     }
 
-    /// Who runs its products.
+    /// Returns the accelerator that runs its products.
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
     }
 
-    /// The transpose, in the same memory.
+    /// Returns the transpose, in the same memory.
     #[must_use]
     pub fn transposed(&self) -> Self {
         Self { view: self.view.transposed(), ..self.clone() }
     }
 
-    /// Some rows and columns, in the same memory.
+    /// Returns the block of `rows` and `columns`, in the same memory.
     ///
     /// # Errors
-    /// A range is not inside.
+    /// Fails if a range is not inside.
     pub fn block(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
         Ok(Self { view: self.view.block(rows, columns)?, ..self.clone() })
     }
 
-    /// Its memory, seen in another way: to write products into parts of it.
+    /// Replaces the view of the memory, to write products into parts of it.
     ///
     /// # Errors
-    /// Entries of the view share places or are beyond the end.
+    /// Fails if entries of `view` overlap or are beyond the end.
     pub fn with_view(self, view: View) -> Result<Self> {
         view.check(self.place.len())?;
         Ok(Self { view, bits: None, ..self })
@@ -139,7 +140,7 @@ impl<T: Entry> Dense<T> {
         Operand { kind: T::KIND, bits: self.bits }
     }
 
-    /// Where it lies on a device.
+    /// Returns its view on `device`.
     pub(super) fn on<'a>(&'a self, device: &Device) -> Result<Lying<'a>> {
         match &self.place {
             Place::Device(_, buffer) => on(device, buffer, self.view, T::KIND),
@@ -149,10 +150,10 @@ impl<T: Entry> Dense<T> {
 }
 
 impl<F: DenseField> Dense<F> {
-    /// Notes that canonical values are within ±(2^bits − 1), so that products by residues take fewer moduli.
+    /// Declares that canonical values are within ±(2^bits − 1), so that products by residues take fewer moduli.
     ///
     /// # Errors
-    /// An entry is not: the first one, row after row, is named. Or the device failed.
+    /// Names the first entry, row-major, that is not. Also fails if the device fails.
     pub fn bounded(self, bits: u32) -> Result<Self> {
         let beyond = match &self.place {
             Place::Device(device, _) => first_beyond(device, F::NAME, self.on(device)?, bits)?,
@@ -167,7 +168,8 @@ impl<F: DenseField> Dense<F> {
     }
 }
 
-/// Whether a canonical value is within ±(2^bits − 1). Representations are little-endian in all fields here.
+/// Returns whether the canonical value of `element` is within ±(2^bits − 1). All fields here have little-endian
+/// representations.
 fn is_within<F: DenseField>(element: &F, bits: u32) -> bool {
     let below = |element: F| {
         let repr = element.to_repr();
@@ -177,8 +179,10 @@ fn is_within<F: DenseField>(element: &F, bits: u32) -> bool {
     below(*element) || below(-*element)
 }
 
+/// Checks that `expected` and `actual` are equal.
+///
 /// # Errors
-/// They differ.
+/// Fails if they differ.
 pub(super) fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
 }

@@ -1,8 +1,8 @@
-//! Dense matrices over the scalar fields and over Goldilocks and BabyBear (feature `plonky3`), and of small integers, times each
-//! other and times vectors.
+//! Multiplies dense matrices of field elements or small integers by each other and by vectors. Fields are the scalar
+//! fields and, with feature `plonky3`, Goldilocks and BabyBear.
 //!
-//! A [`Dense`] stays where it is: on a device, or on the host where there is none. Products are matrices that stay there too.
-//! Results are exact: every method, on every backend, gives the same elements.
+//! A [`Dense`] stays on its device, or on the host if there is no device. Products stay there too. Results are exact:
+//! every method gives the same elements on every backend.
 //!
 //! ```
 //! use proofwarp::matrix::dense::{Dense, Options};

@@ -1,4 +1,4 @@
-//! How a product is computed: by which method, in how many pieces, with how much memory. Touches no device.
+//! Plans a product: the method, the number of pieces and the memory. Touches no device.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use super::entry::Kind;
 use super::view::PLACE;
 use crate::{Error, Result};
 
-/// Rows and columns that a group makes, `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
+/// Rows and columns that a group computes; they equal `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
 const TILE: [usize; 2] = [16, 32];
-/// The same for elements of one or two words, `GEMM_TILE` of `cl/gemm_words.cl`.
+/// Rows and columns that a group computes for elements of one or two words: `GEMM_TILE` of `cl/gemm_words.cl`.
 const WORDS_TILE: [usize; 2] = [64, 64];
-/// Rows, columns and depth of a group on tensor cores, `INT8_…` of `cuda/int8_residues.cuh`.
+/// Rows, columns and depth that a group computes on tensor cores: `INT8_…` of `cuda/int8_residues.cuh`.
 pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
-/// Sums of so many products of bytes may leave 32 bits.
+/// Smallest number of products of bytes whose sum may exceed 32 bits.
 const BYTES_LIMIT: usize = 1 << 17;
-/// Fewer products than this are not worth the passes before and after products of residues.
+/// Fewer products than this do not pay for the passes before and after products of residues.
 const FEW: u128 = 1 << 24;
 
-/// How entries of a product are summed. All give the same.
+/// Selects how entries of a product are summed. All methods give the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// A Montgomery product and an addition for each term: to compare with.
+    /// A Montgomery product and an addition for each term, for comparison.
     Montgomery,
     /// Whole products are summed and reduced once.
     Lazy,
@@ -39,30 +39,30 @@ impl fmt::Display for Method {
     }
 }
 
-/// What a caller may settle. `None` leaves it to the plan.
+/// Holds the caller's choices. `None` leaves one to the plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The method.
     pub method: Option<Method>,
-    /// Most bytes of a device that residues may take; what is free by default.
+    /// Maximum bytes of a device for residues; by default, its free memory.
     pub bytes: Option<u64>,
 }
 
 impl Options {
-    /// All left to the plan, but residues take at most so many bytes of a device.
+    /// Limits residues to `bytes` of a device's memory.
     #[must_use]
     pub fn bytes(self, bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..self }
     }
 
-    /// By this method alone.
+    /// Forces `method`.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method: Some(method), ..self }
     }
 }
 
-/// What a plan is made for.
+/// Holds the inputs of a plan.
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
     pub a: Operand,
@@ -72,22 +72,24 @@ pub(super) struct Problem {
     pub columns: usize,
     /// The field.
     pub prime: Prime,
-    /// Whether the device has tensor cores that the kernels were built for; else why not.
+    /// `Ok` if the device has tensor cores that the kernels were built for; else the reason.
     pub tensor: std::result::Result<(), String>,
 }
 
-/// How a product is computed.
+/// Describes how a product is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub method: Method,
-    /// The moduli, where residues are taken; bytes are their own.
+    /// The moduli if residues are taken; `None` for bytes, which are their own residues.
     pub basis: Option<Basis>,
     pub reason: &'static str,
 }
 
 impl Plan {
+    /// Chooses the method and the moduli for `problem`.
+    ///
     /// # Errors
-    /// Shapes do not fit, sums of bytes may leave 32 bits, or the method that is asked for is not there.
+    /// Fails if sums of bytes may exceed 32 bits, or if the requested method is unavailable.
     pub fn new(problem: &Problem, options: &Options) -> Result<Self> {
         let bytes = problem.a.kind == Kind::Byte && problem.b.kind != Kind::Field;
         if bytes && problem.inner >= BYTES_LIMIT {
@@ -106,13 +108,13 @@ impl Plan {
     }
 }
 
-/// Rows and columns that a group makes of what its sums are, in a field of so many words.
+/// Returns the rows and columns that a group computes of sums of `kind`, in a field of `words` words.
 pub(super) fn tile(kind: Kind, words: usize) -> [usize; 2] {
     if kind == Kind::Field && words <= 2 { WORDS_TILE } else { TILE }
 }
 
 impl Problem {
-    /// Products of two entries.
+    /// Returns the number of products of two entries.
     pub fn products(&self) -> u128 {
         self.rows as u128 * self.inner as u128 * self.columns as u128
     }
@@ -135,7 +137,7 @@ impl Problem {
     }
 }
 
-/// Rows and columns of what is made at a time so that residues fit.
+/// Describes the rows and columns that are computed at a time, so that residues fit in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pieces {
     pub rows: usize,
@@ -147,10 +149,10 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Whole tiles, all at once if that fits; else halves of the longer side, and so on.
+    /// Takes whole tiles: all at once if they fit in `most` bytes; else halves the longer side until they fit.
     ///
     /// # Errors
-    /// Not even one tile fits.
+    /// Returns [`Error::OutOfMemory`] if not even one tile fits.
     pub fn new(problem: &Problem, products: usize, most: u64, device: &str) -> Result<Self> {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
         let depth = problem.inner.next_multiple_of(tile_depth).max(tile_depth);
@@ -174,7 +176,7 @@ impl Pieces {
     }
 }
 
-/// How a product with a vector is shared out: `lanes` work-items a row, `pieces` groups of them.
+/// Describes the launch of a product with a vector: a row has `pieces` pieces, of `lanes` work-items each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lanes {
     pub lanes: u32,
@@ -185,11 +187,11 @@ pub(super) struct Lanes {
 pub(super) const VECTOR_GROUP: u32 = 128;
 /// Groups that fill a device.
 const ENOUGH_GROUPS: usize = 2048;
-/// Terms that a work-item has at least.
+/// Minimum terms of a work-item.
 const TERMS: usize = 8;
 
 impl Lanes {
-    /// Where a row's entries are neighbours, a group a row; else neighbours take rows side by side.
+    /// Gives each row a group if its entries are `neighbours`; else neighbouring work-items take neighbouring rows.
     pub fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
         let lanes = if neighbours { VECTOR_GROUP } else { 4 };
         let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize).max(1);
@@ -198,24 +200,24 @@ impl Lanes {
     }
 }
 
-/// How a product is computed, and why so.
+/// Explains how a product is computed, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What is multiplied by what, such as `i8 · bn254_fr`.
+    /// Types of both factors, such as `i8 · bn254_fr`.
     pub entries: String,
     /// Rows of the result, terms of a sum, columns of the result.
     pub sizes: [usize; 3],
     /// The method.
     pub method: Method,
-    /// Why that one.
+    /// Reason for the method.
     pub reason: &'static str,
-    /// Products of residues; 0 where none are taken.
+    /// Products of residues; 0 if none are taken.
     pub products: usize,
-    /// Moduli.
+    /// Number of moduli.
     pub moduli: usize,
     /// Bytes on the device beside the matrices.
     pub bytes: u64,
-    /// Pieces in which the result is made.
+    /// Pieces in which the result is computed.
     pub pieces: usize,
 }
 

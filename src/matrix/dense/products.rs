@@ -1,4 +1,4 @@
-//! Products of matrices, checked, and run where the factors are.
+//! Checks products of matrices and runs them on the factors' device.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::report::Call;
 use crate::{Accelerator, Error, Report, Result};
 
 impl<T: Entry> Dense<T> {
-    /// C = A·B, row after row in memory of its own, where the factors are: m·k·n products, of which [`Self::explain`] says more.
-    /// Sums have any number of terms; bytes times bytes, which give 32 bits, below 2^17.
+    /// Computes C = A·B in new row-major memory on the factors' device, with m·k·n products ([`Self::explain`] shows
+    /// the plan). Sums may have any number of terms; those of bytes times bytes, which give 32 bits, fewer than 2^17.
     ///
     /// # Errors
-    /// Shapes do not fit, the method that is asked for is not there, factors lie on different devices, the hook aborted, or a
-    /// forced backend has too little memory, or failed.
+    /// Fails if the shapes do not fit, the requested method is unavailable or the factors are on different devices.
+    /// Fails if the hook aborts, or if a forced backend has too little memory or fails.
     pub fn multiply<B: Entry>(&self, b: &Dense<B>, options: &Options, abort: Abort<'_>) -> Result<Dense<T::Product>>
     where
         T: Times<B>,
@@ -32,13 +32,13 @@ impl<T: Entry> Dense<T> {
         one.ok_or_else(|| Error::invalid(PLACE, "products", 1, 0))
     }
 
-    /// C = A·B into memory that is there, of which `c` may be a part: what lies around it stays as it is.
+    /// Computes C = A·B into `c`, which may be a part of larger memory. The entries around it stay unchanged.
     ///
-    /// The product is made beside it and copied once it is complete.
+    /// The product is computed in other memory and copied once it is complete.
     ///
     /// # Errors
-    /// As [`Self::multiply`], or `c` has another shape, or lies elsewhere, or a factor or any other matrix has the same memory;
-    /// then `c` is as it was.
+    /// Fails in the cases of [`Self::multiply`]. Also fails if `c` has another shape, is on another device, or shares
+    /// its memory with a factor or any other matrix. Then `c` is unchanged.
     pub fn multiply_into<B: Entry>(
         &self,
         b: &Dense<B>,
@@ -60,13 +60,14 @@ impl<T: Entry> Dense<T> {
         product.report().cloned().ok_or_else(|| Error::invalid(PLACE, "report", "one of a product", "none"))
     }
 
-    /// The products of several pairs, all of them or none: on a device they are queued together and waited for once. All share a report.
+    /// Computes the products of several `pairs`, all of them or none. A device queues them together and waits once. All
+    /// share a report.
     ///
-    /// Small products of elements of one shape and order are one launch on CUDA, and on OpenCL where their factors are blocks of the
-    /// same two matrices. They lie one after the other in the same memory, which is there as long as one of them is.
+    /// Small products of elements of one shape and order share a launch on CUDA. On OpenCL they do if their factors are
+    /// blocks of the same two matrices. They share one buffer, which lives as long as any of them.
     ///
     /// # Errors
-    /// As [`Self::multiply`].
+    /// Fails in the cases of [`Self::multiply`].
     pub fn multiply_batch<B: Entry>(
         pairs: &[(&Self, &Dense<B>)],
         options: &Options,
@@ -78,7 +79,7 @@ impl<T: Entry> Dense<T> {
         let Some((first, with)) = pairs.first() else { return Ok(Vec::new()) };
         let device = first.device_with(with)?;
         if pairs.iter().any(|(a, b)| a.device_with(b).is_ok_and(|other| !same(device, other))) {
-            // Some here, some there.
+            // Some pairs are on other devices, so each runs by itself.
             let products = pairs.iter().map(|pair| Self::multiply_batch(&[*pair], options, abort));
             return Ok(products.collect::<Result<Vec<_>>>()?.concat());
         }
@@ -119,10 +120,11 @@ impl<T: Entry> Dense<T> {
         Ok(products.collect())
     }
 
-    /// y = A·x for a vector of elements, in memory of its own.
+    /// Computes y = A·x for a vector of elements, in new memory.
     ///
     /// # Errors
-    /// x is no vector, or has not as many elements as A has columns, or as [`Self::multiply`].
+    /// Fails if `x` is no vector or its length is not the number of columns of A, and in the cases of
+    /// [`Self::multiply`].
     pub fn times_vector<F: DenseField>(&self, x: &Dense<F>) -> Result<Dense<F>>
     where
         T: Times<F, Product = F>,
@@ -142,10 +144,11 @@ impl<T: Entry> Dense<T> {
         Ok(Dense::made(self.accelerator(), place, View::row_major(self.rows(), 1), Some(report)))
     }
 
-    /// Σ over rows of weight·row, a vector: what the first sums of sumcheck for a product of matrices take, with eq as weights.
+    /// Returns Σ over rows of weight·row, a vector. With eq as weights, the first sums of sumcheck for a product of
+    /// matrices take it.
     ///
     /// # Errors
-    /// As [`Self::times_vector`], of the transpose.
+    /// Fails in the cases of [`Self::times_vector`] for the transpose.
     pub fn fold_rows<F: DenseField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
     where
         T: Times<F, Product = F>,
@@ -153,10 +156,10 @@ impl<T: Entry> Dense<T> {
         self.transposed().times_vector(weights)
     }
 
-    /// Σ over columns of weight·column, a vector.
+    /// Returns Σ over columns of weight·column, a vector.
     ///
     /// # Errors
-    /// As [`Self::times_vector`].
+    /// Fails in the cases of [`Self::times_vector`].
     pub fn fold_columns<F: DenseField>(&self, weights: &Dense<F>) -> Result<Dense<F>>
     where
         T: Times<F, Product = F>,
@@ -164,10 +167,10 @@ impl<T: Entry> Dense<T> {
         self.times_vector(weights)
     }
 
-    /// How a product with another matrix is computed, and why so.
+    /// Explains how a product with `b` is computed, and why.
     ///
     /// # Errors
-    /// Shapes do not fit, the method that is asked for is not there, or residues have no room.
+    /// Fails if the shapes do not fit, the requested method is unavailable, or residues do not fit in memory.
     pub fn explain<B: Entry>(&self, b: &Dense<B>, options: &Options) -> Result<Explanation>
     where
         T: Times<B>,
@@ -216,7 +219,7 @@ impl<T: Entry> Dense<T> {
         Ok((problem, plan))
     }
 
-    /// The device that both factors are on; none where one is on the host.
+    /// Returns the device that both factors are on; `None` if one is on the host.
     fn device_with<B: Entry>(&self, b: &Dense<B>) -> Result<Option<&Arc<Device>>> {
         match (self.device(), b.device()) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => {
@@ -232,14 +235,14 @@ impl<T: Entry> Dense<T> {
         Call { operation: format!("{what} {} {}", T::NAME, B::NAME), elements: self.view().len() }
     }
 
-    /// Copies a product that is complete to where it shall be.
+    /// Copies a complete `product` into this matrix.
     fn overwrite(&mut self, product: &Self) -> Result<()> {
         match (&mut self.place, &product.place) {
             (Place::Device(device, _), Place::Device(..)) => {
                 let device = device.clone();
                 gpu::copy(&device, product.on(&device)?, self.on(&device)?, size_of::<T>()).map(drop)
             }
-            // One of them is on the host, where the other goes too.
+            // One of them is on the host, so the result goes there too.
             _ => self.overwrite_on_host(product),
         }
     }
@@ -256,14 +259,14 @@ impl<T: Entry> Dense<T> {
     }
 }
 
-/// Elements of a field for numbers.
+/// Implements the conversion of numbers to elements of a field.
 macro_rules! to_field {
     ($type:ty) => {
         impl Dense<$type> {
-            /// The same numbers as elements, row after row in memory of their own.
+            /// Converts the numbers to elements, row-major in new memory.
             ///
             /// # Errors
-            /// A forced backend has too little memory, or failed.
+            /// Fails if a forced backend has too little memory or fails.
             pub fn to_field<F: DenseField>(&self) -> Result<Dense<F>> {
                 let made = |device: &Arc<Device>| gpu::to_field(device, F::FIELD, self.on(device)?, size_of::<F>());
                 let element = |number: &$type| {
@@ -284,7 +287,7 @@ macro_rules! to_field {
 to_field!(i8);
 to_field!(i32);
 
-/// Whether both are the same device, or none.
+/// Returns whether `a` and `b` are the same device, or both `None`.
 fn same(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
@@ -303,10 +306,10 @@ fn run<T: Entry>(
     Ok((place.0, report))
 }
 
-/// Where a result lies, and the place of its first entry.
+/// Holds a result and the index of its first entry.
 type Made<T> = (Place<T>, usize);
 
-/// Runs a pass on the device that has the factors, or on the host: where results lie, and the place of each one's first entry.
+/// Runs a pass on the factors' device, or on the host. Returns each result with the index of its first entry.
 fn run_all<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,

@@ -1,4 +1,4 @@
-//! Where a matrix's entries lie.
+//! Stores a matrix's entries on the host or on a device.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::entry::{Entry, bytes_of, bytes_of_mut};
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device};
 
-/// Entries in the host's memory, cleared when dropped: they may be secret.
+/// Holds entries in host memory and clears them when dropped, because they may be secret.
 pub(super) struct Cleared<T: Entry>(pub Vec<T>);
 
 impl<T: Entry> fmt::Debug for Cleared<T> {
-    /// Writes the number of entries alone.
+    /// Writes only the number of entries.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} entries", self.0.len())
     }
@@ -20,12 +20,12 @@ impl<T: Entry> fmt::Debug for Cleared<T> {
 impl<T: Entry> Drop for Cleared<T> {
     fn drop(&mut self) {
         self.0.fill(T::default());
-        // Nobody reads them any more, but they are to be stored.
+        // No code reads the zeros; this keeps the compiler from dropping the stores.
         std::hint::black_box(&self.0);
     }
 }
 
-/// The host's memory, or a device's.
+/// Holds entries in the memory of the host or of a device.
 #[derive(Debug, Clone)]
 pub(super) enum Place<T: Entry> {
     Host(Arc<Cleared<T>>),
@@ -37,7 +37,7 @@ impl<T: Entry> Place<T> {
         Self::Host(Arc::new(Cleared(entries)))
     }
 
-    /// Brings entries to a device, and waits for that.
+    /// Uploads `entries` to `device` and waits for the copy.
     pub fn upload(device: &Arc<Device>, entries: &[T], abort: Abort<'_>) -> Result<Self> {
         let mut stream = device.stream()?;
         let buffer = stream.allocate(size_of_val(entries))?.secret();
@@ -46,7 +46,7 @@ impl<T: Entry> Place<T> {
         Ok(Self::Device(device.clone(), Arc::new(buffer)))
     }
 
-    /// Entries that there is room for.
+    /// Returns the number of entries that the memory has room for.
     pub fn len(&self) -> usize {
         match self {
             Self::Host(entries) => entries.0.len(),
@@ -61,7 +61,7 @@ impl<T: Entry> Place<T> {
         }
     }
 
-    /// All entries, on the host.
+    /// Returns all entries, on the host.
     pub fn on_host(&self) -> Result<Arc<Cleared<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
@@ -74,7 +74,7 @@ impl<T: Entry> Place<T> {
         }
     }
 
-    /// So many entries from a place on, on the host. They are there.
+    /// Returns `count` entries from index `first`, on the host. The range must be inside.
     pub fn part(&self, first: usize, count: usize) -> Result<Vec<T>> {
         match self {
             _ if count == 0 => Ok(Vec::new()),
@@ -89,7 +89,7 @@ impl<T: Entry> Place<T> {
         }
     }
 
-    /// Whether no other matrix has the same memory.
+    /// Returns whether no other matrix shares the memory.
     pub fn is_alone(&self) -> bool {
         match self {
             Self::Host(entries) => Arc::strong_count(entries) == 1,

@@ -1,17 +1,17 @@
-//! Where a matrix's entries lie in its memory. Touches no device.
+//! Describes where a matrix's entries lie in its memory. Touches no device.
 
 use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// What errors of this room name.
+/// Names this module in errors.
 pub(super) const PLACE: &str = "dense";
-/// Most rows, and most columns: kernels count with 32 bits and step past the end.
+/// Maximum rows, and maximum columns: kernels count with 32 bits and step past the end.
 const LIMIT: usize = 1 << 30;
 
-/// A matrix in memory: entry (r, c) lies `first + r·row_step + c·column_step` entries after the start.
+/// Describes a matrix in memory: entry (r, c) is `first + r·row_step + c·column_step` entries after the start.
 ///
-/// No two entries lie at the same place: either a row's end is before the next one's start, or a column's is.
+/// No two entries overlap: each row ends before the next one starts, or each column does.
 ///
 /// ```
 /// use proofwarp::matrix::dense::View;
@@ -28,42 +28,42 @@ pub struct View {
     pub rows: usize,
     /// Columns.
     pub columns: usize,
-    /// The place of entry (0, 0).
+    /// Index of entry (0, 0).
     pub first: usize,
-    /// From an entry to the one below.
+    /// Distance from an entry to the one below.
     pub row_step: usize,
-    /// From an entry to the one beside it.
+    /// Distance from an entry to the next one in its row.
     pub column_step: usize,
 }
 
 impl View {
-    /// Row after row.
+    /// Creates a row-major view without gaps.
     pub fn row_major(rows: usize, columns: usize) -> Self {
         Self { rows, columns, first: 0, row_step: columns, column_step: 1 }
     }
 
-    /// Column after column.
+    /// Creates a column-major view without gaps.
     pub fn column_major(rows: usize, columns: usize) -> Self {
         Self::row_major(columns, rows).transposed()
     }
 
-    /// The same with rows that start so many entries apart.
+    /// Returns the view with rows that start `row_step` entries apart.
     #[must_use]
     pub fn with_row_step(self, row_step: usize) -> Self {
         Self { row_step, ..self }
     }
 
-    /// The transpose, in the same memory.
+    /// Returns the transpose, in the same memory.
     #[must_use]
     pub fn transposed(self) -> Self {
         let Self { rows, columns, first, row_step, column_step } = self;
         Self { rows: columns, columns: rows, first, row_step: column_step, column_step: row_step }
     }
 
-    /// Some rows and columns of it.
+    /// Returns the block of `rows` and `columns`.
     ///
     /// # Errors
-    /// A range is not inside.
+    /// Fails if a range is not inside.
     pub fn block(self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
         check_range("rows of a block", &rows, self.rows)?;
         check_range("columns of a block", &columns, self.columns)?;
@@ -71,23 +71,23 @@ impl View {
         Ok(Self { rows: rows.len(), columns: columns.len(), first, ..self })
     }
 
-    /// The place of an entry; `usize::MAX` where that is no number.
+    /// Returns the index of entry (`row`, `column`), or `usize::MAX` if it is larger.
     pub fn at(&self, row: usize, column: usize) -> usize {
         let down = row.saturating_mul(self.row_step);
         self.first.saturating_add(down).saturating_add(column.saturating_mul(self.column_step))
     }
 
-    /// Number of entries; `usize::MAX` where that is no number.
+    /// Returns the number of entries, or `usize::MAX` if it is larger.
     pub fn len(&self) -> usize {
         self.rows.saturating_mul(self.columns)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0
     }
 
-    /// Places from the start of memory to the end of the last entry; `None` where that is no number.
+    /// Returns the number of entries from the start of memory to the end of the last one; `None` if it overflows.
     pub fn end(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(0);
@@ -97,13 +97,15 @@ impl View {
         self.first.checked_add(down)?.checked_add(across)?.checked_add(1)
     }
 
-    /// Whether it lies row after row, with nothing between.
+    /// Returns whether the view is row-major without gaps.
     pub(super) fn is_compact(&self) -> bool {
         *self == Self { first: self.first, ..Self::row_major(self.rows, self.columns) }
     }
 
+    /// Checks the view against memory of `memory` entries.
+    ///
     /// # Errors
-    /// There are too many rows or columns, entries share places, or the last is beyond the end of so many entries of memory.
+    /// Fails if there are too many rows or columns, entries overlap, or the last one is beyond the end of memory.
     pub(super) fn check(&self, memory: usize) -> Result<()> {
         for (what, number) in [("rows", self.rows), ("columns", self.columns)] {
             if number > LIMIT {
@@ -136,10 +138,10 @@ impl View {
     }
 }
 
-/// The product of numbers, if memory can have as many entries.
+/// Returns the product of `numbers`, if memory can have as many entries.
 ///
 /// # Errors
-/// It cannot.
+/// Fails if it cannot.
 pub(super) fn entries_that_fit<T>(numbers: &[usize]) -> Result<usize> {
     let most = isize::MAX.unsigned_abs() / size_of::<T>().max(1);
     let entries = numbers.iter().try_fold(1usize, |product, number| product.checked_mul(*number));
@@ -186,7 +188,7 @@ mod tests {
         assert!(text(View::row_major(LIMIT + 1, 1), 5).starts_with("dense: rows: expected at most"));
     }
 
-    /// No arithmetic wraps or panics, whatever a view says.
+    /// Checks that no arithmetic wraps or panics, for any view.
     #[test]
     fn views_of_any_numbers() {
         let most = usize::MAX;

@@ -1,4 +1,4 @@
-//! What changes are made to: a matrix that the host has, or a device alone since changes were merged there.
+//! Holds the matrix that changes apply to: on the host, or on a device alone after changes were merged there.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,21 +10,21 @@ use crate::matrix::{Csr, CsrOnDevice, Options, SparseMatrix};
 use crate::waiting::made_once;
 use crate::{Accelerator, Result};
 
-/// So many changes at least may be merged on a device before the host merges them too.
+/// Minimum number of changes that a device may merge before the host merges them too.
 const FEW: usize = 1 << 16;
 
-/// A matrix whose rows have their columns in order, each once.
+/// Holds a matrix whose rows have their columns in order, each once.
 pub(super) struct Base<F: NttField> {
     accelerator: Accelerator,
-    /// What the host had last, and what was merged since, in order: what a lost device leaves.
+    /// The last matrix of the host, and the changes merged since, in order: both survive the loss of a device.
     host: Arc<Csr<F>>,
     since: Vec<Arc<Vec<Change<F>>>>,
-    /// The same with those merged, once that is asked for.
+    /// `host` with the changes of `since` merged, once a call needs it.
     now: Mutex<Option<Arc<Csr<F>>>>,
     place: Place<F>,
 }
 
-/// Where products take it from.
+/// Holds the matrix where products read it.
 enum Place<F: NttField> {
     /// The host, and the devices that it was uploaded to.
     Uploaded(SparseMatrix<F>),
@@ -33,8 +33,10 @@ enum Place<F: NttField> {
 }
 
 impl<F: NttField> Base<F> {
+    /// Creates a base of `csr` with its rows put in order.
+    ///
     /// # Errors
-    /// A forced backend has too little memory, or failed.
+    /// Fails if a forced backend has too little memory or fails.
     pub fn new(accelerator: &Accelerator, csr: Arc<Csr<F>>) -> Result<Self> {
         Self::uploaded(accelerator, ordered(csr)?)
     }
@@ -44,7 +46,7 @@ impl<F: NttField> Base<F> {
         Ok(Self { accelerator: accelerator.clone(), host, since: Vec::new(), now: Mutex::default(), place })
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     pub fn sizes(&self) -> [usize; 2] {
         [self.host.rows(), self.host.columns()]
     }
@@ -56,10 +58,10 @@ impl<F: NttField> Base<F> {
         }
     }
 
-    /// On the host: merges there what was merged on a device, at the first call.
+    /// Returns the matrix on the host. The first call merges there what was merged on a device.
     ///
     /// # Errors
-    /// There are more non-zeros than 2^31.
+    /// Fails if there are more than 2^31 non-zeros.
     pub fn csr(&self) -> Result<Arc<Csr<F>>> {
         if self.since.is_empty() {
             return Ok(self.host.clone());
@@ -73,10 +75,10 @@ impl<F: NttField> Base<F> {
         })
     }
 
-    /// On the accelerator's first device.
+    /// Returns the matrix on the accelerator's first device.
     ///
     /// # Errors
-    /// There is none, or it has too little memory, or failed.
+    /// Fails if there is no device, or if it has too little memory or fails.
     pub fn on_device(&self) -> Result<Arc<CsrOnDevice<F>>> {
         match &self.place {
             Place::Uploaded(matrix) => matrix.on_device(0),
@@ -84,11 +86,11 @@ impl<F: NttField> Base<F> {
         }
     }
 
-    /// A new one with changes made, on the device that `found` says they are on; where that fails and no backend is forced, or there
-    /// is none, on the host.
+    /// Returns a new base with `changes` made, on the device if there is one; `found` finds the changes in the base
+    /// there. The host merges if there is no device, or if the device fails and no backend is forced.
     ///
     /// # Errors
-    /// There are more non-zeros than 2^31, or a forced backend has too little memory, or failed.
+    /// Fails if there are more than 2^31 non-zeros, or if a forced backend has too little memory or fails.
     pub fn merged(
         &self,
         changes: &Arc<Vec<Change<F>>>,
@@ -120,7 +122,7 @@ impl<F: NttField> Base<F> {
         let found = found(&before)?;
         let place = Place::Merged(Arc::new(before.merged(&found, Options::default())?));
         let (mut host, mut since) = (self.host.clone(), [&self.since[..], std::slice::from_ref(changes)].concat());
-        // As much work as the changes were.
+        // The merge on the host then costs about as much work as the changes did.
         if since.iter().map(|changes| changes.len()).sum::<usize>() > FEW.max(before.nonzeros()) {
             host = self.merged_here(changes)?;
             since.clear();

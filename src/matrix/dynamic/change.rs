@@ -1,19 +1,19 @@
-//! Changes, and what several of one place come to.
+//! Defines changes, and combines several of the same entry.
 
 use std::fmt;
 
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// What errors of this room name.
+/// Names this module in errors.
 pub(super) const PLACE: &str = "dynamic csr";
 
-/// What becomes of an entry.
+/// Says how an entry changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action<F> {
-    /// It is this from now on. Zero removes it at the next merge.
+    /// Sets the entry to this value. Zero removes it at the next merge.
     Set(F),
-    /// It is so much more than before.
+    /// Adds this value to the entry.
     Add(F),
 }
 
@@ -27,19 +27,19 @@ impl<F> fmt::Debug for Action<F> {
     }
 }
 
-/// A change of an entry.
+/// Describes a change of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change<F> {
     /// The entry's row.
     pub row: usize,
     /// Its column.
     pub column: usize,
-    /// What becomes of it.
+    /// How the entry changes.
     pub action: Action<F>,
 }
 
 impl<F: NttField> Action<F> {
-    /// What two actions come to, one after the other.
+    /// Composes two actions: `self`, then `later`.
     pub(super) fn then(self, later: Self) -> Self {
         match (self, later) {
             (_, Self::Set(value)) => Self::Set(value),
@@ -48,7 +48,7 @@ impl<F: NttField> Action<F> {
         }
     }
 
-    /// The entry's value after it, from that before.
+    /// Applies the action to the value `before`.
     pub(super) fn after(self, before: F) -> F {
         match self {
             Self::Set(value) => value,
@@ -58,13 +58,15 @@ impl<F: NttField> Action<F> {
 }
 
 impl<F> Change<F> {
-    /// By rows, and in a row by columns.
+    /// Returns the sort key: the row, then the column.
     pub(super) fn place(&self) -> (usize, usize) {
         (self.row, self.column)
     }
 
+    /// Checks that the entry is in a matrix of `rows` and `columns`.
+    ///
     /// # Errors
-    /// There is no such entry.
+    /// Fails if there is no such entry.
     pub(super) fn check(&self, rows: usize, columns: usize) -> Result<()> {
         for (what, number, there) in [("row", self.row, rows), ("column", self.column, columns)] {
             if number >= there {
@@ -75,9 +77,10 @@ impl<F> Change<F> {
     }
 }
 
-/// Changes in order of their places, one for each place: what so many later ones make of those.
+/// Merges `later` into `sorted` and composes changes of the same entry. Returns changes sorted by (row, column), one
+/// per entry.
 pub(super) fn combine<F: NttField>(sorted: &[Change<F>], mut later: Vec<Change<F>>) -> Vec<Change<F>> {
-    // Stable: what came later in a place stays later.
+    // The sort is stable, so changes of the same entry keep their order.
     later.sort_by_key(Change::place);
     let (mut combined, mut earlier) = (Vec::with_capacity(sorted.len() + later.len()), sorted.iter().peekable());
     for change in later {

@@ -1,20 +1,20 @@
-//! What changes are to a base: differences, row by row.
+//! Computes the differences that changes make to a base, row by row.
 
 use super::change::Change;
 use crate::field::{NttField, SecretVec};
 use crate::matrix::Csr;
 
-/// Differences to a base, in compressed rows of which only those with differences are there.
+/// Holds differences to a base in compressed rows. Rows without differences are left out.
 pub(super) struct Delta<F: NttField> {
     pub rows: Vec<u32>,
-    /// Where each row's differences start, and their number.
+    /// Start of each row's differences, then the number of all.
     pub starts: Vec<u32>,
     pub columns: Vec<u32>,
     pub values: SecretVec<F>,
 }
 
 impl<F: NttField> Delta<F> {
-    /// Of changes in order of their places.
+    /// Computes the differences to `base` of `changes`, which are in order of their places.
     pub fn new(base: &Csr<F>, changes: &[Change<F>]) -> Self {
         let mut delta = Self {
             rows: Vec::new(),
@@ -34,7 +34,7 @@ impl<F: NttField> Delta<F> {
         delta
     }
 
-    /// y += D·x.
+    /// Adds D·x to `y`.
     pub fn add_to(&self, x: &[F], y: &mut [F]) {
         for (number, row) in self.rows.iter().enumerate() {
             let range = self.starts[number] as usize..self.starts[number + 1] as usize;
@@ -44,7 +44,7 @@ impl<F: NttField> Delta<F> {
     }
 }
 
-/// An entry of a matrix in which a column may occur more than once.
+/// Returns an entry of a matrix in which a column may occur more than once.
 fn value<F: NttField>(csr: &Csr<F>, row: usize, column: usize) -> F {
     csr.row(row).filter(|(other, _)| *other == column).map(|(_, value)| value).sum()
 }

@@ -1,26 +1,26 @@
-//! When a delta is merged, and what is there, for people.
+//! Decides when a delta is merged, and describes a dynamic matrix for people.
 
 use std::fmt;
 use std::time::Duration;
 
-/// So many changed entries are merged by themselves.
+/// Sets the number of changed entries above which they are merged automatically.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// This part of the base's non-zeros.
+    /// This fraction of the base's non-zeros.
     Fraction(f64),
     /// This number.
     Entries(usize),
-    /// Never: by [`super::DynamicCsr::merge`] alone.
+    /// Never: only [`super::DynamicCsr::merge`] merges.
     Never,
 }
 
-/// When a delta is merged.
+/// Says when a delta is merged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policy {
-    /// More changes than this are merged by a thread, on a stream of its own. A product's delta costs its own non-zeros and a pass
-    /// over its rows, so that a small part of the base hardly counts.
+    /// More changes than this are merged by a thread, on a stream of its own. In a product, a delta costs its own
+    /// non-zeros and a pass over its rows, so a small part of the base hardly counts.
     pub merge_above: Threshold,
-    /// Unless there are at most so many: merging costs a pass over the base.
+    /// Up to this number of changes there is no automatic merge, because merging costs a pass over the base.
     pub at_least: usize,
 }
 
@@ -31,7 +31,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The number of changes above which there is a merge, for so many non-zeros.
+    /// Returns the number of changes above which a merge starts, for a base of `nonzeros`.
     pub(super) fn limit(&self, nonzeros: usize) -> usize {
         let limit = match self.merge_above {
             Threshold::Fraction(part) => (nonzeros as f64 * part.max(0.0)) as usize,
@@ -42,7 +42,7 @@ impl Policy {
     }
 }
 
-/// What is there.
+/// Describes a dynamic matrix and its merges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Rows and columns.
@@ -53,11 +53,11 @@ pub struct Explanation {
     pub changes: usize,
     /// Merges so far.
     pub merges: usize,
-    /// How long the last one took.
+    /// Duration of the last merge.
     pub last_merge: Option<Duration>,
-    /// Why the last one by itself failed, if it did.
+    /// Reason why the last automatic merge failed, if it did.
     pub failure: Option<String>,
-    /// Changes above which the next merge starts by itself; none if none does.
+    /// Changes above which the next automatic merge starts; `None` if none does.
     pub merge_above: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Changes on a device, and products of base and differences queued together.
+//! Finds changes on a device, and queues products of base and differences together.
 
 use super::change::{Action, Change};
 use crate::Result;
@@ -11,10 +11,10 @@ use crate::program::{Program, mem};
 
 /// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
 const GROUP: u32 = 128;
-/// What the highest bit of a column says: the value replaces what there is.
+/// Highest bit of a column: the value replaces the entry.
 const REPLACES: u32 = 1 << 31;
 
-/// Uploads changes in order of their places, and finds them in the base.
+/// Uploads `changes`, in order of their places, and finds them in `base`.
 pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], abort: Abort<'_>) -> Result<Changes> {
     let (mut rows, mut starts, mut columns) = (Vec::new(), Vec::new(), Vec::with_capacity(changes.len()));
     let mut values = SecretVec(Vec::with_capacity(changes.len()));
@@ -34,7 +34,8 @@ pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], ab
     base.find(&ChangesOnHost { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
 }
 
-/// y = (A + D)·x: the base's kernels, then the delta's, on one stream; y is written when all is there.
+/// Computes y = (A + D)·x: the base's kernels, then the delta's, on one stream. Writes `y` when all of the result is
+/// there.
 pub(super) fn multiply<F: NttField>(
     base: &CsrOnDevice<F>,
     delta: Option<&Changes>,
@@ -54,8 +55,8 @@ pub(super) fn multiply<F: NttField>(
         let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(mem);
         let args = [&[Arg::U32(delta.rows)][..], &buffers].concat();
         let program = Program::of(Family::Gemm, F::NAME)?;
-        // SAFETY: the arguments are those of the kernel; rows and columns are those of the base, whose vectors these are,
-        // and no row is there twice. The delta is borrowed until all has run.
+        // SAFETY: the arguments match the kernel; rows and columns are those of the base, whose vectors these are, and
+        // no row occurs twice. The delta is borrowed until all kernels have run.
         unsafe { program.launch(&mut stream, "gemv_differences", delta.rows.into(), GROUP, &args)? };
     }
     stream.mark_end()?;

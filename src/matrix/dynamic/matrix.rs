@@ -1,4 +1,4 @@
-//! A matrix that changes: appends, versions, merges.
+//! Defines a matrix that changes: appends, versions and merges.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use crate::{Accelerator, Error, Result};
 
 /// A sparse matrix that changes between products: see the [module](super)'s example.
 ///
-/// Every call takes `&self`, from any thread. Those that change it append, and wait for no product and no merge.
+/// Every call takes `&self`, from any thread. A change is appended, and waits for no product and no merge.
 #[derive(Debug)]
 pub struct DynamicCsr<F: NttField> {
     shared: Arc<Shared<F>>,
@@ -29,15 +29,15 @@ struct Shared<F: NttField> {
     accelerator: Accelerator,
     policy: Policy,
     state: Mutex<State<F>>,
-    /// Held while there is a merge.
+    /// Held during a merge.
     merging: Mutex<()>,
-    /// A merge by itself is under way, or about to be.
+    /// An automatic merge runs or is about to run.
     started: AtomicBool,
 }
 
 #[derive(Debug)]
 struct State<F: NttField> {
-    /// The last version that was asked for: its base is the one now.
+    /// The last version that a call requested; its base is the present one.
     version: Snapshot<F>,
     /// Changes that the version does not have.
     later: Vec<Change<F>>,
@@ -50,11 +50,11 @@ struct State<F: NttField> {
 }
 
 impl<F: NttField> DynamicCsr<F> {
-    /// Uploads a matrix to each of the accelerator's devices; coefficients of a column that occurs in a row more than once are added
-    /// up.
+    /// Uploads a matrix to each of the accelerator's devices. Coefficients of a column that occurs more than once in a
+    /// row are added up.
     ///
     /// # Errors
-    /// A forced backend has too little memory, or failed.
+    /// Fails if a forced backend has too little memory or fails.
     pub fn new(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>, policy: Policy) -> Result<Self> {
         let base = Arc::new(Base::new(accelerator, csr.into())?);
         let (sizes, limit) = (base.sizes(), policy.limit(base.nonzeros()));
@@ -65,34 +65,34 @@ impl<F: NttField> DynamicCsr<F> {
         Ok(Self { shared: Arc::new(Shared { accelerator, policy, state, merging, started }), sizes })
     }
 
-    /// An entry is `value` from now on.
+    /// Sets an entry to `value`.
     ///
     /// # Errors
-    /// There is no such entry.
+    /// Fails if there is no such entry.
     pub fn set(&self, row: usize, column: usize, value: F) -> Result<()> {
         self.update(&[Change { row, column, action: Action::Set(value) }])
     }
 
-    /// An entry is so much more from now on.
+    /// Adds `difference` to an entry.
     ///
     /// # Errors
-    /// There is no such entry.
+    /// Fails if there is no such entry.
     pub fn add(&self, row: usize, column: usize, difference: F) -> Result<()> {
         self.update(&[Change { row, column, action: Action::Add(difference) }])
     }
 
-    /// An entry is zero from now on; the next merge removes it.
+    /// Sets an entry to zero; the next merge removes it.
     ///
     /// # Errors
-    /// There is no such entry.
+    /// Fails if there is no such entry.
     pub fn remove(&self, row: usize, column: usize) -> Result<()> {
         self.set(row, column, F::ZERO)
     }
 
-    /// Several changes in their order, all of them or none: a snapshot has either.
+    /// Applies several `changes` in order. A snapshot has all of them or none.
     ///
     /// # Errors
-    /// There is no such entry as one of them names.
+    /// Fails if there is no such entry as one of them names.
     pub fn update(&self, changes: &[Change<F>]) -> Result<()> {
         let [rows, columns] = self.sizes;
         changes.iter().try_for_each(|change| change.check(rows, columns))?;
@@ -107,25 +107,27 @@ impl<F: NttField> DynamicCsr<F> {
         Ok(())
     }
 
-    /// The matrix as it is now. Sorts what was appended since the last one: O(c + d·log d) for c changed entries and d new
-    /// changes.
+    /// Returns the present version of the matrix. Sorts the changes appended since the last one: O(c + d·log d) for c
+    /// changed entries and d new changes.
     ///
     /// # Errors
-    /// None now; merges on devices may have some.
+    /// Returns none at present; merges on devices may cause some.
     pub fn snapshot(&self) -> Result<Snapshot<F>> {
         Ok(self.shared.snapshot().0)
     }
 
-    /// Makes a new base of the present one and its changes, with statistics and kernels chosen anew, on the first device if there is
-    /// one: O(n + d·log n) for n non-zeros and d changes. Changes that come meanwhile stay changes.
+    /// Merges the present base and its changes into a new base, on the first device if there is one. Computes
+    /// statistics and chooses the kernel anew. Takes O(n + d·log n) for n non-zeros and d changes. Changes appended
+    /// meanwhile stay changes.
     ///
     /// # Errors
-    /// There are more non-zeros than 2^31, or a forced backend has too little memory, or failed; then all is as it was.
+    /// Fails if there are more than 2^31 non-zeros, or if a forced backend has too little memory or fails. Then the
+    /// matrix is unchanged.
     pub fn merge(&self) -> Result<()> {
         self.shared.merge()
     }
 
-    /// What is there.
+    /// Describes the matrix and its merges.
     pub fn explain(&self) -> Explanation {
         let state = lock(&self.shared.state);
         Explanation {
@@ -141,7 +143,7 @@ impl<F: NttField> DynamicCsr<F> {
 }
 
 impl<F: NttField> Shared<F> {
-    /// The present version, and how many changes it is made of since its base.
+    /// Returns the present version, and the number of changes that it contains since its base.
     fn snapshot(&self) -> (Snapshot<F>, usize) {
         loop {
             let (before, later, changes) = {
@@ -151,7 +153,7 @@ impl<F: NttField> Shared<F> {
                 }
                 (state.version.clone(), state.later.clone(), state.changes)
             };
-            // Writers go on meanwhile.
+            // Writers may append meanwhile.
             let count = later.len();
             let all = combine(&before.version().changes, later);
             let made = Snapshot::new(&self.accelerator, before.version().base.clone(), all);
@@ -185,7 +187,7 @@ impl<F: NttField> Shared<F> {
         Ok(())
     }
 
-    /// Puts a new base in the place of a version's, with the changes that came after.
+    /// Installs `base`, which the version `merged` became, and keeps the changes that came after that version.
     fn replace(&self, base: Arc<Base<F>>, merged: &Snapshot<F>, changes: usize, limit: usize) {
         let mut state = lock(&self.state);
         let (then, now) = (&merged.version().changes, &state.version.version().changes);
@@ -195,7 +197,7 @@ impl<F: NttField> Shared<F> {
         state.limit = limit;
     }
 
-    /// Starts a thread that merges, unless there is one.
+    /// Starts a thread that merges, unless one is running.
     fn merge_by_itself(self: &Arc<Self>) {
         if self.started.swap(true, Ordering::AcqRel) {
             return;
@@ -216,7 +218,7 @@ impl<F: NttField> Shared<F> {
         }
     }
 
-    /// The old version is as good as before: the next change tries again once there are twice as many.
+    /// Records a failed merge and keeps the old version. The next change after twice as many tries again.
     fn failed(&self, error: &Error) {
         log::warn!("dynamic csr {}: a merge failed: {error}", F::NAME);
         let mut state = lock(&self.state);
@@ -225,10 +227,10 @@ impl<F: NttField> Shared<F> {
     }
 }
 
-/// What later versions of the same base have beyond an earlier one, as changes to a base that has the earlier one's.
+/// Returns the changes that lead from a base with `earlier` merged to `now`, a later version of the same base.
 ///
-/// An entry's action since is not kept apart, so what has changed is set or added anew: `Set` stays, and of `Add` the
-/// difference counts.
+/// Later actions of an entry are not stored separately, so a changed action applies anew: a `Set` stays, and an `Add`
+/// counts by its difference.
 fn since<F: NttField>(earlier: &[Change<F>], now: &[Change<F>]) -> Vec<Change<F>> {
     let mut earlier = earlier.iter().peekable();
     let mut since = Vec::new();
@@ -250,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// Additions while a merge is under way, of which a product has been taken or not, count once.
+    /// Checks that additions during a merge count once, whether or not a version has been taken of them.
     #[test]
     fn additions_during_a_merge() {
         let [one, two, five] = [1, 2, 5].map(Fr::from);

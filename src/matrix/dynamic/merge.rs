@@ -1,4 +1,4 @@
-//! A new matrix of an old one and changes, row by row. Touches no device.
+//! Merges a matrix and changes into a new matrix, row by row. Touches no device.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::field::NttField;
 use crate::matrix::Csr;
 use crate::waiting::spread;
 
-/// Rows of a task.
+/// Rows that a task merges.
 const ROWS: usize = 256;
 
-/// Rows side by side, as they are put together.
+/// Holds neighbouring rows as they are put together.
 #[derive(Default)]
 struct Rows<F> {
     lengths: Vec<u32>,
@@ -22,8 +22,8 @@ struct Rows<F> {
     values: Vec<F>,
 }
 
-/// The base with changes, in order of their places, made: what they make zero is left out. Rows of the base have their columns in
-/// order, each once, and so have those of the result.
+/// Returns `base` with `changes` made, which are in order of their places. Entries that they make zero are left out.
+/// Rows of the base have their columns in order, each once, and so have those of the result.
 pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
     by_rows(base, |rows| {
         let before = |row: usize| changes.partition_point(|change| change.row < row);
@@ -37,7 +37,7 @@ pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result
     })
 }
 
-/// The same matrix with each row's columns in order, each once: it itself if it is so.
+/// Returns the matrix with each row's columns in order, each once. Returns `csr` itself if it is so.
 pub(super) fn ordered<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
     let pointers = csr.row_pointers();
     let columns = |row: &[u32]| csr.column_indices()[row[0] as usize..row[1] as usize].is_sorted_by(|a, b| a < b);
@@ -63,7 +63,7 @@ pub(super) fn ordered<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
     made.map(Arc::new)
 }
 
-/// A matrix of the shape of another one, some rows a task.
+/// Makes a matrix of the shape of `like` from `make`, [`ROWS`] rows a task.
 fn by_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + Sync) -> Result<Csr<F>> {
     let rows = like.rows();
     let part = |first: usize| make(first..(first + ROWS).min(rows));
@@ -79,7 +79,7 @@ fn by_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + 
 }
 
 impl<F: NttField> Rows<F> {
-    /// A row with changes made.
+    /// Appends a row with `changes` made.
     fn push(&mut self, before: impl Iterator<Item = (usize, F)>, changes: &[Change<F>]) {
         let (start, mut changes) = (self.columns.len(), changes.iter().peekable());
         for (column, value) in before {

@@ -1,8 +1,8 @@
 //! Sparse matrices that change between products.
 //!
-//! [`DynamicCsr`] is a matrix in compressed rows, the base, and a delta: changes that were appended since. A change costs an
-//! append, and waits for no device. Products are of a [`Snapshot`]: the base's kernels, then the delta's, queued together.
-//! A merge makes a new base of both. Products before, during and after it are equal, since elements have one form each.
+//! [`DynamicCsr`] holds a base in compressed rows and a delta: the changes appended since. A change costs an append,
+//! and waits for no device. A [`Snapshot`] multiplies: it queues the base's kernels, then the delta's, together. A
+//! merge makes a new base of both. Products before, during and after it are equal, since elements have one form each.
 //!
 //! ```
 //! use proofwarp::Accelerator;

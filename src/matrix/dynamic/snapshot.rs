@@ -1,4 +1,4 @@
-//! One version of a matrix, for products.
+//! Defines one version of a matrix, for products.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -16,11 +16,11 @@ use crate::report::Call;
 use crate::waiting::made_once;
 use crate::{Accelerator, Error, Report, Result};
 
-/// A base and its changes, as they were when it was taken. Later changes and merges do not touch it.
+/// Holds a base and its changes as they were when it was taken. Later changes and merges do not affect it.
 #[derive(Clone)]
 pub struct Snapshot<F: NttField>(Arc<Version<F>>);
 
-/// What a version is of.
+/// Holds the base and the changes of a version.
 pub(super) struct Version<F: NttField> {
     accelerator: Accelerator,
     pub base: Arc<Base<F>>,
@@ -48,26 +48,26 @@ impl<F: NttField> Snapshot<F> {
         &self.0
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.0.base.sizes()[0]
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.0.base.sizes()[1]
     }
 
-    /// Entries that differ from the base's, or may do so.
+    /// Returns the number of entries that differ from the base's, or may do so.
     pub fn changed(&self) -> usize {
         self.0.changes.len()
     }
 
-    /// y = A·x. Base and delta are queued together, on the first device.
+    /// Computes y = A·x. Base and delta are queued together, on the first device.
     ///
     /// # Errors
-    /// x has not as many elements as A has columns, or y not as many as it has rows, the hook aborted, or a forced backend
-    /// has too little memory, or failed; then y is as it was.
+    /// Fails if the length of `x` is not the number of columns, or that of `y` not the number of rows. Fails if the
+    /// hook aborts, or if a forced backend has too little memory or fails. Then `y` is unchanged.
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         expect_equal("length of the vector", self.columns(), x.len())?;
         expect_equal("length of the result", self.rows(), y.len())?;
@@ -78,7 +78,7 @@ impl<F: NttField> Snapshot<F> {
         let version = &*self.0;
         let elements = version.base.nonzeros() + version.changes.len();
         let call = Call { operation: format!("dynamic csr {}", F::NAME), elements };
-        // Both closures want the result; only one runs at a time.
+        // Both closures borrow the result, but only one runs at a time.
         let y = RefCell::new(y);
         let on_device = || {
             let base = version.base.on_device()?;
@@ -100,7 +100,7 @@ impl<F: NttField> Version<F> {
         made_once(&self.delta, || Ok(Delta::new(base, &self.changes)))
     }
 
-    /// The changes on the first device, found in the base; none if there are none.
+    /// Returns the changes on the first device, found in `base`; `None` if there are no changes.
     pub fn on_device(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
         if self.changes.is_empty() {
             return Ok(None);
@@ -118,8 +118,10 @@ fn on_host<F: NttField>(base: &Csr<F>, delta: &Delta<F>, x: &[F], y: &mut [F], a
     Ok(())
 }
 
+/// Checks that `expected` and `actual` are equal.
+///
 /// # Errors
-/// They differ.
+/// Fails if they differ.
 fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
 }

@@ -1,4 +1,4 @@
-//! Changes of a matrix on a device: their places, what they add, and the matrix with them made.
+//! Finds changes of a matrix on a device, computes their differences, and merges them into the matrix.
 
 use super::csr::{LIMIT, check_limit};
 use super::device::CsrOnDevice;
@@ -13,37 +13,38 @@ use crate::{Error, Result};
 
 /// Work-items of a group, `SCAN_GROUP` of `cl/scan.cl`.
 const GROUP: u32 = 256;
-/// A merged matrix has room for one non-zero in so many more, so that the next ones find the memory of those before: to ask the
-/// driver for memory takes longer than to merge.
+/// A merged matrix has spare room for 1/SPARE more non-zeros, so that later merges reuse the memory of earlier ones:
+/// the driver takes longer to give memory than a merge takes.
 const SPARE: usize = 8;
 
-/// Changes in a device's memory, with the places that they have in one matrix, and the differences that they make to it.
+/// Holds changes in a device's memory, with their places in one matrix and the differences that they make to it.
 #[derive(Debug)]
 pub(in crate::matrix) struct Changes {
     pub count: u32,
     pub rows: u32,
-    /// Rows, where each of them starts, and columns.
+    /// Rows, the start of each row's changes, and columns.
     pub places: Buffer,
     /// Differences.
     pub values: Buffer,
     marks: Buffer,
 }
 
-/// Changes as they are uploaded, in order of rows and columns, each place once.
+/// Holds changes to upload, in order of rows and columns, each place once.
 pub(in crate::matrix) struct ChangesOnHost<'a, F> {
-    /// The rows that have some, and where each of them starts, and the number of all.
+    /// The rows with changes, and the start of each row's changes, then the number of all.
     pub rows: &'a [u32],
     pub starts: &'a [u32],
-    /// Columns, with the highest bit set where the value replaces what there is.
+    /// Columns; the highest bit is set if the value replaces the entry.
     pub columns: &'a [u32],
     pub values: &'a [F],
 }
 
 impl<F: NttField> CsrOnDevice<F> {
-    /// Uploads changes and finds what they are to this matrix: O(d·log n) for d of them. Rows have their columns in order, each once.
+    /// Uploads `changes` and finds their places and differences in this matrix: O(d·log n) for d changes. Rows must
+    /// have their columns in order, each once.
     ///
     /// # Errors
-    /// The device has too little memory, or failed, or the hook aborted.
+    /// Fails if the device has too little memory or fails, or if the hook aborts.
     pub(in crate::matrix) fn find(&self, changes: &ChangesOnHost<'_, F>, abort: Abort<'_>) -> Result<Changes> {
         check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
@@ -57,21 +58,22 @@ impl<F: NttField> CsrOnDevice<F> {
         let marks = stream.allocate(4 * (3 * count as usize + groups as usize + 1))?;
         let changes = Changes { count, rows, places, values, marks };
         let args = [changes.args(), vec![mem(self.row_pointers())], self.matrix_args()].concat();
-        // SAFETY: the arguments are those of the kernel; rows and columns were found to be the matrix' own, and there is room
-        // for what is known of each change.
+        // SAFETY: the arguments match the kernel; rows and columns were checked to be the matrix's own, and `marks` has
+        // room for each change.
         unsafe { program::<F>()?.launch(&mut stream, "changes_find", count.into(), GROUP, &args)? };
         let args = [Arg::U32(count), Arg::U32(groups), mem(&changes.marks)];
-        // SAFETY: the arguments are those of the kernel, and there is a sum for each group and one for all.
+        // SAFETY: the arguments match the kernel, and there is a sum for each group and one for all.
         unsafe { program::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
         stream.wait(abort)?;
         Ok(changes)
     }
 
-    /// The matrix with changes made that were found in this one, statistics and kernel new: O(n + d·log n + rows) on the device, and a
-    /// pass over the rows' lengths on the host. Coefficients lie in the order of non-zeros.
+    /// Returns this matrix with `changes` made, which were found in it, with new statistics and kernel. Takes O(n +
+    /// d·log n + rows) on the device, and a pass over the rows' lengths on the host. Coefficients lie in the order of
+    /// non-zeros.
     ///
     /// # Errors
-    /// There are more than 2^31 non-zeros, or the device has too little memory, or failed.
+    /// Fails if there are more than 2^31 non-zeros, or if the device has too little memory or fails.
     pub(in crate::matrix) fn merged(&self, changes: &Changes, options: Options) -> Result<Self> {
         let mut stream = self.device().stream()?;
         let nonzeros = self.nonzeros();
@@ -85,10 +87,10 @@ impl<F: NttField> CsrOnDevice<F> {
         let [entries, dictionary] = memory::<F>(&stream, room).or_else(|_| memory::<F>(&stream, most))?;
         let made = [&entries, &dictionary].map(mem);
         let args = [&changes.args()[..], &[Arg::U32(nonzeros as u32)], &self.matrix_args(), &made].concat();
-        // SAFETY: the arguments are those of the kernel; the places are those in this matrix, and there is room for all non-zeros
-        // of both.
+        // SAFETY: the arguments match the kernel; the places are those in this matrix, and there is room for all
+        // non-zeros of both.
         unsafe { program::<F>()?.launch(&mut stream, "changes_merge", most as u64, GROUP, &args)? };
-        // What follows takes as long as the kernel.
+        // The work below takes as long as the kernel.
         stream.wait_until(&there, None)?;
         let words = pointers.bytes_of().as_chunks().0;
         let pointers: Vec<u32> = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
@@ -97,7 +99,7 @@ impl<F: NttField> CsrOnDevice<F> {
         Self::with_parts(stream, explanation, [row_pointers, entries, dictionary], tiles)
     }
 
-    /// Queues row pointers with changes made, and a copy of them to the host.
+    /// Queues the row pointers with `changes` made, and a copy of them to the host.
     fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, HostBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
         let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
@@ -106,7 +108,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let pointers = [self.row_pointers(), &row_pointers].map(mem);
         let args = [&numbers[..], &known, &[Arg::U32(self.rows())], &pointers].concat();
         let items = u64::from(self.rows()) + 1;
-        // SAFETY: the arguments are those of the kernel, and there are as many pointers in both.
+        // SAFETY: the arguments match the kernel, and both buffers have as many pointers.
         unsafe { program::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
         stream.fetch(&mut on_host, &row_pointers)?;
         Ok((row_pointers, on_host))
@@ -114,7 +116,7 @@ impl<F: NttField> CsrOnDevice<F> {
 }
 
 impl Changes {
-    /// As kernels take them.
+    /// Returns the changes as kernel arguments.
     fn args(&self) -> Vec<Arg> {
         let numbers = [self.count, self.rows].map(Arg::U32);
         [&numbers[..], &[&self.places, &self.values, &self.marks].map(mem)].concat()
@@ -125,18 +127,19 @@ fn program<F: NttField>() -> Result<Program> {
     Program::of(Family::Csr, F::NAME)
 }
 
-/// Non-zeros that a merged matrix has room for, of those that there may be and of those that the old one has room for.
+/// Returns the non-zeros that a merged matrix gets room for, if it has at most `most` and the old one has room for
+/// `before`.
 fn room(most: usize, before: usize) -> usize {
     if (most..2 * most.max(1)).contains(&before) { before } else { (most + most / SPARE).min(LIMIT) }
 }
 
-/// Columns and coefficients of so many non-zeros.
+/// Allocates columns and coefficients for `nonzeros`.
 fn memory<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
     let entries = stream.allocate(4 * nonzeros)?.secret();
     Ok([entries, stream.allocate((nonzeros + 2) * size_of::<F>())?.secret()])
 }
 
-/// Of a matrix with its coefficients in place.
+/// Explains a matrix with its coefficients in the order of non-zeros.
 fn explained<F: NttField>(pointers: &[u32], columns: usize, options: Options) -> Explanation {
     let statistics = Statistics::of(pointers);
     let nonzeros = statistics.nonzeros as usize;

@@ -1,4 +1,4 @@
-//! Products on the host's cores, cut by non-zeros.
+//! Computes products on the host's cores, cut into tasks by non-zeros.
 
 use rayon::prelude::*;
 
@@ -7,10 +7,10 @@ use crate::backend::{Abort, check_abort};
 use crate::field::{NttField, SecretVec};
 use crate::{Error, Result};
 
-/// Non-zeros and rows of a task: some 0.1 ms.
+/// Maximum non-zeros and rows of a task, which takes about 0.1 ms.
 const PIECE: usize = 1 << 13;
 
-/// A·x of every vector; results are written when all are there.
+/// Computes A·x of every vector. Writes results when all are there.
 pub(in crate::matrix) fn multiply<F: NttField>(
     csr: &Csr<F>,
     x: &[&[F]],
@@ -41,14 +41,14 @@ fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Secre
     Ok(y)
 }
 
-/// Rows from `first` on that make a task: at least one.
+/// Returns the number of rows from `first` on that make a task: at least one.
 fn piece_rows(row_pointers: &[u32], first: usize) -> usize {
     let start = row_pointers[first] as usize;
     let near = &row_pointers[first + 1..row_pointers.len().min(first + 1 + PIECE)];
     near.partition_point(|end| *end as usize - start <= PIECE).max(1)
 }
 
-/// A long row is a task for every core.
+/// Returns the sum of one row. A long row is split into tasks for all cores.
 fn row_sum<F: NttField>(csr: &Csr<F>, row: usize, x: &[F]) -> F {
     let range = csr.range(row);
     let (columns, indices) = (&csr.column_indices()[range.clone()], &csr.coefficient_indices()[range]);

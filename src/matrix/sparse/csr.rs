@@ -1,4 +1,4 @@
-//! A matrix in compressed rows on the host, its coefficients in a dictionary.
+//! Stores a matrix in compressed rows on the host, its coefficients in a dictionary.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use rayon::prelude::*;
 use crate::field::{NttField, as_bytes};
 use crate::{Error, Result, process};
 
-/// Most rows, columns and non-zeros: kernels count with 32 bits and step past the end.
+/// Maximum rows, columns and non-zeros: kernels count with 32 bits and step past the end.
 pub(super) const LIMIT: usize = 1 << 31;
 /// The dictionary's index of 1.
 pub(super) const PLUS_ONE: u32 = 0;
 /// The dictionary's index of −1.
 pub(super) const MINUS_ONE: u32 = 1;
 
-/// A sparse matrix in compressed rows. Immutable, and checked when made.
+/// A sparse matrix in compressed rows, immutable and checked when made.
 ///
 /// Each distinct coefficient is held once, in a dictionary that starts with 1 and −1, so that a non-zero takes 8
 /// bytes here and 4 to 8 on a device. A column may occur in a row more than once; its coefficients add up.
@@ -28,12 +28,15 @@ pub struct Csr<F> {
 }
 
 impl<F: NttField> Csr<F> {
-    /// A matrix of as many rows as there are row pointers, less one: row r has the non-zeros from
-    /// `row_pointers[r]` to `row_pointers[r + 1]`.
+    /// Creates a matrix of one row less than there are row pointers. Row r has the non-zeros from `row_pointers[r]` to
+    /// `row_pointers[r + 1]`.
     ///
     /// # Errors
-    /// Row pointers do not rise from 0 to the number of non-zeros, there are not as many coefficients as column
-    /// indices, a column index is not below `columns`, or something is above 2^31.
+    /// Fails if:
+    /// - row pointers do not rise from 0 to the number of non-zeros,
+    /// - there are not as many coefficients as column indices,
+    /// - a column index is not below `columns`, or
+    /// - a number is above 2^31.
     pub fn new(columns: usize, row_pointers: Vec<u32>, column_indices: Vec<u32>, coefficients: &[F]) -> Result<Self> {
         expect_equal("number of coefficients", column_indices.len(), coefficients.len())?;
         check_pointers(&row_pointers, column_indices.len())?;
@@ -43,11 +46,12 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
     }
 
-    /// A matrix whose coefficients are given by their places in a dictionary, which starts with 1 and −1: for large
-    /// ones, since nothing is copied or looked up.
+    /// Creates a matrix whose coefficients are given by their indices in `dictionary`, which starts with 1 and −1.
+    /// Nothing is copied or looked up, which suits large matrices.
     ///
     /// # Errors
-    /// As [`Self::new`], or the dictionary starts with something else, or a place is not in it.
+    /// Fails in the cases of [`Self::new`]. Also fails if the dictionary starts with other values, or if an index is
+    /// not in it.
     pub fn with_dictionary(
         columns: usize,
         row_pointers: Vec<u32>,
@@ -66,7 +70,8 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
     }
 
-    /// A matrix whose coefficients are each in the dictionary, in order: nothing is looked up. Parts are right.
+    /// Creates a matrix with every coefficient in the dictionary, in order, so that nothing is looked up. The parts
+    /// must be valid.
     pub(in crate::matrix) fn in_order(
         columns: usize,
         row_pointers: Vec<u32>,
@@ -79,10 +84,10 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
     }
 
-    /// A matrix from its rows, each an iterator of (column, coefficient).
+    /// Creates a matrix from its `rows`, each an iterator of (column, coefficient).
     ///
     /// # Errors
-    /// A column is not below `columns`, or something is above 2^31.
+    /// Fails if a column is not below `columns`, or if a number is above 2^31.
     pub fn from_rows<R>(columns: usize, rows: impl IntoIterator<Item = R>) -> Result<Self>
     where
         R: IntoIterator<Item = (usize, F)>,
@@ -106,7 +111,7 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
     }
 
-    /// The matrix with rows and columns exchanged; non-zeros of a row are in order of their columns.
+    /// Returns the transpose. Non-zeros of its rows are in order of their columns.
     #[must_use]
     pub fn transpose(&self) -> Self {
         let mut row_pointers = vec![0; self.columns + 1];
@@ -129,7 +134,7 @@ impl<F: NttField> Csr<F> {
         Self { columns, row_pointers, column_indices, coefficient_indices, dictionary }
     }
 
-    /// The non-zeros of a row as (column, coefficient); none if there is no such row.
+    /// Returns the non-zeros of `row` as (column, coefficient); none if there is no such row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, F)> + '_ {
         let range = if row < self.rows() { self.range(row) } else { 0..0 };
         range.map(|i| (self.column_indices[i] as usize, self.dictionary[self.coefficient_indices[i] as usize]))
@@ -137,48 +142,49 @@ impl<F: NttField> Csr<F> {
 }
 
 impl<F> Csr<F> {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.row_pointers.len() - 1
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of non-zeros held (a coefficient may be zero all the same).
+    /// Returns the number of stored non-zeros, whose coefficients may still be zero.
     pub fn nonzeros(&self) -> usize {
         self.column_indices.len()
     }
 
-    /// Where rows start among the non-zeros, and the number of non-zeros.
+    /// Returns the start of each row among the non-zeros, then the number of non-zeros.
     pub fn row_pointers(&self) -> &[u32] {
         &self.row_pointers
     }
 
-    /// The distinct coefficients: 1, −1, and others in order of their first use.
+    /// Returns the coefficients: 1, −1, and others. [`Self::new`] and [`Self::from_rows`] store distinct ones, in order
+    /// of first use.
     pub fn dictionary(&self) -> &[F] {
         &self.dictionary
     }
 
-    /// The column of each non-zero.
+    /// Returns the column of each non-zero.
     pub fn column_indices(&self) -> &[u32] {
         &self.column_indices
     }
 
-    /// The coefficient of each non-zero, as its place in the dictionary.
+    /// Returns the coefficient of each non-zero, as its index in the dictionary.
     pub fn coefficient_indices(&self) -> &[u32] {
         &self.coefficient_indices
     }
 
-    /// The places of a row's non-zeros.
+    /// Returns the range of a row's non-zeros.
     pub(super) fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.row_pointers[row] as usize..self.row_pointers[row + 1] as usize
     }
 }
 
-/// Distinct field elements in order of their first use.
+/// Holds distinct field elements in order of their first use.
 struct Dictionary<F> {
     values: Vec<F>,
     positions: HashMap<Box<[u8]>, u32>,

@@ -1,4 +1,4 @@
-//! A matrix that stays on a device, and its products as a stream runs them.
+//! Keeps a matrix on a device, and queues its products on streams.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,49 +16,49 @@ use crate::program::{Program, mem};
 use crate::waiting::spread;
 use crate::{Error, Result};
 
-/// Non-zeros that are brought into the device's form at a time.
+/// Maximum non-zeros that are converted to the device's form at a time.
 const CHUNK: usize = 1 << 22;
 
-/// Vectors in a buffer of a device, reduced elements in Montgomery form: number k starts `first + k · stride`
+/// Describes vectors in a device buffer, reduced elements in Montgomery form. Vector k starts `first + k · stride`
 /// elements after the buffer's start.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceVectors<'a> {
-    /// Where they are.
+    /// The buffer that holds them.
     pub buffer: &'a Buffer,
-    /// The first one's start.
+    /// Start of the first vector.
     pub first: usize,
-    /// From the start of one to the start of the next.
+    /// Distance from the start of a vector to the start of the next.
     pub stride: usize,
 }
 
 impl<'a> DeviceVectors<'a> {
-    /// One vector, from the buffer's start on.
+    /// Describes one vector, from the buffer's start on.
     pub fn one(buffer: &'a Buffer) -> Self {
         Self { buffer, first: 0, stride: 0 }
     }
 
-    /// Elements from the buffer's start to the end of `count` vectors of some length.
+    /// Returns the elements from the buffer's start to the end of `count` vectors of `length`; `None` if it overflows.
     fn end(&self, length: usize, count: usize) -> Option<usize> {
         let last = count.saturating_sub(1).checked_mul(self.stride)?;
         self.first.checked_add(last)?.checked_add(length)
     }
 }
 
-/// A matrix on one device.
+/// Holds a matrix on one device.
 #[derive(Debug)]
 pub struct CsrOnDevice<F> {
     device: Arc<Device>,
     explanation: Explanation,
     row_pointers: Buffer,
     entries: Buffer,
-    /// Indices into the dictionary, where entries do not have them.
+    /// Indices into the dictionary, if entries do not have them.
     indices: Buffer,
     dictionary: Buffer,
     tiles: Option<OnDeviceTiles>,
     field: PhantomData<F>,
 }
 
-/// What the balanced kernel takes beside.
+/// Holds the additional inputs of the balanced kernel.
 #[derive(Debug)]
 struct OnDeviceTiles {
     count: u32,
@@ -68,15 +68,15 @@ struct OnDeviceTiles {
 }
 
 impl<F: NttField> CsrOnDevice<F> {
-    /// Uploads a matrix and waits for that; the matrix on the host is not needed any more.
+    /// Uploads a matrix and waits for the copy. The matrix on the host is not needed any more.
     ///
     /// # Errors
-    /// The device has too little memory, or failed.
+    /// Fails if the device has too little memory or fails.
     pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: Options) -> Result<Self> {
         Self::new_unless(device, csr, options, None)
     }
 
-    /// As [`Self::new`], unless somebody aborts the upload.
+    /// Uploads a matrix as [`Self::new`] does, but can be aborted.
     pub(crate) fn new_unless(device: &Arc<Device>, csr: &Csr<F>, options: Options, abort: Abort<'_>) -> Result<Self> {
         let explanation = Explanation::new(csr, options);
         let format = Format::new(csr.columns(), csr.dictionary().len());
@@ -100,7 +100,8 @@ impl<F: NttField> CsrOnDevice<F> {
         })
     }
 
-    /// Of what lies on the stream's device already, coefficients in the order of non-zeros; waits for all.
+    /// Creates a matrix of parts on the stream's device, with coefficients in the order of non-zeros. Waits for all of
+    /// them.
     pub(super) fn with_parts(
         stream: Stream,
         explanation: Explanation,
@@ -115,17 +116,17 @@ impl<F: NttField> CsrOnDevice<F> {
         Ok(Self { device, explanation, row_pointers, entries, indices, dictionary, tiles, field: PhantomData })
     }
 
-    /// The device that it is on.
+    /// Returns the device that holds the matrix.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// What kernel it is multiplied by and why.
+    /// Explains which kernel multiplies the matrix, and why.
     pub fn explain(&self) -> &Explanation {
         &self.explanation
     }
 
-    /// Bytes of the device that it takes.
+    /// Returns the bytes of the device that the matrix takes.
     pub fn bytes(&self) -> u64 {
         self.buffers().map(|buffer| buffer.bytes() as u64).sum()
     }
@@ -137,11 +138,11 @@ impl<F: NttField> CsrOnDevice<F> {
 
     /// Queues y = A·x for `count` vectors and does not wait.
     ///
-    /// The kernels run after what other streams have queued on both buffers.
+    /// The kernels run after the work that other streams have queued on both buffers.
     ///
     /// # Errors
-    /// A buffer is of another device or too short, results overlap each other or lie between the vectors; or the
-    /// device failed, and y may have been changed.
+    /// Fails if a buffer is on another device or too short, or if results overlap each other or lie between the
+    /// vectors. Fails if the device fails; then `y` may have been changed.
     pub fn enqueue(&self, stream: &mut Stream, x: DeviceVectors<'_>, y: DeviceVectors<'_>, count: usize) -> Result<()> {
         self.check(stream, &x, &y, count)?;
         if self.rows() == 0 {
@@ -168,7 +169,7 @@ impl<F: NttField> CsrOnDevice<F> {
         self.explanation.statistics.nonzeros as usize
     }
 
-    /// Non-zeros that there is memory for.
+    /// Returns the number of non-zeros that there is memory for.
     pub(super) fn room(&self) -> usize {
         self.entries.bytes() / 4
     }
@@ -177,14 +178,14 @@ impl<F: NttField> CsrOnDevice<F> {
         &self.row_pointers
     }
 
-    /// Its non-zeros, as kernels take them.
+    /// Returns the non-zeros as kernel arguments.
     pub(super) fn matrix_args(&self) -> Vec<Arg> {
         let Format { column_bits, index_bits } = self.explanation.format;
         let numbers = [column_bits, index_bits].map(Arg::U32);
         [&numbers[..], &[&self.entries, &self.indices, &self.dictionary].map(mem)].concat()
     }
 
-    /// One launch, or two where rows are cut.
+    /// Queues one launch, or two if rows are cut.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
         let program = Program::of(Family::Csr, F::NAME)?;
         let kernel = self.explanation.kernel;
@@ -194,8 +195,8 @@ impl<F: NttField> CsrOnDevice<F> {
             let name = if kernel == Kernel::Vector { "csr_vector" } else { "csr_scalar" };
             let first = [Arg::U32(self.rows()), Arg::U32(blocks), mem(&self.row_pointers)];
             let items = u64::from(blocks) * vectors * u64::from(GROUP);
-            // SAFETY: the arguments are those of both kernels; columns and row pointers of a `Csr` are in range, and
-            // the vectors were found to lie in their buffers.
+            // SAFETY: the arguments match both kernels; columns and row pointers of a `Csr` are in range, and the
+            // vectors were checked to be inside their buffers.
             return unsafe { program.launch(stream, name, items, GROUP, &[&first[..], &rest].concat()) };
         };
         let partial = u64::from(tiles.count) * vectors * size_of::<F>() as u64;
@@ -208,7 +209,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let numbers = [tiles.long_count, blocks, tiles.count].map(Arg::U32);
         let args = [&numbers[..], &[mem(&tiles.long_rows), mem(&partials)], y].concat();
         let items = u64::from(blocks) * vectors * u64::from(GROUP);
-        // SAFETY: the arguments are those of `csr_merge`; long rows name rows and tiles that there are.
+        // SAFETY: the arguments match `csr_merge`; long rows name rows and tiles that exist.
         unsafe { program.launch(stream, "csr_merge", items, GROUP, &args) }
     }
 
@@ -237,7 +238,7 @@ impl OnDeviceTiles {
     }
 }
 
-/// What uploads a matrix, asking the hook between pieces.
+/// Uploads a matrix, and polls the abort hook between pieces.
 struct Upload<'a> {
     stream: Stream,
     abort: Abort<'a>,
@@ -250,7 +251,7 @@ impl Upload<'_> {
         Ok(buffer)
     }
 
-    /// Columns, with the index into the dictionary above them where that fits.
+    /// Uploads the columns, with the index into the dictionary in the bits above them if it fits.
     fn entries<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
         let columns = csr.column_indices();
         if format.index_bits != 0 {
@@ -266,7 +267,7 @@ impl Upload<'_> {
         Ok(entries)
     }
 
-    /// Indices into the dictionary, if entries do not have them.
+    /// Uploads the indices into the dictionary, if entries do not have them.
     fn indices<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
         let indices = csr.coefficient_indices();
         match format.index_bits {

@@ -1,4 +1,4 @@
-//! How a matrix is multiplied, for people.
+//! Explains how a matrix is multiplied, for people.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::plan::{Format, Kernel, Statistics, least_bytes, matrix_bytes};
 use crate::field::NttField;
 use crate::waiting::spread;
 
-/// How a matrix is multiplied, and why so.
+/// Explains how a matrix is multiplied, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// The field.
@@ -21,17 +21,17 @@ pub struct Explanation {
     pub statistics: Statistics,
     /// Non-zeros that are 1 or −1.
     pub signs: usize,
-    /// Distinct coefficients, 1 and −1 among them; one for each non-zero where a device merged changes into it.
+    /// Distinct coefficients, 1 and −1 among them; one for each non-zero if a device merged changes into the matrix.
     pub dictionary: usize,
     /// The kernel.
     pub kernel: Kernel,
-    /// Why that one.
+    /// Reason for the kernel.
     pub reason: &'static str,
     /// Bytes of a non-zero on a device.
     pub nonzero_bytes: u64,
     /// Bytes of the matrix on a device: row pointers, non-zeros and dictionary.
     pub matrix_bytes: u64,
-    /// Bytes that a product has to move at least.
+    /// Minimum bytes that a product moves.
     pub least_bytes: u64,
     pub(super) format: Format,
 }
@@ -44,7 +44,7 @@ impl Explanation {
         Self::of::<F>(Statistics::of(csr.row_pointers()), format, numbers, options)
     }
 
-    /// Of so many columns, coefficients in the dictionary, and signs.
+    /// Explains a matrix with `columns` columns, `dictionary` coefficients in the dictionary, and `signs` signs.
     pub(super) fn of<F: NttField>(
         statistics: Statistics,
         format: Format,

@@ -1,4 +1,5 @@
-//! Products of host slices on devices: vectors of a batch spread over them, results held back until all are there.
+//! Computes products of host slices on devices. Vectors of a batch are spread over them, and results held back until
+//! all are there.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::side_by_side::side_by_side;
 use crate::sizes::byte_len;
 
-/// A·x of every vector; the slices are written only after every result has arrived.
+/// Computes A·x of every vector. Writes the slices only after every result has arrived.
 pub(super) fn multiply<F: NttField>(
     matrices: &[Arc<CsrOnDevice<F>>],
     x: &[&[F]],
@@ -30,10 +31,10 @@ pub(super) fn multiply<F: NttField>(
     Ok(traffic)
 }
 
-/// A product on its way, with the buffers that it uses.
+/// Holds the result of a queued product, and the buffers that the product uses.
 type Queued = (HostBuffer, [Buffer; 2]);
 
-/// One device's products, two in flight so that copies overlap kernels both ways.
+/// Computes one device's products, two in flight so that copies overlap kernels in both directions.
 fn on_device<F: NttField>(
     matrix: &CsrOnDevice<F>,
     x: &[&[F]],

@@ -1,7 +1,8 @@
-//! Sparse matrices over the fields of [`crate::field`] times vectors, such as those of an R1CS.
+//! Multiplies sparse matrices over the fields of [`crate::field`], such as those of an R1CS, by vectors.
 //!
-//! [`Csr`] is a matrix on the host, [`SparseMatrix`] the same on an accelerator's devices for products of host slices,
-//! [`CsrOnDevice`] on one device for products of what is there, queued on a stream.
+//! - [`Csr`] holds a matrix on the host.
+//! - [`SparseMatrix`] holds it on an accelerator's devices, and multiplies host slices.
+//! - [`CsrOnDevice`] holds it on one device, and queues products of vectors there on a stream.
 //!
 //! ```
 //! use ff::Field;
@@ -43,9 +44,9 @@ use crate::report::Call;
 use crate::waiting::made_once;
 use crate::{Accelerator, Error, Report, Result};
 
-/// A matrix on the devices, and its transpose once that is asked for, for any number of products.
+/// Holds a matrix on the devices, and its transpose once a call needs it, for any number of products.
 ///
-/// Every device holds all of it; the vectors of a batch are spread over them.
+/// Every device holds all of the matrix; the vectors of a batch are spread over the devices.
 #[derive(Debug)]
 pub struct SparseMatrix<F> {
     accelerator: Accelerator,
@@ -54,7 +55,7 @@ pub struct SparseMatrix<F> {
     transpose: OnceLock<Placed<F>>,
 }
 
-/// A matrix on the host, and on each device that has been asked for a product.
+/// Holds a matrix on the host, and on each device that a product has used.
 #[derive(Debug)]
 struct Placed<F> {
     host: Arc<Csr<F>>,
@@ -66,7 +67,7 @@ impl<F: NttField> Placed<F> {
         Self { host, devices: (0..devices).map(|_| Mutex::default()).collect() }
     }
 
-    /// The matrix on the accelerator's device of a number, uploaded at the first call that works.
+    /// Returns the matrix on the accelerator's device `number`. The first successful call uploads it.
     fn on_device(&self, number: usize, device: &Arc<Device>, options: Options) -> Result<Arc<CsrOnDevice<F>>> {
         made_once(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
     }
@@ -76,15 +77,15 @@ impl<F: NttField> SparseMatrix<F> {
     /// Uploads a matrix to each of the accelerator's devices.
     ///
     /// # Errors
-    /// A forced backend has too little memory, or failed.
+    /// Fails if a forced backend has too little memory or fails.
     pub fn new(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>) -> Result<Self> {
         Self::with_options(accelerator, csr, Options::default())
     }
 
-    /// As [`Self::new`], with some things settled by the caller.
+    /// Uploads a matrix as [`Self::new`] does, with `options` set by the caller.
     ///
     /// # Errors
-    /// A forced backend has too little memory, or failed.
+    /// Fails if a forced backend has too little memory or fails.
     pub fn with_options(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>, options: Options) -> Result<Self> {
         let accelerator = accelerator.on_devices(options.devices(accelerator));
         let matrix = Placed::new(csr.into(), accelerator.devices().len());
@@ -98,69 +99,69 @@ impl<F: NttField> SparseMatrix<F> {
         Ok(this)
     }
 
-    /// The matrix on the host.
+    /// Returns the matrix on the host.
     pub fn csr(&self) -> &Arc<Csr<F>> {
         &self.matrix.host
     }
 
-    /// What kernel multiplies it on a device and why, from its rows' lengths.
+    /// Explains which kernel multiplies the matrix on a device, and why, from its rows' lengths.
     pub fn explain(&self) -> Explanation {
         Explanation::new(&self.matrix.host, self.options)
     }
 
-    /// As [`Self::explain`], of the transpose.
+    /// Explains which kernel multiplies the transpose on a device, and why, from its rows' lengths.
     pub fn explain_transposed(&self) -> Explanation {
         Explanation::new(&self.transpose().host, self.options)
     }
 
-    /// y = A·x.
+    /// Computes y = A·x.
     ///
     /// # Errors
-    /// x has not as many elements as A has columns, or y not as many as it has rows, the hook aborted, or a forced
-    /// backend failed; then y is as it was.
+    /// Fails if the length of `x` is not the number of columns, or that of `y` not the number of rows. Fails if the
+    /// hook aborts or a forced backend fails. Then `y` is unchanged.
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         self.multiply_many(&[x], &mut [y], abort)
     }
 
-    /// y = A·x for several vectors, all of them or none.
+    /// Computes y = A·x for several vectors, all of them or none.
     ///
     /// # Errors
-    /// Numbers of vectors differ, an x has not as many elements as A has columns, or a y not as many as it has rows, the hook
-    /// aborted, or a forced backend failed; then every y is as it was.
+    /// Fails if the numbers of vectors differ, the length of an `x` is not the number of columns, or that of a `y` not
+    /// the number of rows. Fails if the hook aborts or a forced backend fails. Then every `y` is unchanged.
     pub fn multiply_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         self.run("csr", &self.matrix, x, y, abort)
     }
 
-    /// y = Aᵀ·x. The transpose is made and uploaded at the first call.
+    /// Computes y = Aᵀ·x. The first call makes and uploads the transpose.
     ///
     /// # Errors
-    /// x has not as many elements as A has rows, or y not as many as it has columns, the hook aborted, or a forced backend
-    /// failed; then y is as it was.
+    /// Fails if the length of `x` is not the number of rows, or that of `y` not the number of columns. Fails if the
+    /// hook aborts or a forced backend fails. Then `y` is unchanged.
     pub fn multiply_transposed(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         self.multiply_transposed_many(&[x], &mut [y], abort)
     }
 
-    /// y = Aᵀ·x for several vectors, all of them or none.
+    /// Computes y = Aᵀ·x for several vectors, all of them or none.
     ///
     /// # Errors
-    /// Numbers of vectors differ, an x has not as many elements as A has rows, or a y not as many as it has columns, the hook
-    /// aborted, or a forced backend failed; then every y is as it was.
+    /// Fails if the numbers of vectors differ, the length of an `x` is not the number of rows, or that of a `y` not the
+    /// number of columns. Fails if the hook aborts or a forced backend fails. Then every `y` is unchanged.
     pub fn multiply_transposed_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         self.run("csr transposed", self.transpose(), x, y, abort)
     }
 
-    /// The matrix on the accelerator's device of a number, for products queued on its streams.
+    /// Returns the matrix on the accelerator's device `number`, for products queued on its streams.
     ///
     /// # Errors
-    /// There is no such device, or it has too little memory, or failed.
+    /// Fails if there is no such device, or if it has too little memory or fails.
     pub fn on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         self.place(&self.matrix, number)
     }
 
-    /// As [`Self::on_device`], the transpose.
+    /// Returns the transpose on the accelerator's device `number`, for products queued on its streams.
     ///
     /// # Errors
-    /// There is no such device, or it has too little memory, or failed.
+    /// Fails if there is no such device, or if it has too little memory or fails.
     pub fn transposed_on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         self.place(self.transpose(), number)
     }
@@ -195,7 +196,7 @@ impl<F: NttField> SparseMatrix<F> {
         let csr = &placed.host;
         check(csr, x, y)?;
         let call = Call { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };
-        // Both closures want the results; only one runs at a time.
+        // Both closures borrow the results, but only one runs at a time.
         let y = RefCell::new(y);
         let gpu = |_: &[Arc<Device>]| gpu::multiply(&self.on_devices(placed)?, x, &mut y.borrow_mut(), abort);
         let ((), report) = self.accelerator.run(

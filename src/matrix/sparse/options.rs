@@ -1,4 +1,4 @@
-//! What a caller may settle about products.
+//! Defines the caller's options for products.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use super::plan::Kernel;
 use crate::Accelerator;
 use crate::backend::Device;
 
-/// How a matrix is multiplied. Zero, or `None`, leaves it to the matrix's statistics.
+/// Selects how a matrix is multiplied. `None` leaves the kernel to the matrix's statistics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The kernel.
     pub kernel: Option<Kernel>,
-    /// Most devices to use; vectors of a batch are spread over them.
+    /// Maximum devices to use, 0 for all; vectors of a batch are spread over them.
     pub devices: usize,
 }
 
 impl Options {
-    /// The devices among an accelerator's that are used.
+    /// Returns the accelerator's devices that are used.
     pub(super) fn devices(&self, accelerator: &Accelerator) -> Vec<Arc<Device>> {
         let most = if self.devices == 0 { usize::MAX } else { self.devices };
         accelerator.devices().iter().take(most).cloned().collect()

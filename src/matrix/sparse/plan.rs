@@ -1,4 +1,4 @@
-//! How a product is shared out: from the rows' lengths alone, no device.
+//! Decides how work-items share a product, from the rows' lengths alone. Touches no device.
 
 use std::fmt;
 
@@ -11,36 +11,36 @@ use crate::waiting::spread;
 pub(super) const GROUP: u32 = 128;
 /// Work-items of a row of the vector kernel, `CSR_LANES`.
 pub(super) const LANES: u32 = 32;
-/// Most non-zeros of a tile, `CSR_TILE`, and most rows.
+/// Maximum non-zeros and maximum rows of a tile; equals `CSR_TILE`.
 pub(super) const TILE: u32 = 512;
-/// Most groups of a launch.
+/// Maximum groups of a launch.
 const MAX_GROUPS: u32 = i32::MAX as u32;
 
-/// Rows up to this long may be a work-item's each: longer ones keep its neighbours waiting, and its entries are
-/// then far from theirs in memory.
+/// Maximum length of rows that may have one work-item each. A longer row keeps its neighbours waiting, and its entries
+/// are then far from theirs in memory.
 const SCALAR_LONGEST: u32 = 48;
-/// Mean length from which on a work-item has enough of a row; shorter ones are read more evenly tile by tile.
+/// Minimum mean length that gives a work-item enough of a row. Shorter rows are read more evenly tile by tile.
 const SCALAR_MEAN: u64 = 4;
-/// Of the steps that a warp makes with a row for each work-item, at least so many percent must be non-zeros.
+/// Minimum percentage of non-zeros among the steps that a warp makes with a row for each work-item.
 const SCALAR_BUSY: u64 = 80;
-/// Fewer rows than this do not fill a device with a work-item each, unless their non-zeros would not either.
+/// Minimum rows that fill a device with a work-item each. Fewer are taken if their non-zeros would not fill it either.
 const SCALAR_ROWS: u64 = 1 << 14;
-/// Mean length from which on the 32 work-items of a row have enough to do.
+/// Minimum mean length that gives the 32 work-items of a row enough to do.
 const VECTOR_MEAN: u64 = 4 * LANES as u64;
-/// How many times the mean the longest row may be for groups to end at about the same time.
+/// Maximum ratio of the longest row to the mean, so that groups end at about the same time.
 const VECTOR_LONGEST: u64 = 8;
 
-/// Warps' rows that one core looks at before others have woken up.
+/// Maximum warps of rows that one core scans alone, because it is done before others have woken up.
 const ALONE_WARPS: usize = 1 << 10;
 
-/// How a matrix is shared out among work-items.
+/// Selects how work-items share a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// A work-item a row.
+    /// One work-item per row.
     Scalar,
-    /// 32 work-items a row.
+    /// 32 work-items per row.
     Vector,
-    /// A group a tile of at most 512 non-zeros; longer rows are cut and their pieces added by a second kernel.
+    /// A group per tile of at most 512 non-zeros; longer rows are cut, and a second kernel adds their pieces.
     Balanced,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// The lengths of a matrix's rows.
+/// Describes the lengths of a matrix's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Rows.
@@ -67,13 +67,13 @@ pub struct Statistics {
     pub longest: u32,
     /// Sum of the squares of lengths.
     squares: u128,
-    /// Steps of warps of 32 rows, as long as their longest, times 32.
+    /// Steps of warps of 32 rows, each as long as its longest row, times 32.
     warp_steps: u64,
 }
 
 impl Statistics {
     pub(super) fn of(row_pointers: &[u32]) -> Self {
-        // A warp's 32 rows have 33 pointers, of which the last is the next warp's first.
+        // A warp's 32 rows have 33 pointers; the last one is the next warp's first.
         let warps = row_pointers.len().saturating_sub(1).div_ceil(LANES as usize);
         let warp = |number: usize| {
             let start = number * LANES as usize;
@@ -107,22 +107,22 @@ impl Statistics {
         }
     }
 
-    /// Mean length of a row.
+    /// Returns the mean length of a row.
     pub fn mean(&self) -> f64 {
         self.nonzeros as f64 / self.rows.max(1) as f64
     }
 
-    /// Variance of the length of a row.
+    /// Returns the variance of the length of a row.
     pub fn variance(&self) -> f64 {
         (self.squares as f64 / self.rows.max(1) as f64 - self.mean().powi(2)).max(0.0)
     }
 
-    /// Of the steps of warps with a row for each work-item, the percentage that are non-zeros.
+    /// Returns the percentage of non-zeros among the steps of warps with a row for each work-item.
     pub fn busy(&self) -> u64 {
         (100 * self.nonzeros).checked_div(self.warp_steps).unwrap_or(100)
     }
 
-    /// The kernel for such rows, and why.
+    /// Selects the kernel for these rows, and says why.
     pub(super) fn choose(&self) -> (Kernel, &'static str) {
         let longest = u64::from(self.longest);
         let few = self.rows < SCALAR_ROWS && self.nonzeros > 2 * self.rows;
@@ -140,24 +140,24 @@ impl Statistics {
     }
 }
 
-/// Tiles of the balanced kernel, in its own form.
+/// Holds the tiles of the balanced kernel, in its own form.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tiles {
-    /// The first row and non-zero of each tile, and what comes after the last.
+    /// The first row and non-zero of each tile, then the numbers of rows and non-zeros.
     pub starts: Vec<[u32; 2]>,
     /// Row, first tile and number of tiles of each row that is cut.
     pub long_rows: Vec<[u32; 3]>,
 }
 
 impl Tiles {
-    /// Whole rows up to [`TILE`] non-zeros a tile, or a piece of a longer row.
+    /// Fills each tile with whole rows of up to [`TILE`] non-zeros, or with a piece of a longer row.
     pub fn new(row_pointers: &[u32]) -> Self {
         let mut tiles = Self::default();
         let rows = row_pointers.len().saturating_sub(1);
         let mut row = 0;
         while row < rows {
             let start = row_pointers[row];
-            // The rows of a tile are some hundreds: a search among so many is short.
+            // A tile has at most [`TILE`] rows, so the search is short.
             let near = &row_pointers[row + 1..=rows.min(row + TILE as usize)];
             let whole = near.partition_point(|end| end - start <= TILE);
             match whole {
@@ -170,7 +170,7 @@ impl Tiles {
         tiles
     }
 
-    /// The number of tiles.
+    /// Returns the number of tiles.
     pub fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
@@ -182,25 +182,25 @@ impl Tiles {
     }
 }
 
-/// How non-zeros are held on a device.
+/// Describes how non-zeros are stored on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     /// Bits of a column index.
     pub column_bits: u32,
-    /// Bits of a dictionary index in an array of its own; 0 where it shares a word with the column, or [`IN_PLACE`].
+    /// Bits of a dictionary index in an array of its own; 0 if it shares a word with the column, or [`IN_PLACE`].
     pub index_bits: u32,
 }
 
-/// Instead of bits: coefficients are in the order of non-zeros. `CSR_IN_PLACE` of `cl/csr.cl`.
+/// Replaces the number of bits if coefficients are in the order of non-zeros; equals `CSR_IN_PLACE` of `cl/csr.cl`.
 const IN_PLACE: u32 = 1;
 
 impl Format {
-    /// With the coefficients in the order of non-zeros.
+    /// Returns the format with the coefficients in the order of non-zeros.
     pub fn in_place() -> Self {
         Self { column_bits: 31, index_bits: IN_PLACE }
     }
 
-    /// The most compact one.
+    /// Returns the most compact format.
     pub fn new(columns: usize, dictionary: usize) -> Self {
         let bits = |count: usize| count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);
         let (column_bits, dictionary_bits) = (bits(columns.min(LIMIT)), bits(dictionary));
@@ -212,14 +212,14 @@ impl Format {
         Self { column_bits, index_bits }
     }
 
-    /// Bytes of a non-zero.
+    /// Returns the bytes of a non-zero.
     pub fn bytes(self) -> u64 {
         4 + u64::from(self.index_bits) / 8
     }
 }
 
-/// Groups of a launch for one vector: a work-item or 32 of them for each of so many rows, or a group for each of
-/// so many tiles.
+/// Returns the groups of a launch for one vector: one or 32 work-items for each of `count` rows, or a group for each of
+/// `count` tiles.
 pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
     match kernel {
         Kernel::Scalar => count.div_ceil(GROUP),
@@ -228,17 +228,17 @@ pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
     }
 }
 
-/// Vectors of a launch that takes so many groups for each.
+/// Returns the vectors of a launch that takes `blocks` groups for each.
 pub(super) fn vectors_at_once(blocks: u32) -> usize {
     (MAX_GROUPS / blocks.max(1)).max(1) as usize
 }
 
-/// Bytes of row pointers and non-zeros.
+/// Returns the bytes of row pointers and non-zeros.
 pub(super) fn matrix_bytes(statistics: &Statistics, format: Format) -> u64 {
     4 * (statistics.rows + 1) + statistics.nonzeros * format.bytes()
 }
 
-/// Bytes that a product has to move at least: the matrix, what is used of the vector, once, and the result.
+/// Returns the minimum bytes that a product moves: the matrix, the used part of the vector, once, and the result.
 pub(super) fn least_bytes(statistics: &Statistics, format: Format, columns: usize, element: usize) -> u64 {
     let used = statistics.nonzeros.min(columns as u64);
     matrix_bytes(statistics, format) + (used + statistics.rows) * element as u64
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!((statistics.rows, statistics.empty, statistics.nonzeros, statistics.longest), (65, 2, 130, 6));
         assert!((statistics.mean() - 2.0).abs() < 1e-9);
         assert!((statistics.variance() - (1 + 9 + 36 + 4 * 60) as f64 / 65.0 + 4.0).abs() < 1e-9);
-        // Warps as long as 6, 2 and 2.
+        // The warps take 6, 2 and 2 steps.
         assert_eq!(statistics.busy(), 100 * 130 / (32 * 10));
         assert_eq!(Statistics::of(&[0]), Statistics::default());
     }

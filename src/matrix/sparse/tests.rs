@@ -1,4 +1,4 @@
-//! Limits, aborts and times of sparse products. `tests/mutants.py` found them untested.
+//! Tests limits, aborts and times of sparse products. `tests/mutants.py` found them untested.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::csr::Csr;
 use super::{SparseMatrix, cpu};
 use crate::{Accelerator, Error};
 
-/// Columns are numbered by 31 bits.
+/// Checks the limit of columns, which are numbered by 31 bits.
 #[test]
 fn columns_are_limited() {
     let of = |columns| Csr::<Fr>::from_rows(columns, [[(0, Fr::ONE)]]);
@@ -18,7 +18,7 @@ fn columns_are_limited() {
     assert!(matches!(of((1 << 31) + 1), Err(Error::Invalid { .. })));
 }
 
-/// An abort after the last row leaves the result as it was.
+/// Checks that an abort after the last row leaves the result unchanged.
 #[test]
 fn nothing_is_written_after_an_abort() {
     let csr = Csr::from_rows(2, [[(0, Fr::ONE)], [(1, Fr::ONE)]]).expect("a matrix");
@@ -31,7 +31,7 @@ fn nothing_is_written_after_an_abort() {
     }
 }
 
-/// A product on a device says what its kernels took.
+/// Checks that a product on a device reports the time of its kernels.
 #[test]
 fn kernels_are_timed() {
     let accelerator = Accelerator::automatic().expect("settings are right");
@@ -41,7 +41,7 @@ fn kernels_are_timed() {
     let csr = Csr::from_rows(64, (0..64).map(|row| [(row, Fr::from(3))])).expect("a matrix");
     let matrix = SparseMatrix::new(&accelerator, csr).expect("memory");
     let mut y = vec![Fr::ZERO; 64];
-    // The first launch of a kernel counts for itself.
+    // The first launch of a kernel is counted separately.
     matrix.multiply(&[Fr::ONE; 64], &mut y, None).expect("a product");
     let report = matrix.multiply(&[Fr::ONE; 64], &mut y, None).expect("a product");
     assert!(y.iter().all(|value| *value == Fr::from(3)));

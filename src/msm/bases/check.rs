@@ -1,4 +1,4 @@
-//! Checks of bases that come from outside, before a multi-scalar multiplication trusts them.
+//! Checks untrusted bases before a multi-scalar multiplication trusts them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,21 +17,22 @@ use crate::side_by_side::side_by_side;
 use crate::sizes::product;
 use crate::{Accelerator, Error, Result};
 
-/// Most points of one upload: several waves of a large GPU, and at most 48 MiB.
+/// Maximum points of one upload, 2^18: several waves of a large GPU, and at most 48 MiB.
 pub(super) const CHUNK: usize = 1 << 18;
-/// Points that a core checks between two looks at what the others found.
+/// Points that a core checks between two looks at the results of other cores.
 const CPU_PIECE: usize = 1 << 8;
 /// Work-items of a group of `points_check`.
 pub(super) const GROUP: u32 = 128;
 
-/// Refuses bases that are not points of the curve's subgroup of prime order; infinity is one of them.
+/// Refuses `bases` that are not points of the curve's prime-order subgroup; infinity is one of its points.
 ///
-/// On the devices where there are some, else on the CPU, by the accelerator's rules. The bases are uploaded once;
-/// a point costs a few multiplications, or where the curve has points outside the subgroup some 70 (BLS12-381 G2),
+/// It runs on the devices if there are some, else on the CPU, by the accelerator's rules. The bases are uploaded once.
+/// A point costs a few multiplications. If the curve has points outside the subgroup, it costs some 70 (BLS12-381 G2),
 /// 145 (BLS12-381 G1) or 200 (BN254 G2) point operations.
 ///
 /// # Errors
-/// Names the first base that is refused and why; or a forced backend failed.
+/// Returns [`Error::Invalid`] with the first base that is refused and why, or the error of a forced backend that
+/// failed.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let call = Call { operation: format!("check {}", C::NAME), elements: bases.len() };
     let modulus = Program::of(Family::Msm, C::NAME)?.modulus();
@@ -51,7 +52,7 @@ fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> First {
     })
 }
 
-/// What is wrong with a point, of which `bytes` is the memory.
+/// Returns the fault of `point`, whose memory is `bytes`.
 fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<Fault> {
     if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) {
         return Some(Fault::NotReduced);
@@ -62,7 +63,7 @@ fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<Fault>
     (!point.lies_in_subgroup()).then_some(Fault::OutsideSubgroup)
 }
 
-/// A share of the bases to each device, side by side.
+/// Checks a share of `bases` on each of `devices`, concurrently.
 fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(First, Traffic)> {
     let share = Grid::of_points(bases.len(), devices.len()).piece();
     let shares = devices.iter().zip(bases.chunks(share));
@@ -76,9 +77,9 @@ fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(Firs
     Ok(total)
 }
 
-/// Chunk by chunk on two streams in turn, so that uploads overlap kernels.
+/// Checks `bases` in chunks on two alternating streams, so that uploads overlap kernels.
 fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, Traffic)> {
-    // Half of the memory for the two chunks, the other half for what else is on the device.
+    // Half of the free memory is for the two chunks, the other half for other work on the device.
     let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
     let chunk = CHUNK.min(most as usize).min(bases.len()).max(1);
     let chunks = bases.len().div_ceil(chunk);
@@ -91,9 +92,9 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, T
     Ok((earliest, first + second))
 }
 
-/// A stream with room for a chunk of points, and a result for each chunk.
+/// Holds a stream, a buffer for a chunk of points, and a result for each chunk.
 ///
-/// Dropped from top to bottom: the stream runs empty before buffers go back to its pool.
+/// Fields drop from top to bottom: the stream runs empty before buffers go back to its pool.
 struct Lane {
     stream: Stream,
     points: Buffer,
@@ -109,26 +110,26 @@ impl Lane {
         Ok(Self { stream, points, faults, program: Program::of(Family::Msm, C::NAME)? })
     }
 
-    /// Queues the check of a chunk.
+    /// Queues the check of chunk `number`, the points `bases`.
     fn add<C: MsmCurve>(&mut self, number: usize, bases: &[C]) -> Result<()> {
         self.stream.upload(&self.points, &C::to_device(bases))?;
         self.stream.mark_start()?;
-        // SAFETY: the buffers hold a chunk, which `bases` is, and a result for each chunk.
+        // SAFETY: the buffers have room for a chunk, which `bases` is, and a result for each chunk.
         unsafe { launch(self.program, &mut self.stream, (&self.points, 0..bases.len()), (&self.faults, number))? };
         self.stream.mark_end()
     }
 
-    /// What its chunks have left; those that it did not check have no fault.
+    /// Waits for its chunks and returns their first fault; chunks that it did not check have none.
     fn finish(&mut self, chunk: usize) -> Result<(First, Traffic)> {
         let first = self.faults.read(&mut self.stream, chunk)?;
         Ok((first, self.stream.traffic()))
     }
 }
 
-/// Queues the check of points of a buffer, for the result of that number.
+/// Queues the check of `range` of `points`; the result goes to entry `number` of `faults`.
 ///
 /// # Safety
-/// The buffer, of points of the program's curve, holds that range, and there is such a result.
+/// `points` holds points of the program's curve in `range`, and `faults` has an entry `number`.
 pub(super) unsafe fn launch(
     program: Program,
     stream: &mut Stream,
@@ -137,6 +138,6 @@ pub(super) unsafe fn launch(
 ) -> Result<()> {
     let numbers = [range.start as u32, range.len() as u32, number as u32].map(Arg::U32);
     let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();
-    // SAFETY: the arguments are those of `points_check`; the rest is the caller's promise.
+    // SAFETY: the arguments are those of `points_check`; the caller promises the rest.
     unsafe { program.launch(stream, "points_check", range.len() as u64, GROUP, &args) }
 }

@@ -1,4 +1,4 @@
-//! Encoded points that a device decodes where they stay.
+//! Decodes encoded points on a device, in place.
 
 use std::ops::Range;
 
@@ -11,18 +11,19 @@ use crate::kernels::Family;
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// Uploads points in their curve's uncompressed form ([`MsmCurve::DECODES`]) to the start of a buffer and decodes them
-/// there, so that it holds what [`MsmCurve::to_device`] gives for them. The upload of a chunk hides the decoding of the
-/// one before. Waits for both.
+/// Uploads `bytes`, points in their curve's uncompressed form ([`MsmCurve::DECODES`]), to the start of `to` and decodes
+/// them in place. The buffer then holds the bytes that [`MsmCurve::to_device`] gives for them. Each chunk's upload
+/// overlaps the decoding of the previous chunk. Waits for both.
 ///
 /// # Errors
-/// [`Error::Invalid`] names the first point that is not what is expected, and why, or the curve is not one of those
-/// that devices decode, or bytes are no multiple of a point's or more than the buffer's; or the device failed.
+/// - [`Error::Invalid`]: names the first point that fails the checks of `expected`, and why; or devices do not decode
+///   points of this curve; or the length of `bytes` is no multiple of a point's, or above that of `to`.
+/// - The error of a device that failed.
 pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: Expected) -> Result<()> {
     refuse(first_fault::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
 }
 
-/// As [`decode()`], for a range of a source's points, which errors name as it does.
+/// Decodes `range` of the points of `source` to the start of `to`, like [`decode()`]; errors have the source's names.
 pub(super) fn decode_from<C: MsmCurve>(
     stream: &mut Stream,
     to: &Buffer,
@@ -41,7 +42,7 @@ pub(super) fn decode_from<C: MsmCurve>(
     refuse(first, |number| source.name(range.start + number))
 }
 
-/// The error of the first point that is not what it should be, if there is one.
+/// Returns the error of the first invalid point, if there is one.
 pub(super) fn refuse(first: First, name: impl Fn(usize) -> String) -> Result<()> {
     first.map_or(Ok(()), |(number, fault)| {
         let [expected, actual] = fault.describe();
@@ -67,7 +68,7 @@ fn first_fault<C: MsmCurve>(
     stream.will_write(to)?;
     let faults = Faults::new(stream, bytes.len().div_ceil(CHUNK * C::AFFINE_BYTES))?;
     let mut upload = stream.device().stream()?;
-    // Whoever had the memory before may still use it on that stream.
+    // The previous owner of the memory may still use it on `stream`.
     upload.wait_for(&stream.mark()?)?;
     for (number, part) in bytes.chunks(CHUNK * C::AFFINE_BYTES).enumerate() {
         check_abort(abort)?;
@@ -81,10 +82,10 @@ fn first_fault<C: MsmCurve>(
     faults.read(stream, CHUNK)
 }
 
-/// Queues the decoding of points.
+/// Queues the decoding of `range` of `points`; the result goes to entry `number` of `faults`.
 ///
 /// # Safety
-/// The buffer holds the encodings of that range, and there is a result of that number.
+/// `points` holds encodings in `range`, and `faults` has an entry `number`.
 unsafe fn launch<C: MsmCurve>(
     stream: &mut Stream,
     (points, range): (&Buffer, Range<usize>),
@@ -96,10 +97,10 @@ unsafe fn launch<C: MsmCurve>(
     let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
     let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();
     stream.mark_start()?;
-    // SAFETY: the arguments are those of `points_decode`; the rest is the caller's promise.
+    // SAFETY: the arguments are those of `points_decode`; the caller promises the rest.
     unsafe { program.launch(stream, "points_decode", range.len() as u64, GROUP, &args)? };
     if expected.in_subgroup {
-        // SAFETY: the caller's promise, and what is there now are points, those with a fault infinity.
+        // SAFETY: the caller's promise holds, and the range now holds points; those with a fault are infinity.
         unsafe { check::launch(program, stream, (points, range), (faults, number))? };
     }
     stream.mark_end()

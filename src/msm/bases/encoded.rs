@@ -8,7 +8,7 @@ use crate::curve::MsmCurve;
 use crate::waiting::{made_once, spread};
 use crate::{Error, Result};
 
-/// What is expected of encoded points, beside that they are on the curve.
+/// Selects checks of encoded points beyond being on the curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expected {
     /// All are in the subgroup of prime order.
@@ -17,40 +17,40 @@ pub struct Expected {
     pub not_infinity: bool,
 }
 
-/// Points in the uncompressed form of their curve, such as those of a mapped file.
+/// Provides points in the uncompressed form of their curve, such as those of a mapped file.
 pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
-    /// Number of points.
+    /// Returns the number of points.
     fn count(&self) -> usize;
 
-    /// What is expected of them.
+    /// Returns the checks that the points must pass.
     fn expected(&self) -> Expected;
 
-    /// Hands over the bytes of all points.
+    /// Passes the bytes of all points to `user`.
     ///
     /// # Errors
-    /// The user's, or the bytes are not, or not any more at the end, those that they were in the beginning.
+    /// Returns the error of `user`, or an error if the bytes have changed since the beginning or change meanwhile.
     fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
-    /// The points, decoded on the host. An error is to be the one that [`crate::msm::decode()`] has for the same bytes: the
-    /// answer may not depend on where they are decoded.
+    /// Decodes the points on the host. Must return the same error as [`crate::msm::decode()`] for the same bytes, so
+    /// that results do not depend on where points are decoded.
     ///
     /// # Errors
-    /// As those of [`Self::read`], or a point is not what is expected.
+    /// Returns the errors of [`Self::read`], or an error if a point fails its checks.
     fn decode(&self) -> Result<Vec<C>>;
 
-    /// What errors call a point, such as `point 3 of h`.
+    /// Returns the name of point `number` in errors, such as `point 3 of h`.
     fn name(&self, number: usize) -> String;
 
-    /// Some that follow each other, encoded too, if they can be had without the others.
+    /// Returns the consecutive points in `range`, still encoded, if they can be had without the others.
     fn part(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
         let _ = range;
         None
     }
 
-    /// The points of these numbers, decoded on the host, of which each is below [`Self::count`].
+    /// Decodes the points with these `numbers` on the host. Each number is below [`Self::count`].
     ///
     /// # Errors
-    /// As those of [`Self::decode`].
+    /// Returns the errors of [`Self::decode`].
     fn pick(&self, numbers: &[usize]) -> Result<Vec<C>>
     where
         C: Copy,
@@ -60,8 +60,7 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
     }
 }
 
-/// Points in host memory, or encoded ones, which are decoded on the host only once they are needed there. Clones share
-/// them.
+/// Holds points in host memory, or encoded points, which the host decodes only once it needs them. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Points<C>(Kind<C>);
 
@@ -71,7 +70,7 @@ enum Kind<C> {
     Encoded(Arc<Encoded<C>>),
 }
 
-/// Encoded points, and what was decoded of them.
+/// Holds encoded points, and their decoded points once the host needs them.
 #[derive(Debug)]
 struct Encoded<C> {
     source: Box<dyn EncodedPoints<C>>,
@@ -92,10 +91,10 @@ impl<C> From<Vec<C>> for Points<C> {
 }
 
 impl<C: MsmCurve> Points<C> {
-    /// Points that devices decode.
+    /// Wraps encoded points that devices decode.
     ///
     /// # Errors
-    /// They cannot decode those of this curve ([`MsmCurve::DECODES`]).
+    /// Returns [`Error::Invalid`] if devices cannot decode points of this curve ([`MsmCurve::DECODES`]).
     pub fn encoded(source: impl EncodedPoints<C> + 'static) -> Result<Self> {
         if !C::DECODES {
             return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
@@ -107,10 +106,11 @@ impl<C: MsmCurve> Points<C> {
         Self(Kind::Encoded(Arc::new(Encoded { source, decoded: OnceLock::new(), turn: Mutex::default() })))
     }
 
-    /// Some points that follow each other. Those of a file stay encoded, and the others are not looked at.
+    /// Returns the consecutive points in `range`. Points of a file stay encoded, and the others are not read.
     ///
     /// # Errors
-    /// The range is not one within the points, or the source's ([`EncodedPoints::decode`]).
+    /// Returns [`Error::Invalid`] if `range` is not within the points, or the source's error
+    /// ([`EncodedPoints::decode`]).
     pub fn part(&self, range: Range<usize>) -> Result<Self> {
         if range.start > range.end || range.end > self.len() {
             let expected = format!("a range within {}", self.len());
@@ -122,10 +122,11 @@ impl<C: MsmCurve> Points<C> {
         }
     }
 
-    /// The points of these numbers, in host memory. Of a file's no others are decoded.
+    /// Returns the points with these `numbers`, in host memory. Of a file's points only these are decoded.
     ///
     /// # Errors
-    /// A number is not below the points' own, or the source's ([`EncodedPoints::decode`]).
+    /// Returns [`Error::Invalid`] if a number is not below that of the points, or the source's error
+    /// ([`EncodedPoints::decode`]).
     pub fn pick(&self, numbers: &[usize]) -> Result<Self> {
         if let Some(number) = numbers.iter().find(|number| **number >= self.len()) {
             return Err(Error::invalid("msm", "number of a point", format!("below {}", self.len()), number));
@@ -139,7 +140,7 @@ impl<C: MsmCurve> Points<C> {
 }
 
 impl<C> Points<C> {
-    /// Number of points.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         match &self.0 {
             Kind::Decoded(points) => points.len(),
@@ -147,12 +148,12 @@ impl<C> Points<C> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The points in host memory, where they are there already.
+    /// Returns the points in host memory, if they are already there.
     pub fn in_memory(&self) -> Option<&Arc<Vec<C>>> {
         match &self.0 {
             Kind::Decoded(points) => Some(points),
@@ -160,10 +161,10 @@ impl<C> Points<C> {
         }
     }
 
-    /// The points in host memory, decoded now if they are not there yet.
+    /// Returns the points in host memory, decoding them first if needed.
     ///
     /// # Errors
-    /// The source's ([`EncodedPoints::decode`]).
+    /// Returns the source's error ([`EncodedPoints::decode`]).
     pub fn on_host(&self) -> Result<&Arc<Vec<C>>>
     where
         C: Send + Sync,
@@ -174,7 +175,7 @@ impl<C> Points<C> {
         }
     }
 
-    /// The source of points that are not in host memory.
+    /// Returns the source of points that are not in host memory.
     pub(super) fn source(&self) -> Option<&dyn EncodedPoints<C>> {
         match &self.0 {
             Kind::Encoded(encoded) if encoded.decoded.get().is_none() => Some(&*encoded.source),
@@ -191,7 +192,7 @@ impl<C> Encoded<C> {
         if let Some(points) = self.decoded.get() {
             return Ok(points);
         }
-        // Who comes second waits for the first.
+        // A second thread waits for the first.
         let decode = || {
             let points = Arc::new(spread(|| self.source.decode())?);
             self.decoded.get_or_init(|| points);

@@ -1,14 +1,14 @@
-//! What is wrong with points that come from outside, as kernels report it.
+//! Faults of untrusted points, as kernels report them.
 
 use crate::backend::{Buffer, Stream};
 use crate::{Error, Result};
 
-/// What a chunk without a fault leaves.
+/// The result of a chunk without a fault.
 const NO_FAULT: u32 = u32::MAX;
-/// A number above those of all faults, by which kernels multiply the point's.
+/// Exceeds all fault numbers: kernels report `FAULTS · point + fault`.
 const FAULTS: u32 = 8;
 
-/// What is wrong with a point; the values are those of `cl/points_check.cl`.
+/// Names the fault of a point; the values are those of `cl/points_check.cl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     NotReduced = 0,
@@ -18,7 +18,7 @@ pub(super) enum Fault {
     Infinity = 4,
 }
 
-/// The first point that is not what it should be, if there is one.
+/// The number and fault of the first invalid point, if there is one.
 pub(super) type First = Option<(usize, Fault)>;
 
 impl Fault {
@@ -29,7 +29,7 @@ impl Fault {
             .ok_or_else(|| Error::device("device", "points_check", format!("expected a fault below 5, got {code}")))
     }
 
-    /// What is expected of a point, and what it is instead.
+    /// Returns texts of the expected point and of the actual one.
     pub fn describe(self) -> [&'static str; 2] {
         match self {
             Self::NotReduced => ["coordinates below the field's modulus", "one that is not below it"],
@@ -41,21 +41,21 @@ impl Fault {
     }
 }
 
-/// A result on the device for each chunk of points.
+/// Holds a result on the device for each chunk of points.
 pub(super) struct Faults {
     pub first: Buffer,
     chunks: usize,
 }
 
 impl Faults {
-    /// Of so many chunks none has a fault yet.
+    /// Creates results for `chunks` chunks, of which none has a fault yet.
     pub fn new(stream: &mut Stream, chunks: usize) -> Result<Self> {
         let first = stream.allocate(4 * chunks)?;
         stream.upload(&first, &NO_FAULT.to_le_bytes().repeat(chunks))?;
         Ok(Self { first, chunks })
     }
 
-    /// What chunks of so many points have left on the stream, which has run empty then.
+    /// Waits until `stream` runs empty and returns the first fault of chunks of `chunk` points.
     pub fn read(&self, stream: &mut Stream, chunk: usize) -> Result<First> {
         stream.wait(None)?;
         let mut bytes = vec![0; 4 * self.chunks];

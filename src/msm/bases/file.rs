@@ -17,30 +17,30 @@ use crate::kernels::Family;
 use crate::program::Program;
 use crate::{Error, Result};
 
-/// Flag of the first byte of compressed points, which blst takes for uncompressed ones; devices refuse them.
+/// Flag in the first byte of compressed points. blst takes such bytes for an uncompressed point; devices refuse them.
 const COMPRESSED: u8 = 0x80;
 /// All flags of the first byte, and that of infinity.
 const FLAGS: u8 = 0xe0;
 const INFINITY: u8 = 0x40;
 
-/// Points that lie one after another in a file, in their curve's uncompressed form ([`MsmCurve::DECODES`]).
+/// Refers to consecutive points of a file, in their curve's uncompressed form ([`MsmCurve::DECODES`]).
 #[derive(Debug, Clone)]
 pub struct FilePoints {
     /// The file.
     pub file: Arc<MappedFile>,
-    /// Place of the first byte.
+    /// Offset of the first byte.
     pub start: usize,
     /// Number of points.
     pub count: usize,
-    /// What is expected of them.
+    /// Checks that the points must pass.
     pub expected: Expected,
-    /// What all of them are called.
+    /// Name of all the points together.
     pub query: &'static str,
-    /// What errors call one of them.
+    /// Makes the name of a point in errors.
     pub name: PointName,
 }
 
-/// Makes a point's name of the file's path, of what all points are called, of its number and of the place of its first
+/// Makes a point's name from the file's path, the name of all points, the point's number, and the offset of its first
 /// byte.
 pub type PointName = fn(&Path, &str, usize, usize) -> String;
 
@@ -86,7 +86,7 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
 }
 
 impl FilePoints {
-    /// The points' bytes of the file's.
+    /// Returns the bytes of the points within those of `file`.
     fn bytes<'f, C: MsmCurve>(&self, file: &'f [u8]) -> Result<&'f [u8]> {
         let end = self.count.checked_mul(C::AFFINE_BYTES).and_then(|bytes| bytes.checked_add(self.start));
         end.and_then(|end| file.get(self.start..end)).ok_or_else(|| {
@@ -95,7 +95,7 @@ impl FilePoints {
         })
     }
 
-    /// The error that devices have for encodings of which one is not what is expected.
+    /// Returns the error that devices have for `bytes`, the encodings of points of which one fails its checks.
     fn refuse<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
         let modulus = Program::of(Family::Msm, C::NAME)?.modulus();
         let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
@@ -105,7 +105,7 @@ impl FilePoints {
     }
 }
 
-/// A point, if it is what is expected.
+/// Decodes a point; returns `None` if it fails the checks of `expected`.
 fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: Expected) -> Option<C> {
     let mut encoding = C::Uncompressed::default();
     encoding.as_mut().copy_from_slice(bytes);
@@ -117,7 +117,7 @@ fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: Expected)
     (!expected.not_infinity || !bool::from(point.is_identity())).then_some(point)
 }
 
-/// What is wrong with an encoding, looked for in the order of `cl/points_decode.cl`.
+/// Returns the fault of an encoding, with checks in the order of `cl/points_decode.cl`.
 fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: Expected) -> Option<Fault> {
     let flags = bytes[0] & FLAGS;
     let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);
@@ -139,7 +139,8 @@ fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: Expected) -> Opti
     is_outside.then_some(Fault::OutsideSubgroup)
 }
 
-/// The point of these coordinates, on the curve or not; in an extension numbers come with the highest coefficient first.
+/// Returns the point with the coordinates `numbers`, on the curve or not. In an extension field the highest coefficient
+/// comes first.
 fn affine<C: MsmCurve>(numbers: &[BigUint], modulus: &BigUint) -> C {
     let bytes = 32 * modulus.bits().div_ceil(32) as usize / 8;
     let in_memory = |number: &BigUint| {

@@ -1,4 +1,4 @@
-//! Bases as the host has them.
+//! Bases on the host, borrowed or shared.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::table::Origin;
 use crate::Result;
 use crate::curve::MsmCurve;
 
-/// Bases as the host has them.
+/// Holds bases on the host: borrowed from the caller, or shared and possibly still encoded.
 #[derive(Debug)]
 pub(crate) enum Held<'a, C> {
     Borrowed(&'a [C]),
@@ -22,7 +22,7 @@ impl<C: MsmCurve> Held<'_, C> {
         }
     }
 
-    /// The bases in host memory, decoded now if they are not there yet.
+    /// Returns the bases in host memory, decoding them first if needed.
     pub fn on_host(&self) -> Result<&[C]> {
         match self {
             Self::Borrowed(bases) => Ok(bases),
@@ -30,7 +30,7 @@ impl<C: MsmCurve> Held<'_, C> {
         }
     }
 
-    /// A range of the bases, for a table.
+    /// Returns `range` of the bases as the source of a table.
     pub fn part(&self, range: Range<usize>) -> Result<Origin<'_, C>> {
         let encoded = match self {
             Self::Shared(bases) => bases.source(),

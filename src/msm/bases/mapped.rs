@@ -1,4 +1,4 @@
-//! A file whose bytes are read in place, for as long as it stays in one state.
+//! Reads the bytes of a file in place, as long as the file stays unchanged.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
@@ -9,11 +9,12 @@ use memmap2::Mmap;
 use crate::settings::Settings;
 use crate::{Error, Result};
 
-/// A file, mapped to be read for as long as it stays in one state, or a copy of it in memory.
+/// Maps a file for reading as long as it stays unchanged, or holds a copy of it in memory.
 ///
-/// A mapped file must not be written to or shortened while it is in use: a page that is gone ends the process by `SIGBUS`.
-/// Each use compares the file's length and state before and after, so that a change between two uses is an error; one during a
-/// use cannot be caught. `PROOFWARP_COPY_PARAMETERS=1` makes copies instead, which nothing can change.
+/// A mapped file must not be written to or shortened while it is in use: access to a removed page ends the process by
+/// `SIGBUS`. Each use compares the file's length and state before and after, so a change between two uses is an error.
+/// A change during a use cannot be caught. `PROOFWARP_COPY_PARAMETERS=1` makes copies instead, which nothing can
+/// change.
 #[derive(Debug)]
 pub struct MappedFile {
     contents: Contents,
@@ -30,29 +31,30 @@ enum Contents {
 }
 
 impl MappedFile {
-    /// Maps a file, or copies it if the settings ask for that; `same` says by what the system knows of it whether it is still in
-    /// its state.
+    /// Maps `file`, or copies it if the settings ask for that. `same` compares two states of the file's metadata and
+    /// returns whether the file is unchanged.
     ///
     /// # Safety
-    /// While it is mapped nobody shortens the file or writes to it. Every use looks for changes first, so that one that was
-    /// made between two of them is an error.
+    /// No process may shorten the file or write to it while it is mapped. Every use looks for changes first, so a
+    /// change between two uses is an error.
     ///
     /// # Errors
-    /// It is no regular file, or the system's.
+    /// Returns an error if `file` is no regular file, or the system's error.
     pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
         if Self::copies() {
             return Self::copied(file, path, same);
         }
         let state = state(&file)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that nothing shortens or writes to the file while it is mapped.
         let contents = Contents::Mapped(unsafe { Mmap::map(&file)? });
         Ok(Self { contents, file, path, state, same })
     }
 
-    /// Copies a file to memory, from its first byte on.
+    /// Copies `file` to memory, from its first byte on.
     ///
     /// # Errors
-    /// It is no regular file, there is too little memory, it shrinks meanwhile, or the system's.
+    /// Returns an error if `file` is no regular file, if there is too little memory or if the file shrinks meanwhile,
+    /// or the system's error.
     pub fn copied(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
         let state = state(&file)?;
         let length = usize::try_from(state.len()).map_err(io::Error::other)?;
@@ -68,40 +70,40 @@ impl MappedFile {
         Ok(Self { contents: Contents::Copied(bytes), file, path, state, same })
     }
 
-    /// Whether the settings ask for copies instead of maps.
+    /// Returns whether the settings ask for copies instead of maps.
     pub fn copies() -> bool {
-        // Malformed settings are an error of the accelerator's, before anything runs.
+        // The accelerator reports malformed settings, before anything runs.
         Settings::get().is_ok_and(|settings| settings.copy_parameters)
     }
 
-    /// The file's metadata when it was mapped.
+    /// Returns the file's metadata at the time of mapping.
     pub fn state(&self) -> &Metadata {
         &self.state
     }
 
-    /// Where the file was.
+    /// Returns the file's path at the time of mapping.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.bytes().len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
     }
 
-    /// Hands over all bytes.
+    /// Passes all bytes to `user`.
     ///
     /// # Errors
-    /// The user's, or the file has changed, before or meanwhile.
+    /// Returns [`Error::Invalid`] if the file has changed, before or meanwhile, or else the error of `user`.
     pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         self.confirm()?;
         let result = user(self.bytes());
-        // First of all: what a changed file has led to means nothing.
+        // This error comes first: a result from a changed file means nothing.
         self.confirm()?;
         result
     }
@@ -113,7 +115,7 @@ impl MappedFile {
         }
     }
 
-    /// Compares the file's length and state with those of the map. A copy has nothing to compare.
+    /// Compares the file's length and state with those at the time of mapping. A copy needs no comparison.
     fn confirm(&self) -> Result<()> {
         if matches!(self.contents, Contents::Copied(_)) {
             return Ok(());
@@ -148,14 +150,14 @@ mod tests {
         one.len() == other.len()
     }
 
-    /// The file is shortened, and lengthened: its map is an error, without a signal, and its copy is as it was.
+    /// Shortens and lengthens the file: its map is an error, without a signal, and its copy stays as it was.
     #[test]
     fn files_that_change_their_length() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("points");
         std::fs::write(&path, vec![7; 1 << 16]).expect("a file");
         let open = || File::options().read(true).write(true).open(&path).expect("a file");
-        // SAFETY: nothing is read between a change and the look for it.
+        // SAFETY: nothing reads the map between a change and the check for it.
         let mapped = unsafe { MappedFile::new(open(), path.clone(), same) }.expect("a map");
         let copied = MappedFile::copied(open(), path.clone(), same).expect("a copy");
         let sum = |file: &MappedFile| file.read(|bytes| Ok(bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>()));

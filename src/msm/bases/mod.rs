@@ -1,4 +1,4 @@
-//! Where bases come from, and where they lie.
+//! Reads and checks bases, and uploads them to devices.
 
 mod check;
 mod decode;

@@ -1,4 +1,4 @@
-//! Bases on a device, with their precomputed multiples where there are any.
+//! Bases on a device, with their precomputed multiples if there are any.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::msm::plan::{Need, Plan, Problem};
 use crate::program::{Program, mem};
 use crate::{Error, Result};
 
-/// Bases of one device: copy k of base i, which is 2^(k·shift)·P, at k·points + i.
+/// Holds the bases of one device: copy k of base i, 2^(k·shift)·P, is at k·points + i.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub buffer: Buffer,
     pub points: usize,
     pub copies: u32,
-    /// The window that the copies are made for; 0 where there is the base alone.
+    /// The window that the copies are made for; 0 if there is the base alone.
     pub window: u32,
 }
 
-/// Where a table's bases come from.
+/// Selects the source of a table's bases.
 pub(crate) enum Origin<'a, C> {
     Memory(&'a [C]),
     /// A range of encoded points.
@@ -47,7 +47,7 @@ impl<C: MsmCurve> Origin<'_, C> {
 }
 
 impl Table {
-    /// Uploads the bases, asking `abort` between pieces, and computes their copies.
+    /// Uploads `bases`, polling `abort` between pieces, and computes their copies.
     pub fn new<C: MsmCurve>(
         device: &Arc<Device>,
         bases: Origin<'_, C>,
@@ -72,21 +72,21 @@ impl Table {
         Ok(table)
     }
 
-    /// Queues the copies: each is the one before doubled `shift` times.
+    /// Queues the copies: each is the previous one doubled `shift` times.
     fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
         let program = Program::of(Family::Msm, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
             let args = [&numbers[..], &[mem(&self.buffer)]].concat();
-            // SAFETY: the arguments are those of `msm_double_bases`; the table holds `copies` times so many points.
+            // SAFETY: the arguments are those of `msm_double_bases`; the table holds `copies` · `points` points.
             unsafe { program.launch(stream, "msm_double_bases", u64::from(points), 128, &args)? };
         }
         Ok(())
     }
 }
 
-/// Uploads bases to the start of a buffer.
+/// Uploads `bases` to the start of `buffer`, polling `abort` between pieces.
 fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
     let piece = UPLOAD_PIECE / C::AFFINE_BYTES;
     for (number, bases) in bases.chunks(piece).enumerate() {
@@ -96,13 +96,13 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
     Ok(())
 }
 
-/// The problem of bases, yet to be uploaded, times scalars of full length on the device.
+/// Returns the problem of `points` bases, yet to be uploaded, times scalars of full length on the device.
 pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
     let need = Need::alone(points, C::SCALAR_BITS);
     Problem { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
-/// The problem of multiplying bases of a table, or of host memory where there is none.
+/// Returns the problem of multiplying the bases of `table`, or bases in host memory if there is none.
 pub(crate) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need: Need, options: &Options) -> Problem {
     let made_for = table.map_or(0, |table| table.window);
     Problem {

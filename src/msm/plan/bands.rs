@@ -1,26 +1,29 @@
-//! In how many bands and rounds a chunk is done, and how the matrix of each is cut.
+//! Chooses the bands and rounds of a chunk, and how the matrix of each band is cut.
 
 use super::chunks::largest_below;
 use super::costs::{Costs, FIRST_MATRIX, HALVED_MATRIX, MATRIX};
 use super::cut::{Band, Cut, Room};
 use super::layout::Plan;
 
-/// Longest piece that kernels can order by length: `BINS` of `cl/msm_rows.cl`.
+/// Longest piece that kernels can order by length: `BINS` of `cl/msm_digits.cl`.
 pub(super) const MAX_PIECE: u32 = 512;
-/// Most bins of a band: they are counted in local memory (`cl/msm_digits.cl`).
+/// Maximum bins of a band: kernels count them in local memory (`cl/msm_digits.cl`).
 pub(super) const MAX_BINS: u64 = 4096;
 /// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
 pub(super) const AFFINE_GROUPS: u32 = 16;
 
-/// How a chunk of some length is done: sets at a time, and rounds of batched affine additions.
+/// Describes how a chunk of some length runs: sets at a time, and rounds of batched affine additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub band: u32,
     pub levels: u32,
 }
 
-/// Totals of all chunks: their number, their matrices (one a band), the time that kernels wait by the model however little
-/// there is to do, and the scalars that a chunk's later bands read again.
+/// Holds totals of all chunks:
+/// - `chunks`: their number;
+/// - `matrices`: their matrices, one per band;
+/// - `waits`: the time that kernels wait by the model, however little work there is;
+/// - `again`: the scalars that a chunk's later bands read again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Passes {
     pub chunks: u64,
@@ -30,11 +33,11 @@ pub(super) struct Passes {
 }
 
 impl Plan {
-    /// All chunks together.
+    /// Returns the totals of all chunks.
     pub(super) fn passes(&self) -> Passes {
         let round = Costs::of(self.problem.affine_bytes).round;
         let matrix = if self.halved { MATRIX + HALVED_MATRIX } else { MATRIX };
-        // The first matrix takes this beside what every matrix takes.
+        // The first matrix takes this beside the cost of every matrix.
         let first = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
         self.lengths().fold(first, |all, (points, count)| {
             let shape = self.shape(points);
@@ -43,14 +46,14 @@ impl Plan {
                 chunks: all.chunks + count,
                 matrices: all.matrices + count * bands,
                 waits: all.waits + count * bands * (matrix + round * u64::from(shape.levels)),
-                // A device may be left without windows.
+                // A device may have no windows.
                 again: all.again + count * bands.saturating_sub(1) * points as u64,
             }
         })
     }
 
-    /// How a chunk of so many points is done. A chunk half as long has shorter rows and takes a round less. It is done in as few
-    /// bands as the memory of the whole chunks allows.
+    /// Returns how a chunk of `points` points runs. A chunk half as long has shorter rows and takes one round less. It
+    /// has as few bands as the memory of the whole chunks allows.
     pub(super) fn shape(&self, points: usize) -> Shape {
         let whole = Shape { band: self.band, levels: self.levels };
         if points >= self.chunk || self.joined() > 1 {
@@ -69,26 +72,26 @@ impl Plan {
         Shape { band: self.own_sets().div_ceil(bands), levels }
     }
 
-    /// The bands of sets of a chunk of so many points, one after the other.
+    /// Returns the consecutive bands of sets of a chunk of `points` points.
     pub fn bands(&self, points: usize) -> impl Iterator<Item = Band> + use<> {
         let (sets, band) = (self.first_set..self.end_set, self.shape(points).band);
         sets.clone().step_by(band as usize).map(move |from| Band { from, to: sets.end.min(from + band) })
     }
 
-    /// The largest cut of chunks of so many points: as many sets as a band has, of which as many are wide as can be among so
-    /// many, as among the first.
+    /// Returns the maximum sizes of the matrix of a chunk of `points` points. It has a full band of the first sets,
+    /// among which as many are wide as possible.
     fn widest_cut(&self, points: usize, Shape { band, levels }: Shape) -> Cut {
         self.cut_in(points.min(self.problem.points), Band { from: 0, to: band }, levels)
     }
 
-    /// The sizes that memory is allocated by.
+    /// Returns the sizes that memory is allocated by.
     pub fn room(&self) -> Room {
         let whole = Room::of(&self.widest_cut(self.chunk, Shape { band: self.band, levels: self.levels }));
         let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));
         cuts.fold(whole, |room, cut| room.max(Room::of(&cut)))
     }
 
-    /// How a band of a chunk is cut.
+    /// Returns how `band` of a chunk of `points` points is cut.
     pub fn cut(&self, points: usize, band: Band) -> Cut {
         self.cut_in(points, band, self.shape(points).levels)
     }
@@ -99,8 +102,9 @@ impl Plan {
         // Twice the mean length in the largest chunk, so that rows of random scalars are one piece each.
         let mean = self.mean_row().div_ceil(1 << self.levels);
         let piece = (2 * mean).next_power_of_two().clamp(16, u64::from(MAX_PIECE)) as u32;
-        // Half of the device's registers where others run beside: a round's inversions, and what others do between
-        // their rounds, hide behind the other half's additions. Joined vectors have less to hide than that costs.
+        // If other multiplications run beside this one, it takes half of the device's registers. A round's inversions,
+        // and the others' work between their rounds, then hide behind the other half's additions. Joined vectors have
+        // less to hide than that costs.
         let beside = if self.joined() == 1 && self.runs_beside_others() { 2 } else { 1 };
         let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
         let affine_tile = self.affine_tile;

@@ -1,4 +1,4 @@
-//! Chunks of the points: how long they are, and in how many bands and rounds each is done.
+//! Divides the points into chunks, and estimates how kernels hide their uploads.
 
 use std::ops::Range;
 
@@ -6,34 +6,35 @@ use super::costs::{Costs, UPLOAD};
 use super::layout::Plan;
 use super::problem::Problem;
 
-/// Most shorter chunks that bases from the host begin with.
+/// Maximum number of shorter chunks at the start, if bases come from the host.
 const RAMP: usize = 6;
-/// Points that are uploaded while kernels wait for each other, which takes as long for few points as for many.
+/// Points uploaded while kernels wait for each other, which takes as long for few points as for many.
 const START: usize = 3 << 16;
-/// Where there are more, one part in so many is uploaded while kernels visit each bucket: the more points, the more buckets.
+/// Of many points, `1/VISITED` are uploaded while kernels visit each bucket: the more points, the more buckets.
 const VISITED: usize = 128;
-/// Batched affine additions that take as long as all that a chunk's kernels do for a point.
+/// Batched affine additions that take as long as all kernels of a chunk do for a point.
 const ADDITIONS: u64 = 15;
-/// Points that are uploaded while the kernels do a hundred.
+/// Returns the number of points that are uploaded while the kernels process a hundred.
 fn uploaded(problem: &Problem) -> usize {
     let kernels = ADDITIONS * Costs::of(problem.affine_bytes).affine * u64::from(problem.vectors);
     (100 * kernels / (UPLOAD * problem.input_bytes(1)).max(1)).clamp(100, 400) as usize
 }
 
-/// Points that are uploaded in the least time that a chunk takes, however short it is.
+/// Returns the number of points that are uploaded in the minimum time of a chunk, however short it is.
 pub(super) fn start(problem: &Problem) -> usize {
     START.max(problem.points / VISITED)
 }
 
-/// The shorter chunks before the first whole one, from the last to the first, where bases come from the host. Nothing hides the
-/// first chunk's upload, so it is short. The kernels of each chunk take as long as the upload of the next.
+/// Returns the lengths of the shorter chunks before the first whole one, from the last to the first; none if bases are
+/// resident. Nothing hides the first chunk's upload, so it is short. The kernels of each chunk take as long as the
+/// upload of the next.
 fn all_early(problem: &Problem, chunk: usize) -> impl Iterator<Item = usize> + use<> {
     let (uploaded, start, most) = (uploaded(problem), start(problem), if problem.resident { 0 } else { RAMP });
     let before = move |length: &usize| Some(length.saturating_sub(start) * 100 / uploaded);
     std::iter::successors(before(&chunk), before).take(most)
 }
 
-/// Those that gain more than they take, and leave half a chunk for whole ones.
+/// Returns the lengths of the shorter chunks that gain more than they cost, and leave half a chunk for whole ones.
 fn early(problem: &Problem, chunk: usize) -> Vec<usize> {
     let left = if chunk < problem.points { problem.points - chunk / 2 } else { 0 };
     let start = start(problem);
@@ -45,8 +46,8 @@ fn early(problem: &Problem, chunk: usize) -> Vec<usize> {
 }
 
 impl Plan {
-    /// The length of so many chunks. All have it, but for the first ones where bases come from the host: a short chunk at the
-    /// end would have all the bands of a whole one.
+    /// Returns the chunk length for `whole` whole chunks. Only the first ones are shorter, if bases come from the host:
+    /// a short chunk at the end would have all the bands of a whole one.
     pub(super) fn chunk_of(problem: &Problem, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);
         let of = |chunk: usize, most: usize| whole * chunk + all_early(problem, chunk).take(most).sum::<usize>();
@@ -56,12 +57,13 @@ impl Plan {
         (1..=RAMP).rev().map(|most| (most, with(most))).find(worth_it).map_or(even, |(_, chunk)| chunk)
     }
 
-    /// Chunks after the first, shorter ones.
+    /// Returns the number of chunks after the first, shorter ones.
     pub(super) fn whole_chunks(&self) -> usize {
         self.lengths().last().map_or(1, |(_, count)| count as usize)
     }
 
-    /// Each length of chunks, in order, with how many chunks of it follow one another. The last chunk may be shorter.
+    /// Returns each length of chunks, in order, with the number of consecutive chunks that have it. The last chunk may
+    /// be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
         let early = early(&self.problem, self.chunk);
         let rest = self.problem.points - early.iter().sum::<usize>();
@@ -69,7 +71,7 @@ impl Plan {
         early.into_iter().rev().map(|length| (length, 1)).chain([(rest.div_ceil(whole), whole as u64)])
     }
 
-    /// The chunks of the points.
+    /// Returns the range of points of each chunk.
     pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let points = self.problem.points;
         let each = self.lengths().flat_map(|(length, count)| (0..count).map(move |_| length));
@@ -80,7 +82,8 @@ impl Plan {
         };
         each.scan(0, next).filter(|range| !range.is_empty())
     }
-    /// The time of chunks whose kernels alone take so long. A chunk starts when it is uploaded and the one before has ended.
+    /// Returns the time of all chunks if their kernels alone take `kernels`. A chunk starts once it is uploaded and the
+    /// previous one has ended.
     pub(super) fn behind_uploads(&self, kernels: u64) -> u64 {
         let weight = |points: usize| (points + start(&self.problem)) as u128;
         let lengths: Vec<_> = self.lengths().collect();
@@ -95,7 +98,7 @@ impl Plan {
     }
 }
 
-/// The largest number below `end` that fits, where all smaller ones do too; 0 if none does.
+/// Returns the largest number below `end` that fits, or 0 if none does. All numbers below one that fits must fit too.
 pub(super) fn largest_below(end: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let (mut largest, mut too_large) = (0, end);
     while too_large - largest > 1 {

@@ -1,69 +1,70 @@
-//! What the parts of a multiplication take.
+//! Costs of the parts of a multiplication.
 
-/// Costs by the model in ps, fitted to times on one H200; benches/notes has them (msm.md, sections 24 and 29;
+/// Holds the model's costs in ps, fitted to times on one H200; benches/notes has them (msm.md, sections 24 and 29;
 /// streams.md, section 33).
 pub(super) struct Costs {
-    /// An XYZZ addition in the accumulation, and what each of a long row adds: the last of such rows end almost alone.
+    /// An XYZZ addition in the accumulation; and the surcharge for each addition of a long row, since the last of such
+    /// rows end almost alone.
     pub xyzz: u64,
     pub tail: u64,
     /// Groups of the accumulation that a compute unit runs at once.
     groups: u64,
-    /// A batched affine addition, and what a round of them takes however few they are.
+    /// A batched affine addition; and the fixed cost of a round of them.
     pub affine: u64,
     pub round: u64,
-    /// How much less one takes of those that go to whoever is ready first.
+    /// Saving of each affine addition that goes to whichever group is ready first.
     pub taken: u64,
-    /// A row beside what is added in it: fitted, for what wider windows take more than all else explains.
+    /// A row beside its additions: fitted to the extra time of wider windows that nothing else explains.
     pub row: u64,
-    /// The next bucket of a segment in the reduction, where work-items with a segment each fill the device; work-items that
-    /// a compute unit runs at once then; what few take of that, in percent.
+    /// Reduction with one work-item per segment: the next bucket of a segment if the work-items fill the device;
+    /// work-items that a compute unit then runs at once; and the cost with few work-items, in percent of that.
     step: u64,
     items: u64,
     few: u64,
-    /// The next bucket of a segment where four work-items have it; segments of a compute unit then, before any takes much
-    /// longer for it.
+    /// Reduction with four work-items per segment: the next bucket of a segment; and the segments of a compute unit
+    /// before any takes much longer.
     chain: u64,
     quads: u64,
     /// A segment in one of the sums over segments.
     sum: u64,
-    /// The host's part of a sum for each bit of the windows: a doubling, and what is added there.
+    /// The host's part of a sum for each bit of the windows: a doubling, and the additions there.
     pub bit: u64,
 }
 
 /// Compute units of that H200.
 pub(super) const UNITS: u64 = 132;
-/// An entry sorted into its row, in ps.
+/// Cost of sorting an entry into its row, in ps.
 pub(super) const ENTRY: u64 = 27;
-/// What the first matrix takes however few its entries are, in ps: some twenty kernels that fill the device unevenly, and the way to
-/// the first of them.
+/// Fixed cost of the first matrix, in ps: about twenty kernels that fill the device unevenly, plus launch latency.
 pub(super) const FIRST_MATRIX: u64 = 120_000_000;
-/// The same of a further one, of another band or chunk, whose kernels are queued behind those of the one before; and what it takes
-/// more where scalars are halved.
+/// Fixed cost of each further matrix (another band or chunk), in ps: its kernels are queued behind those of the
+/// previous one. And the surcharge if GLV is used.
 pub(super) const MATRIX: u64 = 40_000_000;
 pub(super) const HALVED_MATRIX: u64 = 20_000_000;
-/// A scalar of which digits are made again, for the next band.
+/// Cost of making a scalar's digits again, for the next band, in ps.
 pub(super) const DIGITS: u64 = 58;
-/// What an entry of a half takes more where a bin has as many rows as can be: each bin's entries are in few runs then.
+/// Surcharge of an entry of a half (GLV), in ps, if bins have the maximum number of rows: each bin's entries are then
+/// in few runs.
 pub(super) const SCATTERED: u64 = 8;
-/// What is left of rows after the rounds is multiplied by λ where one of 32 neighbours has to be: one part in so many of an XYZZ
-/// addition.
+/// Multiplying a remaining entry by λ after the rounds costs `1/TIMES_LAMBDA` of an XYZZ addition: a warp pays if any
+/// of its 32 lanes needs it.
 pub(super) const TIMES_LAMBDA: u64 = 10;
-/// A byte on its way from the host's memory, at 45 GB/s.
+/// Cost of uploading a byte from the host's memory, in ps: 45 GB/s.
 pub(super) const UPLOAD: u64 = 22;
-/// A digit of a window that another device does, made to get at the ones above; counted, not fitted: a dozen
-/// instructions of 14 T/s, and its part of the scalar's way from memory.
+/// Cost of a digit of a window that another device computes, in ps, made to reach the windows above. It is counted, not
+/// fitted: a dozen instructions at 14 T/s, and its share of loading the scalar.
 pub(super) const OTHER_DIGIT: u64 = 2;
-/// What the sums over segments wait for, in buckets of a segment of four work-items.
+/// Latency of the sums over segments, in buckets of a segment of four work-items.
 const SUMS: u64 = 8;
 
-/// Rows of a group of the accumulation, where none is longer than a piece.
+/// Rows of a group of the accumulation, if none is longer than a piece.
 const ACCUMULATE_GROUP: u64 = 128;
 
-/// What a step takes at least, in percent of the same on a full device.
+/// Minimum cost of a step, in percent of its cost on a full device.
 const ALONE: u64 = 45;
 
 impl Costs {
-    /// Of a curve with coordinates of 8 limbs, 12, twice 8 or twice 12.
+    /// Returns the costs of a curve by its `affine_bytes`: coordinates of 8 limbs, 12, twice 8 or twice 12.
     pub fn of(affine_bytes: u64) -> Self {
         let [xyzz, tail, groups, affine, round, taken, row] = match affine_bytes {
             0..=64 => [168, 2_800_000, 4, 130, 75_000_000, 7, 500],
@@ -80,48 +81,51 @@ impl Costs {
         Self { xyzz, tail, groups, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
     }
 
-    /// By what part the accumulation of so many rows by so many units takes longer, in percent, where all its groups run at once but
-    /// some units have one more than others.
+    /// Returns the tail effect in percent: the slowdown of accumulating `rows` rows on `units` compute units if all
+    /// groups run at once, but some units have one more than others.
     pub fn uneven(&self, rows: u64, units: u64) -> u64 {
         let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP) / units.max(1);
         if filled <= 100 || filled > 100 * self.groups { 0 } else { 100 * filled.next_multiple_of(100) / filled - 100 }
     }
 
-    /// Segments that so many units reduce at once, with a work-item each.
+    /// Returns the number of segments that `units` compute units reduce at once with one work-item each.
     pub fn items(&self, units: u64) -> u64 {
         self.items * units
     }
 
-    /// The same with four work-items each, before any takes longer for it.
+    /// Returns the number of segments that `units` compute units reduce at once with four work-items each, before any
+    /// takes longer.
     pub fn quads(&self, units: u64) -> u64 {
         self.quads * units
     }
 
-    /// A row and its bucket, where work-items with a segment each fill the device.
+    /// Returns the cost of a row and its bucket, if work-items with one segment each fill the device.
     pub fn bucket(&self) -> u64 {
         self.row + self.step / self.items(UNITS)
     }
 
-    /// The running sums of so many segments, the longest of which is so long, with so many buckets in all, with a work-item
-    /// each.
+    /// Returns the cost of the running sums with one work-item per segment, on `units` compute units: `count` segments
+    /// of up to `longest` buckets, `buckets` in total.
     pub fn by_items(&self, count: u64, longest: u64, buckets: u64, units: u64) -> u64 {
         let all = buckets * self.waves(100 * count / self.items(units)) / count.max(1);
         self.step * all.max(longest * ALONE) / 100
     }
 
-    /// The same of segments of such a length, with four work-items each.
+    /// Returns the cost of the running sums with four work-items per segment, for `count` segments of `length` buckets
+    /// on `units` compute units.
     pub fn by_quads(&self, count: u64, length: u64, units: u64) -> u64 {
         let filled = 100 * count / self.quads(units);
         self.chain * length * if filled <= 100 { 85 + filled * 15 / 100 } else { filled.max(160) } / 100
     }
 
-    /// The sums over all of so many segments and, for each bit of their numbers, over half of them.
+    /// Returns the cost of the sums over all of `count` segments and, for each of the `bits` of their numbers, over
+    /// half of them.
     pub fn sums(&self, count: u64, bits: u64) -> u64 {
         SUMS * self.chain + self.sum * count * (bits + 2) / 2
     }
 
-    /// What work-items that fill a device so many times take by what they take filling it once, both in percent. Few run
-    /// faster than many; the last ones, started when the first of those before them end, run almost by themselves.
+    /// Returns the time of work-items that fill `filled` percent of a device, in percent of the time to fill it once.
+    /// Few run faster than many. The last ones start when the first of the previous ones end, and run almost alone.
     fn waves(&self, filled: u64) -> u64 {
         match filled {
             0..=100 => ALONE.max(self.few + filled * (100 - self.few) / 100),

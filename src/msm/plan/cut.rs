@@ -1,37 +1,37 @@
-//! How the matrix of a chunk in a band of windows is cut, and what it takes: sizes only.
+//! Computes how the matrix of a chunk in a band of windows is cut, and its memory: sizes only.
 
 /// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
 const MERGE: u64 = 64;
 /// Work-items of a group of `msm_add_pairs` (`cl/msm_affine.cl`).
 const AFFINE_STEP: u64 = 32;
-/// Pairs that pay for a group's inversion.
+/// Minimum pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
 
-/// Sets `from` to `to` − 1.
+/// Selects sets `from` to `to` − 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Band {
     pub from: u32,
     pub to: u32,
 }
 
-/// How the rows of the matrix of one chunk and band are laid out and cut into pieces.
+/// Describes how the rows of the matrix of one chunk and band are laid out and cut into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub points: u32,
-    /// Vectors that the matrix is of: rows and bins of one follow those of the other.
+    /// Vectors of the matrix: rows and bins of one follow those of the previous one.
     pub vectors: u32,
     pub sets: u32,
-    /// Copies of the bases, or halves of scalars.
+    /// Copies of the bases, or halves of scalars (GLV).
     pub copies: u32,
     pub buckets: u32,
-    /// As many, or one for each half.
+    /// As many as buckets, or two for each if GLV is used.
     pub rows: u32,
     /// Bins that entries are sorted into first.
     pub bins: u32,
     pub levels: u32,
-    /// Most groups of a round of batched affine additions.
+    /// Maximum groups of a round of batched affine additions.
     pub affine_groups: u32,
-    /// Most pairs for which such a group makes one inversion, after the first round.
+    /// Maximum pairs for which such a group makes one inversion, after the first round.
     pub affine_tile: u32,
     pub affine_bytes: u64,
     /// Longest piece of a row that one work-item sums.
@@ -39,82 +39,86 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// At most this many entries that are not zero.
+    /// Returns the maximum number of nonzero entries.
     pub fn entries(&self) -> u64 {
         u64::from(self.points) * u64::from(self.vectors) * u64::from(self.places())
     }
 
-    /// Windows of the band in a vector, those of all copies.
+    /// Returns the number of windows of the band in a vector, those of all copies.
     pub fn places(&self) -> u32 {
         self.sets * self.copies
     }
 
-    /// At most this many slots of a level, rows being padded for the rounds of halving. A row that holds
-    /// anything has an entry, so padding adds no more than one row's worth for each of them.
+    /// Returns the maximum number of slots of `level`. Rows are padded for the rounds of batched affine additions, each
+    /// by at most 2^levels − 1 slots. A nonempty row has an entry, so no more rows are padded than there are entries.
     pub fn slots(&self, level: u32) -> u64 {
         let padding = u64::from(self.rows).min(self.entries()) * ((1 << self.levels) - 1);
         (self.entries() + padding) >> level
     }
 
-    /// At most this many pairs of two entries in a row, and as many in any round.
+    /// Returns the maximum number of pairs of two entries in a row; no round has more.
     pub fn pairs(&self) -> u64 {
         self.entries() / 2
     }
 
-    /// At most this many sums, and lone bases, that the first round leaves: half of every row, rounded up.
+    /// Returns the maximum number of sums and lone bases that the first round leaves: half of every row, rounded up.
     pub fn sums(&self) -> u64 {
         let odd = u64::from(self.rows).min(self.entries());
         if self.levels == 0 { 0 } else { self.entries().midpoint(odd) }
     }
 
-    /// Groups of a round of batched affine additions: no more than have an inversion's worth of pairs.
+    /// Returns the number of groups of a round of batched affine additions: no more than have an inversion's worth of
+    /// pairs.
     pub fn affine_groups(&self) -> u64 {
         self.pairs().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
     }
 
-    /// Pairs of the largest tile whose prefix products such a group keeps, in whole steps. It is a tile of the second round:
-    /// those of the first round lie in the place of the sums.
+    /// Returns the number of pairs of the largest tile whose prefix products such a group keeps, in whole steps. It is
+    /// a tile of the second round: prefix products of the first round are stored in place of the sums.
     pub fn tile(&self) -> u64 {
         let share = (self.sums() / 2).div_ceil(self.affine_groups());
         if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_STEP) }
     }
 
-    /// Bytes of the two large buffers of a band. The first holds the entries on their way to their rows (6 bytes each), then
-    /// the sums of the rounds of halving.
+    /// Returns the bytes of the first of a band's two large buffers. It holds the entries in their bins (6 bytes each),
+    /// then the sums of the rounds of batched affine additions.
     pub fn first_bytes(&self) -> u64 {
         (self.affine_bytes * self.sums()).max(6 * self.entries())
     }
 
-    /// The second holds the digits (4 bytes each), then the rounds' prefix products, then the pieces' sums.
+    /// Returns the bytes of the second, which holds the digits (4 bytes each), then the rounds' prefix products, then
+    /// the pieces' sums.
     pub fn second_bytes(&self) -> u64 {
         let prefixes = self.affine_bytes / 2 * self.affine_groups() * self.tile();
         let pieces = 2 * self.affine_bytes * self.partial_sums();
         prefixes.max(pieces).max(4 * self.entries())
     }
 
-    /// At most this many places of pieces' sums, `partial_place` of `cl/msm_rows.cl`.
+    /// Returns the maximum number of places of pieces' sums, `partial_place` of `cl/msm_rows.cl`.
     fn partial_sums(&self) -> u64 {
         2 * (self.slots(self.levels) / u64::from(self.piece) + 1)
     }
 
-    /// At most this many pieces: one for every bucket whose rows are not empty, and one more per full piece.
+    /// Returns the maximum number of pieces: one for every bucket whose rows are not empty, and one more per full
+    /// piece.
     pub fn pieces(&self) -> u64 {
         u64::from(self.buckets).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
     }
 
-    /// At most this many runs of pieces to be merged: one for every row of several pieces, each of which
+    /// Returns the maximum number of runs of pieces to be merged: one for every row of several pieces, each of which
     /// has a full one, and one more per full run.
     pub fn units(&self) -> u64 {
         self.slots(self.levels) / u64::from(self.piece) + self.pieces() / MERGE + 1
     }
 
-    /// At most this many rows of several runs.
+    /// Returns the maximum number of rows of several runs.
     pub fn long_rows(&self) -> u64 {
         self.pieces() / MERGE + 1
     }
 }
 
-/// Sizes of a band's buffers that are enough for every chunk and band, so that each finds the blocks of the one before.
+/// Holds the sizes of a band's buffers that suffice for every chunk and band, so that each reuses the blocks of the
+/// previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub entries: u64,
@@ -132,7 +136,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// What one cut takes.
+    /// Returns the sizes for one `cut`.
     pub fn of(cut: &Cut) -> Self {
         let rounds = cut.levels > 0;
         Self {
@@ -150,14 +154,14 @@ impl Room {
         }
     }
 
-    /// Whether what has a size for each entry or slot is as large as this cut needs it.
+    /// Returns whether the buffers that grow with entries or slots are large enough for `cut`.
     pub fn has_slots_for(&self, cut: &Cut) -> bool {
         let other = Self::of(cut);
         let sizes = |room: &Self| [room.slots[0], room.slots[1], room.pairs, room.first_bytes, room.second_bytes];
         sizes(self).iter().zip(sizes(&other)).all(|(own, other)| *own >= other)
     }
 
-    /// Room for both.
+    /// Returns sizes that suffice for both.
     pub fn max(self, other: Self) -> Self {
         Self {
             entries: self.entries.max(other.entries),
@@ -174,9 +178,9 @@ impl Room {
         }
     }
 
-    /// Bytes of all that.
+    /// Returns the bytes of all these buffers.
     pub fn bytes(&self) -> u64 {
-        // A row has its counter, its first slot and its first piece, a piece its row and its description of three words.
+        // A row has a counter, a first slot and a first piece; a piece has its row and a description of three words.
         let words = self.slots[0] + self.slots[1] + self.pairs + 3 * self.rows + 4 * self.pieces;
         self.first_bytes + self.second_bytes + 4 * (words + self.units + self.long_rows)
     }

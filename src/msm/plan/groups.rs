@@ -1,4 +1,4 @@
-//! Groups of windows: what a device does of a vector.
+//! Groups of windows: a device's share of a vector.
 
 use std::ops::Range;
 
@@ -6,17 +6,17 @@ use super::bands::MAX_BINS;
 use super::costs::{Costs, ENTRY};
 use super::layout::Plan;
 
-/// Most entries of a band where memory allows: every band looks at all scalars, and every round waits for inversions.
+/// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;
 
-/// Parts of a set by which positions of groups count.
+/// Parts of a set: positions of groups count `1/WHOLE` of a set.
 pub(super) const WHOLE: u32 = 1 << 16;
-/// Fewer are not worth buckets of their own.
+/// Minimum parts of a group within a set: fewer are not worth buckets of their own.
 const SLIVER: u32 = WHOLE / 32;
 
 impl Plan {
-    /// The plan for some of the sets, with a band and segments for these. Of a set that the range starts or ends within, it does
-    /// a part of the points.
+    /// Returns the plan for `sets`, with a band and segments for these. If the range starts or ends within a set, the
+    /// plan has a part of that set's points.
     pub(super) fn of_sets(self, sets: Range<u32>) -> Self {
         let points = self.problem.points;
         let part = |position: u32| (points as u64 * u64::from(position % WHOLE) / u64::from(WHOLE)) as usize;
@@ -30,19 +30,19 @@ impl Plan {
         Self { band, ..plan }.with_segments()
     }
 
-    /// All of the sets, whichever the device does.
+    /// Returns the plan for all sets, whichever the device computes.
     pub fn of_all(self) -> Self {
         self.of_sets(0..self.sets * WHOLE)
     }
 
-    /// The sets in so many groups, one after the other, of equal cost. Positions count parts of a set: where one is within a
-    /// set, the groups on both sides share its points.
+    /// Divides the sets into `count` consecutive groups of equal cost. Positions count parts of a set: if one is within
+    /// a set, the groups on both sides share its points.
     pub fn groups(&self, count: u32) -> Vec<Range<u32>> {
         let bound = |group| self.position(group, count);
         (0..count).map(|group| bound(group)..bound(group + 1)).collect()
     }
 
-    /// The position before which that part of the cost lies; never just beside a set's start.
+    /// Returns the position that `part`/`of` of the cost precedes; never just beside a set's start.
     fn position(&self, part: u32, of: u32) -> u32 {
         let wanted = (u128::from(self.cost_before(self.sets)) * u128::from(part) / u128::from(of)) as u64;
         let next = (0..self.sets).find(|set| self.cost_before(set + 1) > wanted);
@@ -64,7 +64,7 @@ impl Plan {
         self.groups(count).into_iter().max_by_key(cost).unwrap_or(0..self.sets * WHOLE)
     }
 
-    /// What the entries and buckets of the sets before this one cost by the model.
+    /// Returns the cost by the model of the entries and buckets of the sets before `set`.
     fn cost_before(&self, set: u32) -> u64 {
         let costs = Costs::of(self.problem.affine_bytes);
         let points = self.problem.points as u64;
@@ -79,7 +79,7 @@ mod tests {
     use super::super::tests::in_groups;
     use super::*;
 
-    /// Every set is done of every point once.
+    /// Checks that every set covers every point once.
     #[test]
     fn groups_cover_all_windows_once() {
         for (count, plan) in in_groups() {
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// By the model, but for buckets of shared sets and what a device takes at least, they do.
+    /// Checks that by the model groups cost the same, but for buckets of shared sets and a device's minimum costs.
     #[test]
     fn groups_cost_about_the_same() {
         for (count, plan) in in_groups().filter(|(_, plan)| plan.problem.points >= 1 << 20) {
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A device's own buckets and bands are those of its sets; its sums weigh as much as these.
+    /// Checks that a device's buckets and bands are those of its sets, and that its sums have the weights of these.
     #[test]
     fn a_group_is_a_part_of_the_whole() {
         for (count, plan) in in_groups() {

@@ -1,29 +1,30 @@
-//! How many vectors of a batch are one matrix, and how many of those are under way at once.
+//! Chooses how many vectors of a batch are one matrix, and how many matrices are in flight at once.
 
 use super::layout::Plan;
 use super::problem::Problem;
 
-/// Vectors of a batch that are under way at once where each is a matrix of its own. The host's part of one, and the last groups
-/// of its kernels, hide behind another.
+/// Vectors of a batch in flight at once if each is a matrix of its own. The host's part of one, and the last groups of
+/// its kernels, overlap another.
 pub(crate) const IN_FLIGHT: usize = 3;
-/// Most vectors of a matrix: more would share little more, and leave nothing for the host's part to hide behind.
+/// Maximum vectors of a matrix, 16: more would share little more, and leave nothing to overlap the host's part.
 pub(crate) const MOST_JOINED: usize = 16;
-/// Groups of joined vectors that are under way at once.
+/// Groups of joined vectors in flight at once.
 const GROUPS_IN_FLIGHT: usize = 2;
-/// What a byte takes from the host, in ps: nothing hides the first group's scalars.
+/// Cost of uploading a byte from the host, in ps: nothing hides the first group's scalars.
 const UPLOADED_BYTE: u64 = 20;
 
-/// The size of the next part of `count`, where parts are as equal as can be and none is larger than `most`.
+/// Returns the size of the next part of `count`, if parts are as equal as possible and none is larger than `most`.
 pub(crate) fn even(count: usize, most: usize) -> usize {
     count.div_ceil(count.div_ceil(most.max(1)).max(1))
 }
 
-/// How many of some groups are under way at once, if the longest has so many vectors.
+/// Returns how many of `groups` groups are in flight at once, if the longest has `longest` vectors.
 pub(crate) fn in_flight(longest: usize, groups: usize) -> usize {
     groups.clamp(1, if longest > 1 { GROUPS_IN_FLIGHT } else { IN_FLIGHT })
 }
 
-/// How many vectors to join for the least time; fewer where more gain nothing. The batch has `batch` vectors.
+/// Returns how many vectors to join for the least time, or fewer if more gain nothing. The batch has `batch` vectors,
+/// the device `free` bytes.
 pub(crate) fn best_joined(problem: Problem, batch: usize, free: u64) -> usize {
     let count = problem.vectors as usize;
     let fewer = |joined: &usize| (*joined > 1).then(|| joined.div_ceil(2));
@@ -32,7 +33,7 @@ pub(crate) fn best_joined(problem: Problem, batch: usize, free: u64) -> usize {
     timed.min().map_or(1, |(_, joined)| joined)
 }
 
-/// What all vectors take by the model if so many are joined, or nothing if these do not fit.
+/// Returns the time of all vectors by the model if `joined` of them are joined, or `None` if these do not fit.
 fn time(problem: Problem, joined: usize, batch: usize, free: u64) -> Option<u64> {
     let vectors = u64::from(problem.vectors);
     let others = batch - problem.vectors as usize;
@@ -48,7 +49,7 @@ mod tests {
     use super::super::tests::problem;
     use super::*;
 
-    /// Vectors that are alike, of scalars and bases that are on an H200.
+    /// Returns the problem of alike `vectors`, with scalars and bases on an H200.
     fn alike(vectors: u32, points: usize, affine_bytes: u64) -> Problem {
         Problem { affine_bytes, vectors, joined: vectors, ..problem(points, true) }
     }
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(best_joined(alike(100, 1 << 14, 96), 100, 1 << 37), 15, "seven groups of 15 at most");
     }
 
-    /// What a batch of six gains by the model over three at a time, each for itself.
+    /// Checks the gain of a batch of six, by the model, over three single vectors at a time.
     #[test]
     fn batches_of_six_gain() {
         for (log_n, least) in [(14, 150), (16, 130), (18, 110), (20, 103)] {
@@ -73,7 +74,7 @@ mod tests {
         }
     }
 
-    /// Nothing hides the first group's scalars where they come from the host, so that it has fewer.
+    /// Checks that the first group has fewer vectors if scalars come from the host, since nothing hides their upload.
     #[test]
     fn uploads_make_groups_smaller() {
         let on_host = |points| Problem { scalars_resident: false, ..alike(8, points, 96) };

@@ -1,5 +1,6 @@
-//! Windows, chunks, bands, pieces and memory of a multi-scalar multiplication, and how devices share it: sizes only, no
-//! device. What it depends on of one, such as its compute units and its free memory, is passed in.
+//! Plans a multi-scalar multiplication: windows, chunks, bands, pieces and memory, and how devices share it. It
+//! computes sizes only and uses no device. Callers pass in the device's properties that a plan depends on, such as its
+//! compute units and its free memory.
 
 mod bands;
 mod chunks;

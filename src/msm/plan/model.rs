@@ -1,4 +1,4 @@
-//! What the model says that a plan takes: time and memory.
+//! Estimates the time and the memory of a plan.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use super::costs::{Costs, DIGITS, ENTRY, OTHER_DIGIT, SCATTERED, TIMES_LAMBDA, U
 use super::layout::Plan;
 use crate::msm::options::MAX_WINDOW;
 
-/// So many affine additions of a matrix are shared evenly among groups before they start. Of more, the last ones go to
-/// whichever group is ready first.
+/// Affine additions of a matrix that groups share evenly before they start, for each compute unit. Of further ones, the
+/// last go to whichever group is ready first.
 const FIXED_SHARES: u64 = 1 << 17;
-/// Inversions of all groups that take as long as a round that has hardly any pairs.
+/// Inversions of all groups that take as long as a round with hardly any pairs.
 const INVERSIONS: u64 = 3;
-/// What a later chunk's visit of a bucket costs, in percent of an addition.
+/// Cost of a later chunk's visit of a bucket, in percent of an addition.
 const VISIT: u64 = 67;
 
 impl Plan {
-    /// What the model says that all chunks take together, of all vectors that are joined.
+    /// Returns the time of all chunks together by the model, in ps, for all vectors that are joined.
     pub fn cost(&self) -> u64 {
         let vectors = u64::from(self.joined());
         let points = self.problem.points as u64;
@@ -26,10 +26,11 @@ impl Plan {
         let halves = u64::from(self.halves());
         let entries = halves * vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
-        // What is left of a row of a chunk is rounded up; the bucket's first addition is none, but every chunk looks at it.
+        // The rest of each chunk's row is rounded up. A bucket's first addition is free, but every later chunk visits
+        // the bucket.
         let rounded = if self.levels == 0 { 0 } else { chunks * halves * rows / 2 };
         let xyzz = (left + rounded + rows + (chunks - 1) * rows * VISIT / 100).saturating_sub(2 * rows.min(left));
-        // The chains of halves' rows in narrow windows, of both halves, are so long that they are waited for.
+        // With GLV, the chains of rows in narrow windows, of both halves, are so long that kernels wait for them.
         let row = if self.halved { self.mean_row() } else { entries / (chunks * rows).max(1) };
         let mean = row >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
@@ -49,24 +50,24 @@ impl Plan {
             + DIGITS * vectors * again
             + OTHER_DIGIT * vectors * points * u64::from(others)
             + costs.row * halves * rows;
-        // Vectors that are not joined have their kernels one after the other.
+        // Vectors that are not joined run their kernels one after the other.
         let times = u64::from(self.problem.vectors / self.problem.joined).max(1);
         self.behind_uploads(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
     }
 
-    /// Bits of the windows of the vector whose last step, on the host, is hidden by no other vector's kernels.
+    /// Returns the bits of all windows if no other vector's kernels overlap the vector's last step on the host, else 0.
     fn bits_alone(&self) -> u64 {
         let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
         if alone { self.first_bit(self.windows).into() } else { 0 }
     }
 
-    /// What a chunk of so many points takes by the model, of all vectors that are joined.
+    /// Returns the time of a chunk of `points` points by the model, for all vectors that are joined.
     pub fn time(&self, points: usize) -> Duration {
         let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
         Duration::from_nanos((all / 1000) as u64)
     }
 
-    /// Device bytes that it needs beside resident bases.
+    /// Returns the bytes that the plan needs on the device beside resident bases.
     pub fn bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
         // Two chunks are on the device at once.

@@ -1,30 +1,30 @@
-//! What a plan is for.
+//! The input of a plan: a multiplication and its device.
 
 use super::grid::Windows;
 
-/// Widest window of halves, which have two rows a bucket.
+/// Limits windows to 19 bits if GLV is used: a bucket then has two rows.
 const MAX_HALVED_WINDOW: u32 = 19;
 
-/// All of a multiplication and of its device that sizes depend on.
+/// Holds all properties of a multiplication and of its device that sizes depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub points: usize,
     /// Bits of the scalars at hand, and of those that precomputed multiples are made for.
     pub scalar_bits: u32,
     pub full_bits: u32,
-    /// Bits of the halves of scalars, by the curve's endomorphism.
+    /// Bits of half-length scalars (GLV).
     pub half_bits: u32,
-    /// Whether scalars of full length are halved; none: as the model says.
+    /// Whether GLV splits scalars of full length; `None`: the model decides.
     pub halved: Option<bool>,
     pub affine_bytes: u64,
-    /// The bases are on the device already, and so are the scalars.
+    /// Whether the bases are already on the device, and whether the scalars are.
     pub resident: bool,
     pub scalars_resident: bool,
-    /// Copies of each base there: multiples for windows that share buckets.
+    /// Copies of each base on the device: multiples for windows that share buckets.
     pub copies: u32,
-    /// The window to take; 0: the model's.
+    /// Bits of the windows; 0: the model decides.
     pub window: u32,
-    /// Rounds of batched affine additions; none: the model's.
+    /// Rounds of batched affine additions; `None`: the model decides.
     pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
@@ -32,59 +32,60 @@ pub(crate) struct Problem {
     pub vectors: u32,
     /// Vectors of one matrix: all of them, or one.
     pub joined: u32,
-    /// Streams that take those vectors in turns, each with room for a chunk's matrix.
+    /// Streams that take those vectors in turns, each with buffers for a chunk's matrix.
     pub lanes: u32,
-    /// Multiplications that run on it at the same time.
+    /// Multiplications that run on the device at the same time.
     pub at_once: u32,
-    /// Somebody may abort it.
+    /// Whether an abort hook is set.
     pub abortable: bool,
-    /// Which of the windows the device does; without copies of the bases only.
+    /// Windows that the device computes; some of them only if bases have no copies.
     pub own: Windows,
 }
 
 impl Problem {
-    /// Whether scalars can be halved for windows of c bits: those of full length, where the device does all windows of the bases
-    /// alone.
+    /// Returns whether GLV can be used with windows of `c` bits: scalars have full length, and the device computes all
+    /// windows of bases without copies.
     pub(super) fn can_be_halved(&self, c: u32) -> bool {
         let all = self.copies == 1 && self.own == Windows::Group(1);
         all && self.half_bits > 0 && self.scalar_bits == self.full_bits && c <= MAX_HALVED_WINDOW
     }
 
-    /// Bytes that are uploaded for so many points.
+    /// Returns the bytes that are uploaded for `points` points.
     pub(super) fn input_bytes(&self, points: usize) -> u64 {
         let bases = if self.resident { 0 } else { self.affine_bytes };
         let scalars = if self.scalars_resident { 0 } else { 32 };
         points as u64 * (bases + u64::from(self.vectors) * scalars)
     }
 
-    /// Both choices of halving scalars, or the only one that is possible or wanted.
+    /// Returns both choices of using GLV with windows of `c` bits, or the only one that is possible or wanted.
     pub(super) fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
         let wanted = if self.can_be_halved(c) { self.halved } else { Some(false) };
         [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
     }
 }
 
-/// What a plan depends on in a request.
+/// Holds the properties of a request that a plan depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Need {
     pub points: usize,
     pub bits: u32,
     pub on_device: bool,
-    /// Vectors that each chunk of bases is multiplied by while it is there.
+    /// Vectors that each chunk of bases is multiplied by while it is on the device.
     pub vectors: u32,
-    /// These are one matrix.
+    /// Whether these vectors are one matrix.
     pub joined: bool,
-    /// Streams that these share.
+    /// Streams that these vectors share.
     pub lanes: u32,
-    /// Multiplications under way at a time.
+    /// Multiplications in flight at a time.
     pub at_once: u32,
     pub abortable: bool,
-    /// Which windows the device does.
+    /// Windows that the device computes.
     pub own: Windows,
 }
 
 impl Need {
-    /// One vector of scalars of so many bits, on the devices, that has a device's memory to itself.
+    /// Returns the need of one vector of `points` scalars of `bits` bits on the devices, which has a device's memory to
+    /// itself.
     pub fn alone(points: usize, bits: u32) -> Self {
         let own = Windows::Group(1);
         Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }

@@ -1,4 +1,4 @@
-//! The search for the plan that the model likes best.
+//! Searches for the plan that is fastest by the model.
 
 use super::chunks::{largest_below, start};
 use super::costs::MATRIX;
@@ -7,43 +7,44 @@ use super::layout::Plan;
 use super::problem::Problem;
 use crate::msm::options::MAX_WINDOW;
 
-/// Most points of a chunk whose bases come from the host, since nothing hides the upload of the first chunk's first part. With
-/// an abort hook it is less: an abort waits for a chunk's end.
+/// Maximum points of a chunk whose bases come from the host, since nothing hides the upload of the first chunk's first
+/// part. With an abort hook it is less, since an abort waits for a chunk's end.
 const MAX_STREAMED: usize = 1 << 23;
 const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
-/// Most points of a chunk where nothing is uploaded: some 90 ms of BLS12-381 G1.
+/// Maximum points of a chunk if nothing is uploaded, 2^24: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;
-/// The same where somebody may abort, times the bytes of a point and for so many compute units: some 25 ms of BLS12-381.
+/// Maximum points of a resident chunk with an abort hook, times a point's bytes, for `ABORTABLE_UNITS` compute units:
+/// some 25 ms of BLS12-381.
 const MAX_ABORTABLE: usize = 96 << 22;
 const ABORTABLE_UNITS: u32 = 132;
-/// Smallest chunk where nothing but scalars is uploaded: smaller ones cost more in launches than overlap gains.
+/// Smallest chunk if only scalars are uploaded: smaller ones cost more in launches than overlap gains.
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
-/// Chunks that an upload of scalars is cut into, so that all but the first hide behind kernels.
+/// Chunks that an upload of scalars is cut into, so that kernels hide all but the first.
 const SCALARS_CHUNKS: usize = 4;
-/// Most whole chunks that an upload of bases is cut into, after the shorter ones.
+/// Maximum whole chunks that an upload of bases is cut into, after the shorter ones.
 const STREAMED_CHUNKS: usize = 4;
-/// Where memory is short, growing numbers of chunks are tried, each larger than the last by this part of it.
+/// If memory is short, the search tries growing numbers of chunks, each larger than the last by `1/CHUNK_STEPS` of it.
 const CHUNK_STEPS: usize = 8;
-/// Smallest chunk that is tried then.
+/// Smallest chunk that the search tries then.
 const MIN_CHUNK: usize = 1 << 8;
 /// Narrowest window.
 pub(super) const MIN_WINDOW: u32 = 4;
-/// Most pairs for which a group of `msm_add_pairs` makes one inversion, by the memory that there is for their prefix products.
-/// In the first round it is 8192: there they lie in the place of the sums.
+/// Maximum pairs for which a group of `msm_add_pairs` makes one inversion, by the memory available for their prefix
+/// products. In the first round it is 8192: there they are stored in place of the sums.
 const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
-/// Most rounds of halving.
+/// Maximum rounds of batched affine additions.
 const MAX_LEVELS: u32 = 4;
 
 impl Plan {
-    /// The plan that is fastest with as much memory as it likes.
+    /// Returns the plan that is fastest with unlimited memory.
     pub fn new(problem: Problem) -> Self {
         let chunks = Self::largest_chunks(problem).into_iter();
         let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
         plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
     }
 
-    /// The fastest plan if it fits into `free` bytes, else the cheapest by the model of those that fit. If none fits, the bytes
-    /// that the smallest needs.
+    /// Returns the fastest plan if it fits into `free` bytes, else the cheapest by the model of those that fit. If none
+    /// fits, returns the bytes that the smallest needs.
     pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
         if best.bytes() <= free {
@@ -60,11 +61,11 @@ impl Plan {
         plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
-    /// The largest chunks, of which the model is asked.
+    /// Returns the largest chunks that the model compares.
     fn largest_chunks(problem: Problem) -> Vec<usize> {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
-        // Some of the windows take but a part of the time.
+        // Some of the windows take only a part of the time.
         let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
         let resident = resident / problem.joined as usize;
         let streamed = if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED };
@@ -88,7 +89,7 @@ impl Plan {
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
-    /// The fastest plan with chunks of that size that fits, or `best`, where none is faster; with its cost.
+    /// Returns the fastest plan with chunks of `chunk` points that fits, or `best` if none is faster; with its cost.
     fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
         let least = MATRIX * problem.points.div_ceil(chunk) as u64;
         if best.is_some_and(|(cost, _)| cost <= least) {
@@ -106,7 +107,8 @@ impl Plan {
         plans.fold(best, |best, plan| plan.if_faster(best, free))
     }
 
-    /// This plan in bands and tiles that fit, or `best`, where that is as fast. Narrower bands and smaller tiles only take longer.
+    /// Returns this plan in bands and tiles that fit, or `best` if that is as fast. Narrower bands and smaller tiles
+    /// only take longer.
     fn if_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
         if best.is_some_and(|(least, _)| least <= self.cost()) {
             return best;
@@ -124,7 +126,7 @@ impl Plan {
         self.bytes() <= free && self.counts_in_32_bits() && self.joins_whole_vectors()
     }
 
-    /// The same plan in the fewest bands that fit, each of as many sets; none if no number of bands fits.
+    /// Returns this plan in the fewest bands that fit, each of as many sets; `None` if no number of bands fits.
     fn in_bands_that_fit(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
         if self.is_possible(free) {
@@ -135,8 +137,8 @@ impl Plan {
         bands.map(|bands| of(self.own_sets().div_ceil(bands)))
     }
 
-    /// In windows of c bits; if `narrow`, as many of them as can be have a bit less: fewer buckets, but longer rows, which
-    /// a multiplication of few points waits for.
+    /// Returns the plan in windows of `c` bits. If `narrow`, as many of them as possible have one bit less. That gives
+    /// fewer buckets but longer rows, which a multiplication of few points waits for.
     pub(super) fn with_widths(
         problem: Problem,
         chunk: usize,
@@ -144,13 +146,12 @@ impl Plan {
         levels: u32,
         halved: bool,
     ) -> Self {
-        // Scalars above half of the group's order are negated, which leaves them a bit less; their highest signed
-        // digit may carry.
+        // Scalars above half of the group's order are negated, which saves a bit; their highest signed digit may carry.
         let most = if halved { problem.half_bits } else { problem.full_bits - 1 };
         let bits = problem.scalar_bits.min(most) + 1;
         let windows = bits.div_ceil(c);
         let sets = (most + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
-        // Precomputed multiples are of windows of equal width.
+        // Precomputed multiples belong to windows of equal width.
         let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
         let (segment, skip, until) = (1 << (c - 1), 0, problem.points);
         let all = Self {
@@ -177,18 +178,18 @@ impl Plan {
         }
     }
 
-    /// Where several vectors are one matrix, a band has all sets: buckets are in the order of its rows.
+    /// Returns whether joined vectors, if any, have all sets in one band: buckets are in the order of its rows.
     fn joins_whole_vectors(&self) -> bool {
         self.joined() == 1 || self.band == self.own_sets()
     }
 
-    /// Whether a band's slots are numbered by 31 bits.
+    /// Returns whether 31 bits can number a band's slots.
     fn counts_in_32_bits(&self) -> bool {
         self.room().slots[0] < 1 << 31
     }
 }
 
-/// How many windows need c bits for `bits` in all, if the others have one less; the first one always has.
+/// Returns how many windows need `c` bits for `bits` in all, if the others have one less; the first one always has `c`.
 fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
     bits.saturating_sub(windows * (c - 1)).max(1)
 }

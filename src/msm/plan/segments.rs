@@ -1,9 +1,9 @@
-//! Buckets cut into segments for the reduction, and what that leaves for the host.
+//! Cuts buckets into segments for the reduction, and numbers the sums that it leaves for the host.
 
 use super::costs::{Costs, UNITS};
 use super::layout::Plan;
 
-/// Shortest segment: what follows it costs as much as a segment of this length.
+/// Shortest segment: the work after it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
 /// Longest segment of one work-item: longer ones have been slower, however many of them there were.
 const LONGEST: u64 = 64;
@@ -11,13 +11,14 @@ const LONGEST: u64 = 64;
 const PART: u32 = 64;
 
 impl Plan {
-    /// With segments as the model likes them best: each the work of four work-items, of which no more than run at once, or
-    /// of one.
+    /// Returns this plan with the fastest segments by the model. Each is the work of four work-items, with no more
+    /// segments than run at once, or of one.
     pub(super) fn with_segments(self) -> Self {
         let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (rows, longest) = (u64::from(self.all_rows()), u64::from(self.buckets(0)));
         let of = |length: u64, quads: bool| Self { segment: length.min(longest) as u32, quads, ..self };
-        // So long that all of them run at once. Those of narrow windows count like others where each has four work-items.
+        // Segments are long enough that all of them run at once. Those of narrow windows count like others if each has
+        // four work-items.
         let places = u64::from(self.joined() * self.own_sets()) * longest;
         let at_once = |buckets: u64, most: u64| buckets.div_ceil(most).next_power_of_two().max(MIN_SEGMENT);
         let by_quads = of(at_once(places, costs.quads(units)), true);
@@ -26,8 +27,8 @@ impl Plan {
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
     }
 
-    /// What the model says that the bucket reduction takes of the time of as many units as all other costs are of: a smaller
-    /// device takes longer for them too.
+    /// Returns the cost of the bucket reduction by the model, scaled to `UNITS` compute units like all other costs: a
+    /// smaller device takes longer for them too.
     pub(super) fn reduction(&self) -> u64 {
         let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (count, longest) = (u64::from(self.all_segments()), u64::from(self.segment));
@@ -38,33 +39,33 @@ impl Plan {
         chains * units / UNITS + costs.sums(count, u64::from(self.segment_bits()))
     }
 
-    /// Segments of a window in the reduction.
+    /// Returns the number of segments of a window in the reduction.
     pub fn segments(&self) -> u32 {
         self.buckets(0) / self.segment
     }
 
-    /// Those of all windows of all vectors.
+    /// Returns the number of segments of all windows of all vectors.
     pub fn all_segments(&self) -> u32 {
         self.joined() * self.own_sets() * self.segments()
     }
 
-    /// Binary logarithm of the segments of a window: the bits of a segment's number.
+    /// Returns the binary logarithm of the segments of a window: the bits of a segment's number.
     pub fn segment_bits(&self) -> u32 {
         self.segments().ilog2()
     }
 
-    /// Parts that each sum over a window's segments is cut into.
+    /// Returns the number of parts that each sum over a window's segments is cut into.
     pub fn parts(&self) -> u32 {
         (self.segments() / 2).div_ceil(PART).max(1)
     }
 
-    /// Points that the reduction leaves of a vector: for each window one for every bit of a segment's number, and one
-    /// for the segments' shares.
+    /// Returns the number of points that the reduction leaves of a vector: for each window one for every bit of a
+    /// segment's number, and one for the segments' shares.
     pub fn sums(&self) -> u32 {
         self.own_sets() * (self.segment_bits() + 1)
     }
 
-    /// The power of two that such a point is to be multiplied by.
+    /// Returns the exponent of the power of two that point `sum` is multiplied by.
     pub fn weight(&self, sum: u32) -> u32 {
         let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
         let segment = self.buckets(window) / self.segments();
@@ -84,7 +85,8 @@ mod tests {
         Plan::new(Problem { vectors, joined: vectors, ..one })
     }
 
-    /// As measured on an H200 (benches/notes/msm.md, section 23): who reduces, and segments of what length.
+    /// Compares with measurements on an H200 (benches/notes/msm.md, section 23): work-items per segment, and lengths of
+    /// segments.
     #[test]
     fn the_faster_ones_reduce() {
         for (plan, expected) in [
@@ -108,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Of the same width, windows that are narrow where they can be have fewer buckets and never take longer.
+    /// Checks that windows of the same `c` with narrow ones among them have fewer buckets and never take longer.
     #[test]
     fn narrow_windows_take_no_longer() {
         for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {

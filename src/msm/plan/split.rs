@@ -1,28 +1,29 @@
-//! What each device does of one vector.
+//! Each device's share of one vector.
 
 use std::ops::Range;
 
 use super::grid::{Grid, Group, Windows};
 use super::layout::Plan;
 
-/// More groups of windows have to gain one part in so many of the time, by the model: they hold the bases more than once.
+/// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
 
-/// What each device does of one vector: its windows, and its points by a grid that may have smaller pieces than the bases'.
+/// Describes each device's share of one vector: its windows, and its points by a mesh that may have smaller pieces than
+/// the bases' mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Split {
     pub grid: Grid,
-    /// The groups of windows; none where every device does all.
+    /// The groups of windows; empty if every device computes all.
     groups: Vec<Group>,
 }
 
 impl Split {
-    /// The windows of a device.
+    /// Returns the windows of `device`.
     pub fn own(&self, device: usize) -> Windows {
         self.groups.get(device % self.grid.groups).map_or(Windows::Group(1), |group| Windows::Agreed(*group))
     }
 
-    /// A device's points, of so many; none if it has no window.
+    /// Returns the range of the `points` points that `device` computes; empty if it has no window.
     pub fn points(&self, device: usize, points: usize) -> Range<usize> {
         match self.own(device) {
             Windows::Agreed(group) if group.sets().is_empty() => 0..0,
@@ -30,12 +31,12 @@ impl Split {
         }
     }
 
-    /// By points alone.
+    /// Returns the split by points alone.
     pub fn of_points(grid: Grid) -> Self {
         Self { grid: grid.in_groups_of(1), groups: Vec::new() }
     }
 
-    /// By so many groups of the windows of a plan.
+    /// Returns the split by `groups` groups of the windows of `plan`.
     pub fn agreed(grid: Grid, groups: usize, plan: &Plan) -> Self {
         let (widths, of) = ((plan.c, plan.wide < plan.sets), groups as u32);
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.groups(of) };
@@ -44,7 +45,8 @@ impl Split {
     }
 }
 
-/// Of some numbers of groups, in ascending order, the one whose plan costs least, or a smaller one where more gain little.
+/// Returns, of ascending numbers of groups, the one whose plan costs least, or a smaller one if more groups gain
+/// little.
 pub(crate) fn cheapest(
     candidates: impl Iterator<Item = usize>,
     plan: impl Fn(usize) -> Option<Plan>,
@@ -56,7 +58,7 @@ pub(crate) fn cheapest(
     })
 }
 
-/// Numbers of groups that so many devices can be in.
+/// Returns the numbers of groups that `number` devices can form.
 pub(crate) fn divisors(number: usize) -> impl Iterator<Item = usize> {
     (1..=number).filter(move |divisor| number.is_multiple_of(*divisor))
 }

@@ -35,7 +35,7 @@ pub(crate) fn problem(points: usize, resident: bool) -> Problem {
     }
 }
 
-/// Plans of every size and curve, with the number of groups that their windows are in.
+/// Returns plans of every size and curve, with the number of groups that their windows form.
 pub(super) fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
     let sizes = (1..=27).step_by(2).flat_map(|log_n| [64, 96, 192].map(|affine_bytes| (log_n, affine_bytes)));
     let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
@@ -62,13 +62,13 @@ fn plans_hold_what_they_promise() {
     }
 }
 
-/// Plans of every width for scalars of so many bits, of which the carry takes one more.
+/// Returns plans of every width for scalars of `scalar_bits` bits; the carry takes one more.
 fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
     let problem = Problem { scalar_bits, copies, ..problem(1 << 12, true) };
     (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0, false))
 }
 
-/// Rows of few points are too short to make it worth waiting for longer ones.
+/// Few points do not make it worth waiting for the longer rows of narrow windows.
 #[test]
 fn windows_of_many_points_are_narrow() {
     let narrow = |log_n: u32| {
@@ -141,7 +141,7 @@ fn chunks_follow_one_another() {
     }
 }
 
-/// Nothing hides the upload of what comes first, and little that of what comes next.
+/// Nothing hides the upload of the first chunk, and little that of the next one.
 #[test]
 fn bases_from_the_host_come_in_growing_chunks() {
     let plan = |log_n: u32, resident: bool| Plan::new(problem(1 << log_n, resident));
@@ -155,7 +155,7 @@ fn bases_from_the_host_come_in_growing_chunks() {
     assert_eq!(plan(24, true).chunks().count(), 1);
 }
 
-/// The more kernels take for a point that is uploaded, the faster they grow.
+/// Chunks grow the faster, the more time kernels take for an uploaded point.
 #[test]
 fn chunks_grow_as_kernels_hide_uploads() {
     let of = |affine_bytes, vectors| {
@@ -168,7 +168,7 @@ fn chunks_grow_as_kernels_hide_uploads() {
     assert!(bn254 < g1 && g1 < g2 && g1 < four, "{bn254} {g1} {g2} {four}");
 }
 
-/// A chunk starts when it is uploaded, the next one's upload hides behind it.
+/// A chunk starts once it is uploaded, and hides the next one's upload.
 #[test]
 fn kernels_wait_for_uploads() {
     for log_n in [17, 20, 24] {
@@ -183,7 +183,7 @@ fn kernels_wait_for_uploads() {
     }
 }
 
-/// As measured on an H200 (benches/notes/streams.md, section 33): bits of windows, rounds and chunks.
+/// Compares with measurements on an H200 (benches/notes/streams.md, section 33): bits of windows, rounds and chunks.
 #[test]
 fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     for (log_n, gib, expected) in [(23, 1, (16, 3, 14)), (24, 4, (17, 4, 8)), (24, 8, (19, 4, 7)), (25, 8, (19, 4, 9))]
@@ -194,7 +194,7 @@ fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     }
 }
 
-/// Rows of a short chunk are short, so that it does with fewer rounds; its bands fit into the memory of the others'.
+/// A short chunk has short rows, so it needs fewer rounds; its bands fit into the memory of the others' bands.
 #[test]
 fn short_chunks_take_fewer_rounds_and_bands() {
     let all = Plan::new(problem(1 << 24, false));
@@ -218,7 +218,7 @@ fn what_may_be_aborted_comes_in_short_chunks() {
     }
 }
 
-/// Vectors that share the bases have buckets of their own, and scalars where these come from the host too.
+/// Vectors that share the bases have their own buckets, and their own scalars if these come from the host too.
 #[test]
 fn several_vectors_share_bases_and_scratch() {
     let of = |vectors, scalars_resident| Problem { scalars_resident, vectors, ..problem(1 << 20, false) };
@@ -255,7 +255,7 @@ fn a_plan_fits_or_says_what_it_needs() {
     }
 }
 
-/// Where memory is short, what is left of it would not do for a band less, nor is the last chunk much shorter.
+/// If memory is short, the rest does not suffice for one band less, and the last chunk is not much shorter.
 #[test]
 fn chunks_and_bands_are_even() {
     for (log_n, resident) in [(20, false), (22, false), (22, true), (24, false)] {
@@ -279,7 +279,7 @@ fn joined(vectors: u32, problem: Problem) -> Problem {
     Problem { vectors, joined: vectors, ..problem }
 }
 
-/// All sets of all vectors are in one matrix, whose parts are so many times those of one vector.
+/// One matrix holds all sets of all vectors; its parts are `vectors` times those of one vector.
 #[test]
 fn joined_vectors_are_one_matrix() {
     for (log_n, vectors, copies) in [(0, 2, 1), (8, 16, 1), (12, 3, 4), (16, 6, 1), (18, 16, 1), (20, 6, 3), (22, 3, 1)]
@@ -295,7 +295,7 @@ fn joined_vectors_are_one_matrix() {
     }
 }
 
-/// What a matrix waits for counts once, whatever is in it.
+/// A matrix's fixed costs count once, whatever it holds.
 #[test]
 fn joined_vectors_wait_once() {
     for log_n in [14, 16, 18, 20] {
@@ -312,7 +312,7 @@ fn joined_vectors_wait_once() {
     }
 }
 
-/// With less memory in chunks, with all sets at a time all the same; too little is said to be.
+/// With less memory, joined vectors run in chunks, but still with all sets at a time; too little memory is an error.
 #[test]
 fn joined_vectors_fit_in_chunks() {
     let all = Plan::new(joined(6, problem(1 << 18, true)));

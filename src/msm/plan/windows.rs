@@ -1,57 +1,57 @@
-//! Windows of two widths, and their places among bits and buckets.
+//! Locates windows of two widths among bits and buckets.
 
 use std::ops::Range;
 
 use super::layout::Plan;
 
 impl Plan {
-    /// Wide sets before this one (`wide_before` of `cl/msm_digits.cl`).
+    /// Returns the number of wide sets before `set` (`wide_before` of `cl/msm_digits.cl`).
     fn wide_before(&self, set: u32) -> u32 {
         (set * self.wide).div_ceil(self.sets)
     }
 
-    /// Bits of a set's windows.
+    /// Returns the bits of the windows of `set`.
     pub fn bits(&self, set: u32) -> u32 {
         self.c - 1 + self.wide_before(set + 1) - self.wide_before(set)
     }
 
-    /// The lowest bit of a window; the number of bits of all, where that is past the last one.
+    /// Returns the lowest bit of `window`; one past the last window, the number of all bits.
     pub fn first_bit(&self, window: u32) -> u32 {
         let all = |sets: u32| sets * (self.c - 1) + self.wide_before(sets);
         window / self.sets * all(self.sets) + all(window % self.sets)
     }
 
-    /// Buckets of a set's windows: |digit| is 1 … 2^(bits−1).
+    /// Returns the number of buckets of each window of `set`: |digit| is 1 … 2^(bits−1).
     pub fn buckets(&self, set: u32) -> u32 {
         1 << (self.bits(set) - 1)
     }
 
-    /// The bucket that a set's start with, all sets' being numbered one after the other.
+    /// Returns the first bucket of `set`; the buckets of all sets are numbered one after the other.
     pub fn first_row(&self, set: u32) -> u32 {
         (set + self.wide_before(set)) << (self.c - 2)
     }
 
-    /// Sets that the device does.
+    /// Returns the number of sets that the device computes.
     pub fn own_sets(&self) -> u32 {
         self.end_set - self.first_set
     }
 
-    /// Buckets of the device's windows.
+    /// Returns the number of buckets of the device's windows.
     pub fn rows(&self) -> u32 {
         self.first_bucket(self.end_set)
     }
 
-    /// The same of all vectors that are joined.
+    /// Returns the number of buckets of the device's windows, for all vectors that are joined.
     pub fn all_rows(&self) -> u32 {
         self.joined() * self.rows()
     }
 
-    /// The bucket that a set's start with among the device's.
+    /// Returns the first bucket of `set` among the device's.
     pub fn first_bucket(&self, set: u32) -> u32 {
         self.first_row(set) - self.first_row(self.first_set)
     }
-    /// The points of a chunk that a set of the device's is done of: of the first set those that the group before leaves, of
-    /// the last those that this group is to do.
+    /// Returns the points of `chunk` that the device computes `set` for. In its first set these are the points that the
+    /// previous group leaves, in its last set the points of this group.
     pub fn points_of(&self, set: u32, chunk: &Range<usize>) -> Range<u32> {
         let within = |point: usize| (point.clamp(chunk.start, chunk.end) - chunk.start) as u32;
         let start = if set == self.first_set { self.skip } else { 0 };

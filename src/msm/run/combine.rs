@@ -1,4 +1,4 @@
-//! The host's part of multiplications: what the bucket reduction leaves, weighted and added up.
+//! Weights the sums that the bucket reduction leaves and adds them up: the host's part of multiplications.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,21 +13,21 @@ use crate::curve::MsmCurve;
 use crate::msm::plan::Plan;
 use crate::{Error, Result};
 
-/// Most cores that are asked to help with a vector. With more, the chain over the sets is still what takes longest.
+/// Maximum cores that help with a vector. With more, the chain over the sets still takes longest.
 const HELPERS: usize = 3;
-/// How long a core stays awake for what is about to come: waking takes as long as the device's last kernels, or as the work.
+/// Time that a core waits awake for work, 2 ms: waking takes as long as the device's last kernels, or as the work.
 const AWAKE: Duration = Duration::from_millis(2);
 
-/// Cores that have been called for work that is still to come. If this is dropped without work, they go.
+/// Holds cores that have been called for work that is still to come. If it is dropped without work, they stop.
 pub(super) struct Helpers<C: MsmCurve> {
-    /// Where they find it. Who comes too late finds nothing.
+    /// The work, once it is there. A late helper finds nothing.
     work: Arc<OnceLock<Work<C>>>,
     count: usize,
     called: Instant,
 }
 
 impl<C: MsmCurve> Helpers<C> {
-    /// Calls cores to help with so many vectors.
+    /// Calls cores to help with `vectors` vectors.
     pub fn call(vectors: usize) -> Self {
         let count = (HELPERS * vectors).min(rayon::current_num_threads() - 1);
         let helpers = Self { work: Arc::default(), count, called: Instant::now() };
@@ -38,15 +38,15 @@ impl<C: MsmCurve> Helpers<C> {
     fn wake(&self) {
         for _ in 0..self.count {
             let work = Arc::downgrade(&self.work);
-            // Unlike a parallel iterator this waits for nobody who is busy.
+            // Unlike a parallel iterator, this does not wait for busy threads.
             rayon::spawn(move || help(&work));
         }
     }
 
-    /// The weighted sum of each vector.
+    /// Returns the weighted sum of each vector.
     ///
     /// # Errors
-    /// A thread panicked.
+    /// Returns [`Error::Device`] if a thread panicked.
     pub fn combine(self, work: Work<C>) -> Result<Vec<C::Curve>> {
         let work = self.work.get_or_init(|| work);
         if self.called.elapsed() > AWAKE {
@@ -59,7 +59,7 @@ impl<C: MsmCurve> Helpers<C> {
     }
 }
 
-/// Waits for work, unless it takes long or nobody has any more, and helps with it.
+/// Waits for `work` and helps with it. Gives up if that takes longer than `AWAKE` or the work is dropped.
 fn help<C: MsmCurve>(work: &Weak<OnceLock<Work<C>>>) {
     let begun = Instant::now();
     while let Some(work) = work.upgrade() {
@@ -71,18 +71,18 @@ fn help<C: MsmCurve>(work: &Weak<OnceLock<Work<C>>>) {
     }
 }
 
-/// What the reduction leaves of vectors with one plan. Each core takes what nobody has taken yet. One core does the chain of
-/// doublings over a vector's sets, several times as fast as a device's work-item would. The sums within the sets are spread
-/// over the other cores, and a chain goes on as they come.
+/// Holds the points that the reduction leaves of vectors with one plan. Each core takes the next sum that no other has
+/// taken. One core computes the chain of doublings over a vector's sets, several times as fast as a device's work-item
+/// would. The other cores compute the sums within the sets, and a chain goes on as they come.
 pub(super) struct Work<C: MsmCurve> {
     plan: Plan,
     /// The sums of one vector after the other.
     jacobian: Vec<u8>,
-    /// Of each vector.
+    /// Of each vector, its sum.
     chains: Points<C::Curve>,
-    /// Of each set, the highest first, one of each vector.
+    /// Of each set, the highest first, the sum of each vector.
     sets: Points<C::Curve>,
-    /// What made a thread give up a point first.
+    /// The first panic that made a thread give up a point.
     panicked: OnceLock<Error>,
 }
 
@@ -92,13 +92,13 @@ impl<C: MsmCurve> Work<C> {
         Self { plan, jacobian, chains: Points::new(vectors), sets: Points::new(sets), panicked: OnceLock::new() }
     }
 
-    /// Does what nobody has taken yet: chains first, since they take longest.
+    /// Computes sums that no thread has taken yet: chains first, since they take longest.
     fn help(&self) {
         while self.chains.find_next(&self.panicked, |vector| self.chain(vector)) {}
         while self.sum_next() {}
     }
 
-    /// A vector's sum.
+    /// Returns the sum of `vector`.
     fn chain(&self, vector: usize) -> Option<C::Curve> {
         let plan = &self.plan;
         let sets = self.sets.found.iter().skip(vector).step_by(self.vectors());
@@ -109,7 +109,7 @@ impl<C: MsmCurve> Work<C> {
         Some(doubled(chain?, plan.first_bit(plan.first_set)))
     }
 
-    /// A point that has been taken, or will be. While others are at it, sets are summed.
+    /// Waits for a point that a thread has taken or will take, and sums sets meanwhile.
     fn wait_for(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
         while point.get().is_none() && self.sum_next() {}
         let begun = Instant::now();
@@ -119,14 +119,14 @@ impl<C: MsmCurve> Work<C> {
         *point.wait()
     }
 
-    /// Sums the next set that nobody has taken; whether there was one.
+    /// Sums the next set that no thread has taken; returns whether there was one.
     fn sum_next(&self) -> bool {
         let (vectors, sets) = (self.vectors(), self.plan.own_sets());
         self.sets
             .find_next(&self.panicked, |number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
     }
 
-    /// A set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
+    /// Returns a set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
     fn sum(&self, vector: usize, set: u32) -> C::Curve {
         let (plan, sums) = (&self.plan, self.plan.sums() as usize);
         let bytes = self.jacobian.len() / (self.vectors() * sums);
@@ -144,7 +144,7 @@ impl<C: MsmCurve> Work<C> {
     }
 }
 
-/// Points, each found by the thread that takes it. There is none of one that made its thread panic.
+/// Holds points, each computed by the thread that takes it. A point whose thread panicked is `None`.
 struct Points<P> {
     taken: AtomicUsize,
     found: Vec<OnceLock<Option<P>>>,
@@ -155,11 +155,11 @@ impl<P> Points<P> {
         Self { taken: AtomicUsize::new(0), found: std::iter::repeat_with(OnceLock::new).take(count).collect() }
     }
 
-    /// Finds the next one that nobody has taken yet; whether there was one.
+    /// Computes the next point that no thread has taken yet; returns whether there was one.
     fn find_next(&self, panicked: &OnceLock<Error>, find: impl FnOnce(usize) -> Option<P>) -> bool {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let Some(place) = self.found.get(number) else { return false };
-        // Those who wait for it have to hear of a panic.
+        // Threads that wait for the point have to learn of a panic.
         let give_up = |panic: Box<dyn Any + Send>| {
             panicked.get_or_init(|| Error::panicked("msm", &*panic));
             None
@@ -169,7 +169,7 @@ impl<P> Points<P> {
     }
 }
 
-/// 2^times · point: nothing to do for infinity, which chains begin with.
+/// Returns 2^`times` · `point`. Infinity, which chains begin with, needs no doublings.
 fn doubled<G: Group>(point: G, times: u32) -> G {
     if point.is_identity().into() { point } else { (0..times).fold(point, |point, _| point.double()) }
 }
@@ -183,7 +183,8 @@ mod tests {
     use crate::msm::plan::tests::problem;
     use crate::msm::plan::{Problem, Windows};
 
-    /// What a device leaves of so many vectors for its part of the windows, and the vectors' sums.
+    /// Returns a plan, the points that a device leaves of `vectors` vectors for its part of the windows, and the
+    /// vectors' sums.
     fn left(vectors: u32, groups: u32) -> (Plan, Vec<u8>, Vec<G1Projective>) {
         let own = Windows::Group(groups);
         let plan = Plan::new(Problem { vectors, joined: vectors, own, ..problem(1 << 14, true) });
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// A core alone, and callers that keep each other's helpers busy.
+    /// Runs on a single core, and with callers that keep each other's helpers busy.
     #[test]
     fn nobody_waits_for_helpers() {
         let (plan, jacobian, expected) = left(3, 1);

@@ -1,7 +1,7 @@
-//! The kernels of a multi-scalar multiplication, in order, on one stream; nothing waits for the host in
-//! between. A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the
-//! order of the stream. Buffers are as large as the largest chunk and band need them, so that every one finds
-//! the blocks of the one before.
+//! Queues the kernels of a multi-scalar multiplication, in order, on one stream; nothing waits for the host in between.
+//! A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the order of the stream.
+//! Buffers have the sizes that the largest chunk and band need, so that each chunk reuses the blocks of the previous
+//! one.
 
 use crate::Result;
 use crate::backend::{Arg, BackendKind, Buffer, HostBuffer, Mark, Stream};
@@ -9,20 +9,20 @@ use crate::msm::plan::{Band, Cut, Plan};
 use crate::msm::scalars::Form;
 use crate::program::{Program, mem};
 
-/// Counters of a band beside those of its bins and rows, `BIN_COUNTS` of `cl/msm_digits.cl`.
+/// Counters of a band that precede those of its bins and rows: `BIN_COUNTS` of `cl/msm_digits.cl`.
 const OTHER_COUNTERS: u64 = 64 + 2 * 512;
-/// Tiles whose bins a group finds, and rows that it sums, `TILE_SHARE` and `ROWS_BLOCK` there.
+/// Tiles whose bins a group finds, and rows that a group sums: `TILE_SHARE` and `ROWS_BLOCK` of `cl/msm_digits.cl`.
 const TILE_SHARE: u64 = 4096;
 const ROWS_BLOCK: u64 = 2048;
 /// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
 const SORT_GROUP: u32 = 256;
-/// Entries that such a group takes. With CUDA it takes more (`SORT_ROOM` of `cuda/dialect.cuh`) where so many are sorted that
-/// longer runs pay more than more groups do.
+/// Entries that such a group takes. With CUDA it takes `LONG_SORT_TILE` (`SORT_ROOM` of `cuda/dialect.cuh`) from
+/// `LONG_SORT` entries on: longer runs then pay more than more groups do.
 const SORT_TILE: u32 = 2048;
 const LONG_SORT_TILE: u32 = 4096;
 const LONG_SORT: u64 = 1 << 26;
-/// Groups wanted that make digits, and most scalars of one: enough to fill a device, few enough that their counts of
-/// bins are quickly added up.
+/// Desired groups that make digits, and maximum scalars of one: enough to fill a device, few enough that their counts
+/// of bins are quickly added up.
 const DIGITS_GROUPS: u32 = 512;
 const MAX_DIGITS_TILE: u32 = 4096;
 /// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
@@ -30,40 +30,44 @@ const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
 /// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_affine.cl`.
 const AFFINE_GROUP: u32 = 32;
-/// Work-items of a group that lists pairs, and pairs that it looks at, there.
+/// Work-items of a group that lists pairs, and pairs that it reads: `LIST_GROUP` and `LIST_BLOCK` of
+/// `cl/msm_affine.cl`.
 const LIST_GROUP: u32 = 256;
 const LIST_BLOCK: u64 = 2048;
-/// Groups that merge pieces: they take turns, for only the device knows how much there is to merge.
+/// Maximum groups that merge pieces. They take turns, since only the device knows how much there is to merge.
 const MERGE_GROUPS: u64 = 2048;
 
-/// The transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each, or two where scalars are
-/// halved.
+/// Holds the transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each window, or
+/// two if GLV is used.
 pub(super) struct Matrix {
     cut: Cut,
     /// The bucket of the first row.
     first_bucket: u32,
-    /// Where rows start, and the first of the pieces that each is cut into.
+    /// Start of each row, and the first of the pieces that it is cut into.
     offsets: Buffer,
     piece_offsets: Buffer,
     entries: Buffer,
     counters: Buffer,
 }
 
-/// Entries in their bins: where each bin starts, and the bin of each tile's first entry.
+/// Holds entries in their bins, the start of each bin, and the bin of each tile's first entry.
 struct Binned {
     bins: Buffer,
     tile_bins: Buffer,
     entries: Buffer,
 }
 
-/// What the rounds leave: points, and the entries of rows that number them, unless these lie in the place of the matrix's.
+/// Holds the results of the rounds: points, and the entries of rows that number them. `entries` is `None` if these are
+/// in the buffer of the matrix's entries.
 struct Halved {
     sums: Buffer,
     entries: Option<Buffer>,
 }
 
-/// A round of batched affine additions: the entries of its slots and of those of the level above, the points that they number at
-/// level 0 and above, and the list of its pairs.
+/// Describes a round of batched affine additions:
+/// - `entries`, `above`: entries of its slots, and of those of the level above;
+/// - `bases`, `sums`: the points that they number at level 0, and above;
+/// - `list`: the list of its pairs.
 struct Round<'a> {
     level: u32,
     entries: &'a Buffer,
@@ -73,37 +77,38 @@ struct Round<'a> {
     list: &'a Buffer,
 }
 
-/// The matrix's rows cut for balance: the row of each piece, and the pieces in order of their lengths.
+/// Holds the matrix's rows cut for balance: the row of each piece, and the pieces in order of their lengths.
 struct Pieces {
     rows: Buffer,
     ordered: Buffer,
-    /// What is to be merged.
+    /// Runs of pieces to be merged, and rows of several runs.
     units: Buffer,
     long_rows: Buffer,
 }
 
-/// Scalars of a vector on the device, from `start` on.
+/// Refers to scalars of a vector on the device, from `start` on.
 pub(super) struct Coefficients<'a> {
     pub scalars: &'a Buffer,
     pub start: u32,
     pub form: Form,
-    /// Bits that they have at most.
+    /// Maximum bits of a scalar.
     pub bits: u32,
 }
 
-/// A chunk of the vectors of a matrix: their scalars belong to the bases from `base` on, of `stride` in a copy.
+/// Describes a chunk of the vectors of a matrix: their scalars belong to the bases from `base` on, with `stride` bases
+/// per copy.
 pub(super) struct Digits<'a> {
     pub vectors: Vec<Coefficients<'a>>,
     pub count: usize,
-    /// The first one's place among the points.
+    /// The first scalar's position among the points.
     pub first: usize,
     pub base: u32,
     pub stride: u32,
-    /// Of each vector whether a scalar has more bits.
+    /// For each vector, whether a scalar has more bits.
     pub too_long: &'a Buffer,
 }
 
-/// A stream with what every step needs.
+/// Holds a stream and everything that each step needs.
 pub(super) struct Enqueue<'a> {
     pub stream: &'a mut Stream,
     pub program: Program,
@@ -131,17 +136,17 @@ impl Enqueue<'_> {
         self.bytes(count * self.point_bytes as u64)
     }
 
-    /// The buckets of the device's windows, empty: zero bytes are infinity.
+    /// Returns the buckets of the device's windows, empty: zero bytes are infinity.
     pub fn buckets(&mut self) -> Result<Buffer> {
         let buckets = self.points(u64::from(self.plan.all_rows()))?;
-        // A device may be left without windows.
+        // A device may have no windows.
         if self.plan.all_rows() > 0 {
             self.stream.zero(&buckets)?;
         }
         Ok(buckets)
     }
 
-    /// Step 1, a chunk's digits in a band transposed: sorted into bins of rows, then into rows.
+    /// Transposes a chunk's digits in `band` (step 1): sorts them into bins of rows, then into rows.
     pub fn transpose(&mut self, digits: &Digits<'_>, band: Band) -> Result<Matrix> {
         let cut = self.plan.cut(digits.count, band);
         let room = self.plan.room();
@@ -162,7 +167,7 @@ impl Enqueue<'_> {
         Ok(Matrix { cut, first_bucket, offsets, piece_offsets, entries, counters })
     }
 
-    /// A band's counters, all zero.
+    /// Returns a band's counters, all zero.
     fn counters(&mut self) -> Result<Buffer> {
         let room = self.plan.room();
         let counters = self.words(OTHER_COUNTERS + room.bins + room.rows)?;
@@ -170,7 +175,7 @@ impl Enqueue<'_> {
         Ok(counters)
     }
 
-    /// The entries in the order of their bins.
+    /// Returns the entries in the order of their bins.
     fn sort_into_bins(&mut self, digits: &Digits<'_>, band: Band, cut: Cut, counters: &Buffer) -> Result<Binned> {
         let (plan, low) = (self.plan, self.plan.low_bits());
         let room = plan.room();
@@ -179,7 +184,7 @@ impl Enqueue<'_> {
         let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
         let entries = self.bytes(room.first_bytes)?;
         let tile = self.sort_tile(cut);
-        // Halves are copies of windows, but of the same bases.
+        // GLV halves count as copies of windows, but of the same bases.
         let (windows, stride) = (plan.windows * plan.halves(), if plan.halved { 0 } else { digits.stride });
         let windows = [cut.points, plan.sorted_bits(), plan.wide, windows, plan.sets, band.from, band.to];
         let numbers = [low, tile, stride, digits.base, cut.places()];
@@ -190,7 +195,7 @@ impl Enqueue<'_> {
         Ok(Binned { bins, tile_bins, entries })
     }
 
-    /// The digits of one vector after the other, and how many each bin has.
+    /// Makes the digits of one vector after the other, and counts those of each bin.
     fn make_digits(&mut self, digits: &Digits<'_>, band: Band, out: [&Buffer; 2]) -> Result<()> {
         let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
@@ -213,13 +218,13 @@ impl Enqueue<'_> {
         Ok(())
     }
 
-    /// Entries that a group sorts.
+    /// Returns the number of entries that a group sorts.
     fn sort_tile(&self, cut: Cut) -> u32 {
         let cuda = self.stream.device().info().backend == BackendKind::Cuda;
         if cuda && cut.entries() >= LONG_SORT { LONG_SORT_TILE } else { SORT_TILE }
     }
 
-    /// Where each bin starts, the same to be used up, and the bin of each tile's first entry.
+    /// Returns the start of each bin, a copy of that to be used up, and the bin of each tile's first entry.
     fn scan_bins(&mut self, cut: Cut, counters: &Buffer) -> Result<(Buffer, Buffer, Buffer)> {
         let room = self.plan.room();
         let [bins, cursors] = [1, 0].map(|more| self.words(room.bins + more));
@@ -234,7 +239,7 @@ impl Enqueue<'_> {
         Ok((bins, cursors, tile_bins))
     }
 
-    /// Where rows start, and the first piece of each; their counters become cursors.
+    /// Returns the start of each row, and its first piece; the rows' counters become cursors.
     fn row_offsets(&mut self, cut: Cut, counters: &Buffer) -> Result<(Buffer, Buffer)> {
         let [offsets, piece_offsets] = [(); 2].map(|()| self.words(self.plan.room().rows + 1));
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
@@ -248,7 +253,7 @@ impl Enqueue<'_> {
         Ok((offsets, piece_offsets))
     }
 
-    /// Step 2, bucket accumulation: the matrix times the bases, added to the buckets.
+    /// Accumulates buckets (step 2): adds `matrix` times `bases` to `buckets`.
     pub fn accumulate(&mut self, matrix: &Matrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
         let halved = self.halve(matrix, bases)?;
         let pieces = self.cut(matrix)?;
@@ -263,7 +268,7 @@ impl Enqueue<'_> {
         self.merge(matrix, &pieces, [buckets, &partial])
     }
 
-    /// The sums of rows of several pieces.
+    /// Merges the sums of rows of several pieces.
     fn merge(&mut self, matrix: &Matrix, pieces: &Pieces, [buckets, partial]: [&Buffer; 2]) -> Result<()> {
         let Matrix { cut, first_bucket, offsets, piece_offsets, counters, .. } = matrix;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
@@ -274,7 +279,8 @@ impl Enqueue<'_> {
         self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
     }
 
-    /// Rounds of batched affine additions: what they leave of every row, or nothing if there are none.
+    /// Runs the rounds of batched affine additions. Returns the points that they leave of every row, or `None` if there
+    /// are no rounds.
     fn halve(&mut self, matrix: &Matrix, bases: &Buffer) -> Result<Option<Halved>> {
         let (levels, room) = (matrix.cut.levels, self.plan.room());
         if levels == 0 {
@@ -282,7 +288,7 @@ impl Enqueue<'_> {
         }
         let (above, list) = (self.words(room.slots[1])?, self.words(room.pairs)?);
         let (sums, prefixes) = (self.bytes(room.first_bytes)?, self.bytes(room.second_bytes)?);
-        // The levels have these two in turns.
+        // The levels use these two in turns.
         let entries = [&matrix.entries, &above];
         for level in 0..levels {
             let of = |level: u32| entries[level as usize % 2];
@@ -308,7 +314,7 @@ impl Enqueue<'_> {
         self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
     }
 
-    /// Pieces of rows, ordered by length.
+    /// Cuts rows into pieces and orders these by length.
     fn cut(&mut self, matrix: &Matrix) -> Result<Pieces> {
         let (cut, room) = (matrix.cut, self.plan.room());
         let numbers = [cut.buckets, cut.levels, cut.piece, self.plan.halved.into()].map(Arg::U32);
@@ -322,8 +328,9 @@ impl Enqueue<'_> {
         Ok(Pieces { rows, ordered, units, long_rows })
     }
 
-    /// Step 3, bucket reduction: for every vector [`Plan::sums`] points whose sum, weighted by [`Plan::weight`], is the
-    /// result; their Jacobian coordinates are on their way to the host. The mark is passed before the last, short kernels.
+    /// Reduces `buckets` (step 3): for every vector to [`Plan::sums`] points whose sum, weighted by [`Plan::weight`],
+    /// is the result. Returns pinned memory to which their Jacobian coordinates are being copied, and an event that
+    /// precedes the last, short kernels.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Mark, HostBuffer)> {
         let plan = self.plan;
         let segments = u64::from(plan.all_segments());
@@ -342,7 +349,7 @@ impl Enqueue<'_> {
         let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);
         let args = [&numbers[..], &[mem(&shares), mem(&totals), mem(&parts)]].concat();
         self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
-        // Three coordinates against the four of an XYZZ point.
+        // A Jacobian point has three coordinates, an XYZZ point four.
         let bytes = count as usize * self.point_bytes / 4 * 3;
         let (mut result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
         let args = [Arg::U32(plan.parts()), mem(&parts), mem(&sums)];

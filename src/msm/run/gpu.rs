@@ -15,7 +15,7 @@ use crate::msm::plan::{IN_FLIGHT, Need, Split};
 use crate::msm::scalars::Scalars;
 use crate::side_by_side::side_by_side;
 
-/// Sums of every vector over all devices; the host adds one point per device.
+/// Computes the sums of every vector over all devices; the host adds one point per device.
 pub(crate) fn msm<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: Work<'_, C>,
@@ -35,7 +35,7 @@ pub(crate) fn msm<C: MsmCurve>(
     Ok(total)
 }
 
-/// How devices share a vector, with `at_once` vectors under way.
+/// Returns how devices share `vector`, with `at_once` vectors in flight.
 pub(crate) fn split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
@@ -50,7 +50,7 @@ pub(crate) fn split<C: MsmCurve>(
     spread::split(devices, work, need, grid)
 }
 
-/// A device's share of every vector, some vectors under way at once.
+/// Computes a device's share of every vector, with several vectors in flight.
 fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -63,7 +63,7 @@ fn on_device<C: MsmCurve>(
     joined::on_device(device, number, (work, splits), abort)
 }
 
-/// Starts one vector's share on a device, with one of `at_once` parts of its memory, on the caller's stream if there is one.
+/// Starts one vector's share on a device, with 1/`at_once` of its memory, on the caller's `stream` if it is given.
 pub(crate) fn start<C: MsmCurve>(
     (device, stream): (&Arc<Device>, Option<Stream>),
     number: usize,

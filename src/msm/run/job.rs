@@ -9,14 +9,14 @@ use crate::msm::plan::{Need, Split, Windows};
 use crate::msm::scalars::{DeviceScalars, Form, Place, Scalars};
 use crate::{Error, Result};
 
-/// One device's scalars of one vector.
+/// Locates one device's scalars of one vector.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
     Host(&'a [[u8; 32]]),
     Device(OnDevice<'a>),
 }
 
-/// Scalars in a buffer, `count` from number `first` on, once the mark has been passed.
+/// Refers to `count` scalars in a buffer, from number `first` on, valid after the event `ready`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnDevice<'a> {
     pub buffer: &'a Buffer,
@@ -34,7 +34,7 @@ impl Part<'_> {
     }
 }
 
-/// One device's scalars of one vector, and what they are.
+/// Holds one device's scalars of one vector, their form and their bit length.
 #[derive(Clone, Copy)]
 pub(super) struct Vector<'a> {
     pub scalars: Part<'a>,
@@ -43,18 +43,18 @@ pub(super) struct Vector<'a> {
     pub bits: u32,
 }
 
-/// What one device multiplies: bases by one vector or several of equal length.
+/// Describes one device's multiplication: bases by one vector, or by several of equal length.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a, C> {
     pub bases: Bases<'a, C>,
     /// The first base of the table that has a scalar.
     pub first_base: u32,
     pub vectors: &'a [Vector<'a>],
-    /// They are multiplied as one matrix, in one lane.
+    /// Whether the vectors are multiplied as one matrix, in one lane.
     pub joined: bool,
-    /// Streams that compute. They take the vectors in turns, and one fills the device where the other cannot.
+    /// Streams that compute. They take the vectors in turns, and one fills the device while another cannot.
     pub lanes: u32,
-    /// Which windows the device does.
+    /// Windows that the device computes.
     pub own: Windows,
 }
 
@@ -63,7 +63,7 @@ impl<C> Job<'_, C> {
         self.vectors.first().map_or(0, |vector| vector.scalars.len())
     }
 
-    /// What its plan depends on. Windows are those of the longest scalars.
+    /// Returns the need that the job's plan depends on. Windows are those of the longest scalars.
     pub fn need(&self, at_once: u32, abort: Abort<'_>) -> Need {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, Part::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
@@ -72,7 +72,7 @@ impl<C> Job<'_, C> {
         Need { points, bits, on_device, vectors, joined, lanes, at_once, abortable, own }
     }
 
-    /// Vectors of a matrix.
+    /// Returns the number of vectors of a matrix.
     pub fn of_a_matrix(&self) -> usize {
         if self.joined { self.vectors.len().max(1) } else { 1 }
     }
@@ -83,20 +83,20 @@ impl<C> Job<'_, C> {
     }
 }
 
-/// A device's share of vectors of equal length that are split alike: one matrix.
+/// Returns a device's share of `vectors` of equal length that are split alike: one matrix.
 pub(super) fn job<'a, C: MsmCurve>(
     work: &Work<'a, C>,
     number: usize,
     (scalars, split): (usize, &Split),
     vectors: &'a [Vector<'a>],
 ) -> Job<'a, C> {
-    // The first of the points among those that the device holds.
+    // The position of the first point among those that the device holds.
     let (points, held) = (split.points(number, scalars), work.grid.held(number, scalars));
     let (bases, first_base) = (work.bases[number], points.start.saturating_sub(held.start) as u32);
     Job { bases, first_base, vectors, joined: vectors.len() > 1, lanes: 1, own: split.own(number) }
 }
 
-/// A device's share of every vector.
+/// Returns a device's share of every vector.
 pub(super) fn parts<'a, C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -106,7 +106,7 @@ pub(super) fn parts<'a, C: MsmCurve>(
     work.vectors.iter().zip(splits).map(|vector| part(device, number, work, vector)).collect()
 }
 
-/// A device's share of a vector.
+/// Returns a device's share of `vector`.
 pub(super) fn part<'a, C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -126,7 +126,7 @@ pub(super) fn part<'a, C: MsmCurve>(
     Ok(Vector { scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) })
 }
 
-/// The scalars that belong to the bases of a device and are on that device.
+/// Returns the scalars that belong to the bases of `device` and are on it.
 fn shard<'a, C>(
     scalars: &'a DeviceScalars,
     device: &Arc<Device>,

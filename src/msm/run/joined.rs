@@ -1,4 +1,5 @@
-//! Vectors of a batch over bases on the device. Several vectors are one sparse matrix, so that its kernels wait only once.
+//! Multiplies vectors of a batch over bases on the device. Several vectors are one sparse matrix, so that its kernels
+//! wait only once.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use crate::msm::bases::problem;
 use crate::msm::plan::{Need, Split, best_joined, even, in_flight};
 use crate::{Error, Result};
 
-/// The vectors of a batch, as far as one device has to do with them.
+/// Holds one device's part of the vectors of a batch.
 struct Batch<'a, C> {
     device: &'a Arc<Device>,
     number: usize,
@@ -24,7 +25,7 @@ struct Batch<'a, C> {
     abort: Abort<'a>,
 }
 
-/// A device's share of every vector, some vectors under way at once.
+/// Computes a device's share of every vector, with several vectors in flight.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -37,7 +38,7 @@ pub(super) fn on_device<C: MsmCurve>(
 }
 
 impl<C: MsmCurve> Batch<'_, C> {
-    /// Groups to be joined: neighbours that are alike.
+    /// Returns the groups to be joined: neighbours that are alike.
     fn groups(&self) -> Result<VecDeque<Range<usize>>> {
         let mut groups = VecDeque::new();
         let mut start = 0;
@@ -54,12 +55,13 @@ impl<C: MsmCurve> Batch<'_, C> {
         Ok(groups)
     }
 
-    /// Whether two vectors have equally long scalars and are split alike. A shorter vector would have windows for nothing.
+    /// Returns whether two vectors have equally long scalars and are split alike. A shorter vector would have unused
+    /// windows.
     fn are_alike(&self, one: usize, other: usize) -> bool {
         self.vectors[one].bits == self.vectors[other].bits && self.splits[one] == self.splits[other]
     }
 
-    /// How many vectors of a range, all alike, are best joined.
+    /// Returns how many vectors of the range `alike` are best joined.
     fn most(&self, alike: Range<usize>) -> Result<usize> {
         let need = Need { joined: true, ..self.job(alike).need(1, self.abort) };
         most(self.device, &self.work, (self.number, need), self.vectors.len())
@@ -94,8 +96,8 @@ impl<C: MsmCurve> Batch<'_, C> {
         Ok(total)
     }
 
-    /// A group under way, or none if it is several vectors and memory does not do: somebody else took it, or the caller wants
-    /// to join more than fit.
+    /// Starts `group`. Returns `None` if it is several vectors and memory does not suffice: other work took it, or the
+    /// caller wants to join more than fit.
     fn start(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
         let (joined, job) = (group.len(), self.job(group));
         match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
@@ -113,11 +115,11 @@ fn halves(group: Range<usize>) -> [Range<usize>; 2] {
     [group.start..middle, middle..group.end]
 }
 
-/// How many vectors, all alike, are best joined on a device: as the caller says, or else as the model likes best. `need` is
-/// that of all of them together, in a batch of `batch` vectors.
+/// Returns how many vectors, all alike, are best joined on `device`: as the caller says, or else by the model. `need`
+/// is that of all of them together, in a batch of `batch` vectors.
 ///
 /// # Errors
-/// The device does not say how much memory it has free.
+/// Returns the error of a device that does not report its free memory.
 pub(crate) fn most<C: MsmCurve>(
     device: &Device,
     work: &Work<'_, C>,

@@ -1,14 +1,14 @@
-//! What the model chose before. A new choice may take as long as a small sum, or where memory is short as a large one.
+//! Remembers planning decisions: planning can take as long as a small MSM, or, if memory is short, as a large one.
 
 use std::sync::Mutex;
 
 use crate::backend::lock;
 use crate::msm::plan::{Need, Problem, Split};
 
-/// Most choices of a kind that are kept.
+/// Maximum number of choices of a kind that are kept.
 const KEPT: usize = 64;
 
-/// Choices made before, of which the oldest are forgotten.
+/// Holds earlier choices and drops the oldest.
 #[derive(Debug)]
 pub(super) struct Kept<K, V>(Mutex<Vec<(K, V)>>);
 
@@ -25,7 +25,7 @@ impl<K, V> Kept<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> Kept<K, V> {
-    /// What was chosen for the key, or else what `choose` does.
+    /// Returns the earlier choice for `key`, or else makes it with `choose`.
     pub fn find(&self, key: K, choose: impl FnOnce() -> V) -> V {
         if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
             return choice.clone();
@@ -40,14 +40,14 @@ impl<K: PartialEq, V: Clone> Kept<K, V> {
     }
 }
 
-/// What the split of a vector depends on, over the same bases: the need, the most groups, and free memory.
+/// The key of a vector's split over the same bases: the need, the maximum groups, and free memory.
 pub(super) type Key = (Need, usize, u64);
 
-/// What the model chose before, over the same bases. There is no split where none fits.
+/// Holds earlier choices of the model over the same bases. A split is `None` if none fits.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub(super) splits: Kept<Key, Option<Split>>,
-    /// How many vectors are joined, by the problem of all that are alike, the batch's number of vectors, and free memory.
+    /// Number of joined vectors, by the problem of all alike ones, the batch's number of vectors, and free memory.
     pub(super) joins: Kept<(Problem, usize, u64), usize>,
 }
 

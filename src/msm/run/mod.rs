@@ -1,4 +1,4 @@
-//! What is queued, and on whom.
+//! Queues multiplications on devices, and finishes them on the host.
 
 mod combine;
 mod enqueue;

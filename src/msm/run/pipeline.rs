@@ -1,4 +1,4 @@
-//! One device's share of a multi-scalar multiplication under way.
+//! One device's share of a multi-scalar multiplication in flight.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::msm::scalars::too_long;
 use crate::program::Program;
 use crate::{Error, Result};
 
-/// A chunk's inputs that came from the host, and the marks after which their place is free for the chunk after the next.
+/// Holds a chunk's inputs from the host, and the events after which the slot is free for the chunk after the next.
 struct Slot {
-    /// Of each vector.
+    /// One per vector.
     scalars: Vec<Option<Buffer>>,
     bases: Option<Buffer>,
-    /// Of each matrix.
+    /// One per matrix.
     done: Vec<Arc<Mark>>,
 }
 
@@ -43,7 +43,7 @@ impl Slot {
         Ok(Self { scalars, bases, done: Vec::new() })
     }
 
-    /// Where the scalars of a chunk are, uploaded if need be: a buffer, and the first of them in it.
+    /// Returns the buffer of a chunk's scalars and the number of the first one in it, uploading them if needed.
     fn scalars<'a>(
         &'a self,
         (number, vector): (usize, &Vector<'a>),
@@ -62,8 +62,8 @@ impl Slot {
         }
     }
 
-    /// Uploads the bases of a chunk for the first matrix if need be, and lets each lane wait for them; that time does not
-    /// count as its kernels'.
+    /// Uploads the bases of a chunk for the first matrix if needed, and makes each lane wait for them. The wait does
+    /// not count as the lane's kernel time.
     fn send_bases<C: MsmCurve>(
         &self,
         matrix: usize,
@@ -86,7 +86,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Where they are then.
+    /// Returns the buffer of a chunk's bases.
     fn bases<'a, C>(&'a self, job: &Job<'a, C>) -> Result<&'a Buffer> {
         match job.bases {
             Bases::Host(_) => self.bases.as_ref().ok_or_else(|| no_room("bases")),
@@ -95,7 +95,7 @@ impl Slot {
     }
 }
 
-/// A stream that computes, and what its kernels are.
+/// Holds a stream that computes, with the program and the plan of its kernels.
 struct Compute {
     stream: Stream,
     program: Program,
@@ -110,20 +110,20 @@ impl Compute {
     }
 }
 
-/// What the kernels leave for the host.
+/// Holds the results that the kernels leave for the host.
 struct Results {
-    /// Passed shortly before they are there.
+    /// Event shortly before the results are there.
     soon: Mark,
     sums: HostBuffer,
     too_long: HostBuffer,
 }
 
-/// What a matrix's chunks are added up in.
+/// Holds the buckets that a matrix's chunks are added up in.
 struct Total {
     buckets: Buffer,
     too_long: Buffer,
     results: Option<Results>,
-    /// Of each vector.
+    /// Bits of each vector's scalars.
     bits: Vec<u32>,
 }
 
@@ -144,14 +144,15 @@ impl Total {
         Ok(())
     }
 
-    /// Appends the sums of each vector, once the device has left its results. Scalars are of at most `scalar_bits` bits.
+    /// Appends the sums of each vector to `jacobian`, once the device has left its results. Scalars have at most
+    /// `scalar_bits` bits.
     fn append_sums(self, jacobian: &mut Vec<u8>, device: &str, scalar_bits: u32) -> Result<()> {
         let Some(Results { sums, too_long: long, .. }) = self.results else { return Ok(()) };
         let mut flags = vec![0; long.bytes()];
         long.move_to(&mut flags);
         let flags = flags.as_chunks::<4>().0.iter().map(|flag| u32::from_ne_bytes(*flag));
         if let Some((flag, bits)) = flags.zip(&self.bits).find(|(flag, _)| *flag != 0) {
-            // Without a promise no scalar is too long, and no kernel leaves another number.
+            // Without a promise no scalar is too long, and kernels leave no number but 0 and 1.
             let is_said = flag == 1 && *bits < scalar_bits;
             let reason = format!("it left {flag} where 0 was expected, of scalars below 2^{bits}");
             return Err(if is_said { too_long(*bits) } else { Error::device(device, "msm", reason) });
@@ -163,24 +164,24 @@ impl Total {
     }
 }
 
-/// One device's sums: one stream copies inputs, others compute; two slots let them overlap. A chunk of bases serves all
-/// vectors while it is there, each with a matrix of its own, or joined to one.
+/// Computes one device's sums: one stream copies inputs, others compute, and two slots let them overlap. A chunk of
+/// bases serves all vectors while it is on the device. Each vector has a matrix of its own, or all are joined to one.
 ///
-/// Dropped from top to bottom: streams run empty before buffers go back to their pools.
+/// Fields drop from top to bottom: streams run empty before buffers go back to their pools.
 pub(crate) struct Pipeline {
-    /// Of each lane.
+    /// One per lane.
     computes: Vec<Compute>,
     plan: Plan,
-    /// `None` where nothing comes from the host.
+    /// `None` if nothing comes from the host.
     upload: Option<Stream>,
-    /// Of each matrix.
+    /// One per matrix.
     totals: Vec<Total>,
     slots: Vec<Slot>,
 }
 
 impl Pipeline {
-    /// Queues everything up to the copy of the results. Returns once host memory has been read; waits for the
-    /// device only where a chunk needs the place of an earlier one.
+    /// Queues everything up to the copy of the results. Returns once host memory has been read. Waits for the device
+    /// only if a chunk needs the slot of an earlier one.
     pub(super) fn start<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
         job: Job<'_, C>,
@@ -189,10 +190,10 @@ impl Pipeline {
         abort: Abort<'_>,
     ) -> Result<Self> {
         let plan = plan_for(device, &job.bases, job.need(at_once, abort), options)?;
-        // A caller's stream is gone with the first try.
+        // The first try consumes a caller's stream.
         let of_callers = stream.is_some();
         match Self::queue((device, stream), &job, plan, abort) {
-            // What there is may be in parts that are too small: those of earlier sums had other sizes.
+            // Free memory may be in blocks that are too small: those of earlier sums had other sizes.
             Err(Error::OutOfMemory { .. }) if !of_callers => {
                 device.trim();
                 Self::queue((device, None), &job, plan, abort)
@@ -226,8 +227,8 @@ impl Pipeline {
         job: &Job<'_, C>,
         plan: Plan,
     ) -> Result<Self> {
-        // Always in this order: a call that takes the same streams finds the blocks that it had before. No stream that is not
-        // needed: a driver has few queues that run side by side, and streams share them.
+        // Streams are always taken in this order, so that a call with the same streams finds its former blocks. Only
+        // needed streams are taken: a driver has few queues that run concurrently, and streams share them.
         let upload = job.is_from_host().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (Program::of(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
@@ -248,13 +249,13 @@ impl Pipeline {
         Ok(Self { computes, plan, upload, totals, slots })
     }
 
-    /// What computes a matrix.
+    /// Returns the lane that computes `matrix`.
     fn lane(&mut self, matrix: usize) -> &mut Compute {
         let lanes = self.computes.len();
         &mut self.computes[matrix % lanes]
     }
 
-    /// Queues a chunk, one matrix after the other.
+    /// Queues the chunk `number`, one matrix after the other.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
@@ -279,7 +280,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Queues a chunk of a matrix: the first one's scalars are transposed while the bases are still on their way.
+    /// Queues a chunk of matrix `number`. The first matrix's scalars are transposed while the bases are still being
+    /// uploaded.
     fn add_matrix<C: MsmCurve>(
         &mut self,
         slot: usize,
@@ -317,7 +319,7 @@ impl Pipeline {
         compute.stream.mark_end()
     }
 
-    /// Waits until a chunk's place is free, asking `abort`.
+    /// Waits until the slot of chunk `number` is free, polling `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
         let slot = number % self.slots.len();
         let done = std::mem::take(&mut self.slots[slot].done);
@@ -336,20 +338,22 @@ impl Pipeline {
         totals.iter_mut().enumerate().try_for_each(|(matrix, total)| total.reduce(&mut computes[matrix % lanes]))
     }
 
-    /// Waits for the device, and weighs what the kernels left of the only vector.
+    /// Waits for the device, and weights the points that the kernels left of the only vector.
     ///
     /// # Errors
-    /// A scalar was longer than its windows, the hook aborted, or the device failed.
+    /// - [`Error::Invalid`]: a scalar was longer than its windows.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - The error of a device that failed.
     pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
         let (sums, traffic) = self.finish_all::<C>(abort)?;
         let sum = sums.into_iter().next().ok_or_else(|| Error::lost("msm"))?;
         Ok((sum, traffic))
     }
 
-    /// As [`Self::finish`], of all vectors.
+    /// Waits for the device, and weights the points that the kernels left of all vectors.
     ///
     /// # Errors
-    /// As [`Self::finish`].
+    /// Returns the errors of [`Self::finish`].
     pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
         self.upload.iter_mut().for_each(Stream::wipe_staging);
         let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
@@ -361,14 +365,14 @@ impl Pipeline {
         let device = self.computes.first().map_or("", |compute| &compute.stream.device().info().name);
         let mut totals = std::mem::take(&mut self.totals).into_iter();
         totals.try_for_each(|total| total.append_sums(&mut jacobian, device, C::SCALAR_BITS))?;
-        // There may be no points, and a device may be left without windows.
+        // There may be no points, and a device may have no windows.
         if jacobian.is_empty() {
             return Ok((vec![C::Curve::identity(); vectors], traffic));
         }
         Ok((helpers.combine(Work::new(self.plan, jacobian, vectors))?, traffic))
     }
 
-    /// Wakes cores for the host's part while the device is at its last kernels.
+    /// Wakes cores for the host's part while the device runs its last kernels.
     fn call_helpers<C: MsmCurve>(&mut self, vectors: usize, abort: Abort<'_>) -> Result<Helpers<C>> {
         let Self { computes, totals, .. } = self;
         let lane = totals.len().saturating_sub(1) % computes.len();

@@ -9,18 +9,19 @@ use crate::msm::options::Options;
 use crate::msm::plan::{Need, Plan, Problem};
 use crate::{Error, Result};
 
-/// Choices of how devices share a sum and how vectors are joined round free memory down, by at most one part in so many. So
-/// they stay the same where others take a little memory. Plans are for all memory that is free.
+/// Free memory is rounded down by at most `1/ROUNDING` to choose how devices share a sum and how vectors are joined. So
+/// the choices stay the same if other work takes a little memory. Plans are for all free memory.
 const ROUNDING: u64 = 16;
 
-/// Plans that get as much memory as they like, and plans for so much free memory, or the bytes that they lack.
+/// Plans with unlimited memory; and plans for a given free memory, or else the bytes that the smallest plan needs.
 static PLANS: Kept<Problem, Plan> = Kept::new();
 static SMALLER: Kept<(Problem, u64), std::result::Result<Plan, u64>> = Kept::new();
 
-/// The plan for a device, within the caller's cap and the share of free memory that each of `need.at_once` sums has.
+/// Returns the plan for `device`, within the caller's cap and the share of free memory of each of `need.at_once` sums.
 ///
 /// # Errors
-/// The memory does not do, or the device does not say how much it has free.
+/// Returns [`Error::OutOfMemory`] if the memory does not suffice, or the error of a device that does not report its
+/// free memory.
 pub(crate) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
@@ -43,16 +44,16 @@ pub(crate) fn plan_for<C: MsmCurve>(
     })
 }
 
-/// Bytes that each of `at_once` multiplications may take on a device, within the caller's cap.
+/// Returns the bytes that each of `at_once` multiplications may take on `device`, within the caller's cap.
 ///
 /// # Errors
-/// The device does not say how much memory it has free.
+/// Returns the error of a device that does not report its free memory.
 pub(super) fn available(device: &Device, at_once: u32, options: &Options) -> Result<u64> {
     let free = usable(device.free_memory()? / u64::from(at_once));
     Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }
 
-/// Free memory as choices see it.
+/// Returns free memory rounded down, as choices use it.
 pub(super) fn rounded(free: u64) -> u64 {
     let granule = 1 << (free / ROUNDING).max(1).ilog2();
     free / granule * granule

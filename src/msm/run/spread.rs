@@ -1,4 +1,4 @@
-//! How devices share bases and vectors.
+//! Chooses how devices share bases and vectors.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::msm::bases::{Table, problem, resident};
 use crate::msm::options::Options;
 use crate::msm::plan::{Grid, Need, Plan, Problem, Split, Windows, cheapest, divisors};
 
-/// How bases are spread over the devices that keep them: as the caller says, or as the model likes best for scalars of full
-/// length on the devices.
+/// Returns how bases are spread over the devices that keep them: as the caller says, or as is fastest by the model for
+/// scalars of full length on the devices.
 ///
 /// # Errors
-/// A device does not say how much memory it has free.
+/// Returns the error of a device that does not report its free memory.
 pub(crate) fn grid<C: MsmCurve>(devices: &[Arc<Device>], points: usize, options: &Options) -> Result<Grid> {
     let alone = Grid::of_points(points, devices.len());
-    // Copies of the bases are there for windows to share buckets.
+    // Copies of the bases exist for windows to share buckets.
     if options.precompute > 1 || points == 0 || devices.is_empty() {
         return Ok(alone);
     }
@@ -36,13 +36,14 @@ pub(crate) fn grid<C: MsmCurve>(devices: &[Arc<Device>], points: usize, options:
     Ok(cheapest(divisors(alone.devices), plan).map_or(alone, |(groups, _)| alone.in_groups_of(groups)))
 }
 
-/// How devices that hold the same piece of the bases share a vector. They share points or windows, whichever the model says is
-/// cheaper: few windows are hard to divide. All devices have to cut scalars alike, so the one with the least memory decides.
+/// Returns how devices that hold the same piece of the bases share a vector: by points or by windows, whichever is
+/// cheaper by the model. Few windows are hard to divide. All devices must cut scalars alike, so the one with the least
+/// memory decides.
 ///
-/// `need` is that of all devices together; `scalars` is the grid of scalars on the devices.
+/// `need` is that of all devices together; `scalars` is the mesh of scalars on the devices.
 ///
 /// # Errors
-/// A device does not say how much memory it has free.
+/// Returns the error of a device that does not report its free memory.
 pub(crate) fn split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
@@ -50,7 +51,7 @@ pub(crate) fn split<C: MsmCurve>(
     scalars: Option<Grid>,
 ) -> Result<Split> {
     let automatic = work.options.window_groups == 0;
-    // Scalars from the host are uploaded once for each group, and copying them there bounds that.
+    // Scalars from the host are uploaded once for each group, and copying them on the host bounds that upload.
     let held = if automatic && !need.on_device { 1 } else { work.grid.groups };
     let most = scalars.map_or(held, |scalars| common_divisor(held, scalars.groups));
     let devices = &devices[..work.bases.len().min(devices.len())];
@@ -62,11 +63,11 @@ pub(crate) fn split<C: MsmCurve>(
         let key = (need, most, free);
         work.choices.splits.find(key, || cheapest_split(devices, work, table, key))
     };
-    // A plan may need what rounding took.
+    // A plan may need the memory that rounding took.
     Ok(find(rounded(free)).or_else(|| find(free)).unwrap_or_else(|| Split::of_points(work.grid)))
 }
 
-/// The cheapest split that fits.
+/// Returns the cheapest split that fits.
 fn cheapest_split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &Work<'_, C>,
@@ -83,7 +84,7 @@ fn cheapest_split<C: MsmCurve>(
     cheapest(candidates, plan).map(|(groups, plan)| Split::agreed(work.grid, groups, &plan))
 }
 
-/// What the device with the least memory has available.
+/// Returns the available bytes of the device with the least memory.
 fn least_available(devices: &[Arc<Device>], at_once: u32, options: &Options) -> Result<u64> {
     devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available(device, at_once, options)?)))
 }

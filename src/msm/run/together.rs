@@ -1,4 +1,4 @@
-//! Several vectors over bases from the host. An upload of bases serves as many vectors as memory has room for.
+//! Multiplies several vectors over bases from the host. An upload of bases serves as many vectors as fit in memory.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::msm::options::Options;
 use crate::msm::plan::{Need, Split, Windows, even};
 use crate::{Error, Result};
 
-/// A vector may take longer than alone by one part in so many, by the model: the others' buckets leave less memory for windows
-/// and chunks.
+/// Batching may slow a vector by at most `1/SLOWER` by the model: the others' buckets leave less memory for windows and
+/// chunks.
 const SLOWER: u32 = 8;
-/// Two lanes hide one part in so many of the time of one.
+/// Two lanes hide `1/HIDDEN` of the time of one.
 const HIDDEN: u32 = 16;
 
-/// A device's share of every vector, as many vectors at a time as there is room for.
+/// Computes a device's share of every vector, as many vectors at a time as fit in memory.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -26,7 +26,7 @@ pub(super) fn on_device<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, Traffic)> {
     let vectors = parts(device, number, &work, splits)?;
-    // Bases from the host are shared by points alone.
+    // Devices share bases from the host by points alone.
     let (bases, own) = (work.bases[number], Windows::Group(1));
     let job = Job { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
     let (mut most, lanes) = most(device, job, &work.options, abort)?;
@@ -37,7 +37,7 @@ pub(super) fn on_device<C: MsmCurve>(
         let next = Job { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
         let pipeline = Pipeline::start((device, None), next, &work.options, 1, abort);
         match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(abort)) {
-            // Somebody else has taken what was free.
+            // Other work has taken the free memory.
             Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
                 most = now.div_ceil(2);
                 log::info!("msm {}: {most} vectors together: {requested} bytes wanted, {available} free", C::NAME);
@@ -52,7 +52,8 @@ pub(super) fn on_device<C: MsmCurve>(
     Ok(total)
 }
 
-/// How many vectors are best multiplied together, and in how many lanes: the most that are hardly slower than one alone.
+/// Returns how many vectors to multiply together, and in how many lanes: the most that are hardly slower than one
+/// alone.
 fn most<C: MsmCurve>(
     device: &Arc<Device>,
     job: Job<'_, C>,
@@ -62,7 +63,7 @@ fn most<C: MsmCurve>(
     let need = job.need(1, abort);
     let time = |vectors: u32, lanes: u32| {
         let plan = plan_for(device, &job.bases, Need { vectors, lanes, ..need }, options)?;
-        // The model knows nothing of what a second lane hides.
+        // The model ignores the work that a second lane hides.
         Ok::<_, Error>((plan.time(need.points) * (HIDDEN + 1 - lanes) / HIDDEN, lanes))
     };
     let (alone, _) = time(1, 1)?;

@@ -1,4 +1,4 @@
-//! What an engine does for another one's proof: on its device or not at all.
+//! Works for another engine's proof, on the device only.
 
 use std::sync::PoisonError;
 
@@ -13,14 +13,14 @@ use crate::plonk::shares::Link;
 use crate::{Error, Result};
 
 impl<C: ProofCurve> Engine<C> {
-    /// The same for shares of other engines' proofs: the host never does what the device cannot, since the proof's own device
-    /// is faster.
+    /// Returns the engine for shares of other engines' proofs. The host never does the device's work, since the proof's
+    /// own device is faster.
     #[must_use]
     pub fn without_host(self) -> Self {
         Self { accelerator: self.accelerator.without_host(), ..self }
     }
 
-    /// How columns come here from another engine's device.
+    /// Returns how columns are copied here from the device of `other`.
     pub fn link_from(&self, other: &Self) -> Link {
         match (self.accelerator.devices().first(), other.accelerator.devices().first()) {
             (Some(own), Some(other)) if own.is_linked_to(other) => Link::Direct,
@@ -29,10 +29,10 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    /// Copies of columns that are another engine's, or anywhere, on this one's device.
+    /// Copies `columns`, which may be on the device of `other` or anywhere else, to this engine's device.
     ///
     /// # Errors
-    /// A column has another length, there is no device, or one failed.
+    /// Returns an error if a column has another length, there is no device, or one failed.
     pub(in crate::plonk) fn copies_from(
         &self,
         other: &Self,
@@ -60,10 +60,10 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    /// [`Engine::commit`] to columns on the device, which does it or fails.
+    /// Commits to `columns` on the device as [`Engine::commit`] does, or fails.
     ///
     /// # Errors
-    /// A column is not on the device or has another length, or the device failed.
+    /// Returns an error if a column is not on the device or has another length, or the device failed.
     pub(in crate::plonk) fn commit_there(&self, basis: Basis, columns: &[Column<C::Scalar>]) -> Result<Vec<C>> {
         let there = self.run(
             "scalars",

@@ -1,4 +1,4 @@
-//! Columns that lookups and products add to a proof.
+//! Computes the columns that lookups and products add to a proof.
 
 use std::slice::from_ref;
 
@@ -15,14 +15,14 @@ use crate::plonk::steps::factors::{self, Challenges, Lookup, Set};
 use crate::plonk::steps::permute::{self, Missing};
 use crate::plonk::steps::{Place, Rows, products, rows};
 
-/// A' and S' of a lookup, and what A has that S has not.
+/// Holds A' and S' of a lookup, and the values of A that are missing from S.
 #[derive(Debug)]
 pub struct PermutedLookup<F: NttField> {
     pub columns: [Column<F>; 2],
     pub missing: Option<Missing>,
 }
 
-/// Sets, lookups, and how many products each chain of them has.
+/// Lists sets, lookups, and the number of products in each chain of them.
 type Products<'a, 'v, F> = (&'a [Set<View<'v, F>>], &'a [Lookup<View<'v, F>>], &'a [usize]);
 
 impl<C: ProofCurve> Engine<C> {
@@ -30,11 +30,11 @@ impl<C: ProofCurve> Engine<C> {
         Rows { log_n: self.domain.log_n(), usable }
     }
 
-    /// A' and S' of lookups, of which A and S are given. Random elements fill the rows that do not count: those of A', then
-    /// those of S', lookup by lookup.
+    /// Computes A' and S' of `lookups`, which are A and S. Random elements fill the rows from `usable` on: those of A',
+    /// then those of S', lookup by lookup.
     ///
     /// # Errors
-    /// A column has not n elements, or a forced backend failed.
+    /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn permute(
         &self,
         lookups: &[[View<'_, C::Scalar>; 2]],
@@ -86,11 +86,11 @@ impl<C: ProofCurve> Engine<C> {
         Ok(permuted)
     }
 
-    /// The grand products of sets, then those of lookups. Random elements fill the rows behind row `usable`, column by
-    /// column. `chains` is as for [`products::enqueue`].
+    /// Computes the grand products of `sets`, then those of `lookups`. Random elements fill the rows behind row
+    /// `usable`, column by column. [`products::enqueue`] describes `chains`.
     ///
     /// # Errors
-    /// A column has not n elements, or a forced backend failed.
+    /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn products(
         &self,
         challenges: Challenges<C::Scalar>,
@@ -146,7 +146,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// Columns that each chain of products has on the device, beside those that lie there.
+/// Returns the number of columns that each chain of products adds to those on the device.
 fn costs<F>(sets: &[Set<View<'_, F>>], lookups: &[Lookup<View<'_, F>>], chains: &[usize]) -> Vec<usize> {
     let cost = |columns: Vec<View<'_, F>>| FOR_PRODUCT + columns.iter().map(upload).sum::<usize>();
     let of_sets = sets.iter().map(|set| cost(flat(from_ref(set), &[])));
@@ -155,19 +155,19 @@ fn costs<F>(sets: &[Set<View<'_, F>>], lookups: &[Lookup<View<'_, F>>], chains: 
     chains.iter().map(|chain| all.by_ref().take(*chain).sum()).collect()
 }
 
-/// Random elements, drawn before it is known where they will be used.
+/// Draws `count` random elements, before it is known whether the device or the host uses them.
 fn drawn<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
     SecretVec((0..count).map(|_| random()).collect())
 }
 
-/// The columns of sets, then those of lookups.
+/// Returns the columns of `sets`, then those of `lookups`.
 fn flat<C: Copy>(sets: &[Set<C>], lookups: &[Lookup<C>]) -> Vec<C> {
     let of_lookup = |lookup: &Lookup<C>| [lookup.input, lookup.table, lookup.permuted_input, lookup.permuted_table];
     let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten().copied());
     of_sets.chain(lookups.iter().flat_map(of_lookup)).collect()
 }
 
-/// Sets and lookups like others, with the columns of a list in the order of [`flat`].
+/// Returns sets and lookups shaped like `sets` and `lookups`, made of `columns` in the order of [`flat`].
 fn shaped<A, B: Copy>(
     sets: &[Set<A>],
     lookups: &[Lookup<A>],

@@ -1,8 +1,9 @@
-//! Cutting work into groups that a device has room for.
+//! Splits work into groups that fit a device's memory.
 
 use std::ops::Range;
 
-/// Neighbours that together cost no more than a bound, but for one that does by itself: all numbers, in their order.
+/// Splits the items of `costs`, in their order, into groups of neighbours that cost at most `most` together. An item
+/// that costs more is a group by itself.
 pub(super) fn groups(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
     let (mut groups, mut total) = (Vec::<Range<usize>>::new(), 0_usize);
     for (number, cost) in costs.into_iter().enumerate() {

@@ -1,14 +1,14 @@
-//! The caller's question whether to stop.
+//! Holds the caller's abort hook.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// "Stop now?", asked by the thread that proves and by those that work for it.
+/// Asks the caller "stop now?". The thread that proves calls it, and the threads that work for it.
 #[derive(Clone)]
 pub struct Hook(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Hook {
-    /// A hook that asks a function.
+    /// Creates a hook that calls `ask`.
     pub fn new(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }

@@ -1,4 +1,4 @@
-//! Columns that go back to host memory.
+//! Moves columns back to host memory.
 
 use super::Engine;
 use super::place::{download_to, zeros};
@@ -8,10 +8,11 @@ use crate::plonk::curve::ProofCurve;
 use crate::{Error, Result};
 
 impl<C: ProofCurve> Engine<C> {
-    /// Columns' elements in host memory, no more cleared: for columns that are no secret.
+    /// Moves the elements of `columns` to host memory, where they are no longer cleared: for columns that are not
+    /// secret.
     ///
     /// # Errors
-    /// The device failed.
+    /// Returns an error if the device failed.
     pub fn into_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
         columns.into_iter().map(|column| self.one_into_host(column)).collect()
     }

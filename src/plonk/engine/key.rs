@@ -1,4 +1,4 @@
-//! Keys that stay on a device.
+//! Keeps keys on a device.
 
 use super::Engine;
 use super::place::copies;
@@ -8,18 +8,18 @@ use crate::plonk::column::Column;
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::key::{Key, Polynomial};
 
-/// A key's columns on a device, for any number of proofs.
+/// Holds a key's columns on a device, for any number of proofs.
 #[derive(Debug)]
 pub struct KeyOnDevice<F: NttField> {
-    /// Of fixed columns, then of σ.
+    /// Values of fixed columns, then of σ.
     values: Vec<Column<F>>,
-    /// Of the same, then of the first, last and active rows.
+    /// Coefficients of fixed columns, of σ, then of the columns of first, last and active rows.
     coefficients: Vec<Column<F>>,
     fixed: usize,
 }
 
 impl<F: NttField> KeyOnDevice<F> {
-    /// The key, as proofs take it.
+    /// Returns the key as proofs take it.
     pub fn key(&self) -> Key<'_, F> {
         let (values, coefficients) = (self.values.iter().map(Column::view), self.coefficients.iter().map(Column::view));
         let pairs = values.zip(coefficients);
@@ -31,11 +31,11 @@ impl<F: NttField> KeyOnDevice<F> {
 }
 
 impl<C: ProofCurve> Engine<C> {
-    /// Uploads a key's columns, 32·n bytes for each form of each: 2·(fixed + σ) + 3 columns. `None` where the host works, or
-    /// the device has no room: the key itself will then do.
+    /// Uploads the columns of `key` in both forms: 2·(fixed + σ) + 3 columns of 32·n bytes. Returns `None` if the host
+    /// works or the device has too little memory; proofs then use the key itself.
     ///
     /// # Errors
-    /// A column has not n elements, or a forced backend failed.
+    /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub fn keep(&self, key: &Key<'_, C::Scalar>) -> Result<Option<KeyOnDevice<C::Scalar>>> {
         let columns = key.fixed.iter().chain(&key.sigma);
         let values: Vec<_> = columns.map(|polynomial| polynomial.values).collect();

@@ -1,11 +1,12 @@
-//! What is done to columns: on a device, where they then stay, or on the host. Steps of a proof call nothing else.
+//! Runs the operations of a proof on columns, on the device (where results stay) or on the host. Proof steps use only
+//! this module.
 //!
-//! Work goes to the accelerator's first device, on a stream of the engine's own. Nothing is waited for but points, values
-//! and lookups' missing rows. Where a device cannot do a step, and none is forced, the host does it: columns are fetched,
-//! and the next step tries the device again.
+//! Work runs on the accelerator's first device, on the engine's own stream. The host waits only for points, values and
+//! lookups' missing rows. If the device cannot do a step, and none is forced, the host does it: it fetches columns, and
+//! the next step tries the device again.
 //!
-//! A [`Plan`] bounds what a step has on the device: it then goes through its columns in groups, each of which is a step of
-//! its own here.
+//! A [`Plan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
+//! which is a step of its own here.
 
 mod across;
 mod arguments;
@@ -38,16 +39,16 @@ use crate::report::Call;
 use crate::{Accelerator, Error, Result};
 use place::{OnHost, check, download};
 
-/// Which polynomials the bases of a commitment stand for.
+/// Names the polynomials that the bases of a commitment stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// Powers of X: a column is coefficients.
+    /// Powers of X: columns are coefficients.
     Monomial,
-    /// Lagrange polynomials of the subgroup: a column is values.
+    /// Lagrange polynomials of the subgroup: columns are values.
     Lagrange,
 }
 
-/// A setup's bases, uploaded once for any number of proofs.
+/// Holds a setup's bases, uploaded once for any number of proofs.
 #[derive(Debug)]
 pub struct Srs<C: 'static> {
     monomial: Msm<'static, C>,
@@ -55,10 +56,11 @@ pub struct Srs<C: 'static> {
 }
 
 impl<C: ProofCurve> Srs<C> {
-    /// Uploads both bases, n points each. They are trusted as those of [`Msm`] are.
+    /// Uploads both bases, n points each. Points are trusted, as those of [`Msm`] are.
     ///
     /// # Errors
-    /// Their numbers differ, or a forced backend failed.
+    /// - [`Error::Invalid`]: the numbers of bases differ.
+    /// - A forced backend failed: its error.
     pub fn new(accelerator: &Accelerator, monomial: Vec<C>, lagrange: Vec<C>) -> Result<Self> {
         if monomial.len() != lagrange.len() {
             return Err(Error::invalid("plonk srs", "Lagrange bases", monomial.len(), lagrange.len()));
@@ -70,12 +72,12 @@ impl<C: ProofCurve> Srs<C> {
     }
 }
 
-/// Columns lie on one device, so that bases have to.
+/// Returns `accelerator` with its first device only: columns are on one device, so bases have to be.
 fn of_one_device(accelerator: &Accelerator) -> Accelerator {
     accelerator.on_devices(accelerator.devices().iter().take(1).cloned().collect())
 }
 
-/// Commitments, transforms and the like over columns of 2^log_n elements.
+/// Computes commitments, transforms and the like over columns of 2^log_n elements.
 #[derive(Debug)]
 pub struct Engine<C: ProofCurve> {
     domain: NttDomain<C::Scalar>,
@@ -84,15 +86,15 @@ pub struct Engine<C: ProofCurve> {
     stream: Option<Mutex<Stream>>,
     plan: Plan,
     hook: Option<Hook>,
-    /// Held, not looked at.
+    /// Kept alive, never read.
     _aim: Option<Aim>,
 }
 
 impl<C: ProofCurve> Engine<C> {
-    /// An engine for columns of as many elements as there are bases.
+    /// Creates an engine for columns of 2^`log_n` elements, as many as there are bases.
     ///
     /// # Errors
-    /// 2^log_n is above the field's two-adicity, or the device that is forced has no stream.
+    /// Returns an error if `log_n` is above the field's two-adicity, or a forced device has no stream.
     pub fn new(accelerator: &Accelerator, log_n: u32, srs: Arc<Srs<C>>) -> Result<Self> {
         let accelerator = of_one_device(accelerator);
         let (stream, accelerator) = match accelerator.devices().first().map(Device::stream).transpose() {
@@ -106,40 +108,40 @@ impl<C: ProofCurve> Engine<C> {
         Ok(Self { domain, accelerator, srs, stream, plan: Plan::ALL, hook: None, _aim: None })
     }
 
-    /// The same within a plan. Without one all columns stay on the device, and no step is cut.
+    /// Returns the engine within `plan`. Without a plan all columns stay on the device, and no step is split.
     #[must_use]
     pub fn within(self, plan: Plan) -> Self {
         Self { plan, ..self }
     }
 
-    /// The same for a proof that takes no more of the device than it has to, as long as the engine lives: free memory is used
-    /// again, or given back, before there is more of it than in a [`Memory::whole_bytes`].
+    /// Returns the engine with a soft memory budget, which holds as long as the engine lives: free memory is reused, or
+    /// returned to the driver, before the proof takes more than [`Memory::whole_bytes`].
     #[must_use]
     pub fn sparing(self, memory: &Memory) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {
-            // CUDA's passes wait for each other where they have to.
+            // CUDA's passes wait for each other if they have to.
             device.aim(memory.whole_bytes(device.info().backend == BackendKind::Cuda))
         });
         Self { _aim: aim, ..self }
     }
 
-    /// The same with a question that steps ask before they start, and the longer ones while they run: the answer "stop" ends
-    /// a proof with [`Error::Aborted`], and no step falls back to the host after it.
+    /// Returns the engine with an abort hook. Steps call it before they start, and longer ones while they run. The
+    /// answer "stop" ends a proof with [`Error::Aborted`], and no step falls back to the host after it.
     #[must_use]
     pub fn stopped_by(self, hook: Hook) -> Self {
         Self { hook: Some(hook), ..self }
     }
 
-    /// The name of the device that works; `None` where the host does.
+    /// Returns the name of the device that works, or `None` if the host does.
     pub fn device_name(&self) -> Option<String> {
         let device = self.accelerator.devices().first().filter(|_| self.stream.is_some());
         device.map(|device| device.info().name.clone())
     }
 
-    /// Bytes that the device has free for a proof; `None` where the host works.
+    /// Returns the bytes that the device has free for a proof, or `None` if the host works or the device does not say.
     ///
     /// # Errors
-    /// The driver's call failed, of a backend that is forced.
+    /// Returns the error of the driver's call if the backend is forced.
     pub fn free_memory(&self) -> Result<Option<u64>> {
         match self.accelerator.devices().first().map(|device| device.free_memory()).transpose() {
             Err(error) if self.accelerator.forced().is_none() => {
@@ -150,31 +152,31 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    /// The generator ω of the subgroup of order n.
+    /// Returns the generator ω of the subgroup of order n.
     pub fn omega(&self) -> C::Scalar {
         self.domain.omega()
     }
 
-    /// Elements of a column.
+    /// Returns the number of elements of a column.
     fn n(&self) -> usize {
         1 << self.domain.log_n()
     }
 
-    /// Takes columns of n elements to where the engine works on them.
+    /// Moves `columns` of n elements to where the engine works on them.
     ///
     /// # Errors
-    /// A column has another length, or a forced backend failed.
+    /// Returns an error if a column has another length, or a forced backend failed.
     pub fn take(&self, columns: Vec<Vec<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
-        // What the device has copies of is cleared here.
+        // Columns that the device has copied are cleared here.
         let mut columns: Vec<_> = columns.into_iter().map(SecretVec).collect();
         self.take_from(&mut columns.iter_mut().map(|column| &mut column.0).collect::<Vec<_>>())
     }
 
-    /// The same from vectors that the caller goes on to use: a device copies them, and the host takes them, so that
-    /// they are empty.
+    /// Moves `columns` of n elements from vectors that the caller goes on to use. A device copies them; the host takes
+    /// their memory and leaves them empty.
     ///
     /// # Errors
-    /// As [`Self::take`]; vectors are then as they were.
+    /// Returns an error if a column has another length, or a forced backend failed; vectors are then as they were.
     pub fn take_from(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         let views: Vec<_> = columns.iter().map(|column| View::new(column.as_slice())).collect();
         check(self.n(), &views)?;
@@ -184,18 +186,18 @@ impl<C: ProofCurve> Engine<C> {
         Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
     }
 
-    /// Σ columnᵢ·baseᵢ of each column, in their order.
+    /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order.
     ///
     /// # Errors
-    /// A column has another length, or a forced backend failed.
+    /// Returns an error if a column has another length, or a forced backend failed.
     pub fn commit(&self, basis: Basis, columns: &[View<'_, C::Scalar>]) -> Result<Vec<C>> {
         self.sums(basis, &self.scalars(columns)?)
     }
 
-    /// Columns as scalars for [`Self::sums`], as they are now.
+    /// Returns `columns`, as they are now, as scalars for [`Self::sums`].
     ///
     /// # Errors
-    /// A column has another length, or a forced backend failed.
+    /// Returns an error if a column has another length, or a forced backend failed.
     pub(super) fn scalars<'v>(&self, columns: &[View<'v, C::Scalar>]) -> Result<Taken<'v, C::Scalar>> {
         if columns.is_empty() {
             return Ok(Taken(Vec::new()));
@@ -209,10 +211,10 @@ impl<C: ProofCurve> Engine<C> {
         all.map(Taken)
     }
 
-    /// [`Self::commit`] to scalars.
+    /// Commits to `scalars` as [`Self::commit`] does to columns.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`Self::commit`].
     pub(super) fn sums(&self, basis: Basis, scalars: &Taken<'_, C::Scalar>) -> Result<Vec<C>> {
         if scalars.0.is_empty() {
             return Ok(Vec::new());
@@ -223,7 +225,8 @@ impl<C: ProofCurve> Engine<C> {
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
 
-    /// An error of a sum. Columns are field elements, so that where one is too long the device has changed it.
+    /// Turns an MSM's error about its scalars into one of the device: columns are field elements, so the device has
+    /// changed one that is too long.
     fn blamed(&self, error: Error) -> Error {
         match (error, self.device_name()) {
             (Error::Invalid { place: "msm", what, expected, actual }, Some(device)) if what == "scalars" => {
@@ -246,7 +249,7 @@ impl<C: ProofCurve> Engine<C> {
         Call { operation, elements: columns * self.n() }
     }
 
-    /// Runs a step on the device, or where that cannot be on the host.
+    /// Runs a step on the device, or on the host if the device cannot.
     fn run<T>(
         &self,
         step: &str,
@@ -268,7 +271,7 @@ impl<C: ProofCurve> Engine<C> {
         })
     }
 
-    /// Where memory is short, a step starts with nothing of the one before: blocks of other sizes would not fit.
+    /// Trims the pool if memory is short: blocks of the step before have other sizes, and would not fit.
     fn make_room(&self, stream: &Stream) {
         if self.plan != Plan::ALL {
             stream.device().trim_pool();
@@ -279,7 +282,7 @@ impl<C: ProofCurve> Engine<C> {
         self.hook.as_ref().map(Hook::question)
     }
 
-    /// A step's columns where they stay.
+    /// Splits `vector` into a step's columns, and moves them to host memory unless they stay on the device.
     fn settle(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
         let columns = Column::of(vector, self.n());
         if self.plan.keeps_own {
@@ -292,7 +295,7 @@ impl<C: ProofCurve> Engine<C> {
         columns.iter().map(&mut on_host).collect()
     }
 
-    /// A column's elements in host memory.
+    /// Returns the elements of `column` in host memory.
     fn fetch<'v>(&self, column: View<'v, C::Scalar>) -> Result<OnHost<'v, C::Scalar>> {
         match (column.0, &self.stream) {
             (Viewed::Host(elements), _) => Ok(OnHost::Lent(elements)),
@@ -309,16 +312,16 @@ impl<C: ProofCurve> Engine<C> {
         columns.iter().map(|column| self.fetch(*column)).collect()
     }
 
-    /// Columns of n elements that follow each other in host memory.
+    /// Copies `elements` to columns of n elements in host memory.
     fn cut(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
         elements.chunks(self.n()).map(|column| Column::new(column.to_vec())).collect()
     }
 }
 
-/// Columns' elements as an MSM takes them.
+/// Holds the elements of columns as an MSM takes them.
 pub(super) struct Taken<'v, F: NttField>(Vec<AnyScalars<'v, F>>);
 
-/// A column's: where the column was.
+/// Holds a column's scalars where the column was.
 enum AnyScalars<'v, F: NttField> {
     OnHost(OnHost<'v, F>),
     OnDevice(DeviceScalars),
@@ -333,7 +336,7 @@ impl<F: NttField> AnyScalars<'_, F> {
     }
 }
 
-/// A column as scalars, which are there once the stream is where it is now.
+/// Returns a column as scalars, which are ready once the stream has done the work that is queued now.
 fn scalars<'v, F: NttField>(stream: &mut Stream, column: View<'v, F>) -> Result<AnyScalars<'v, F>> {
     match column.0 {
         Viewed::Host(elements) => Ok(AnyScalars::OnHost(OnHost::Lent(elements))),
@@ -341,7 +344,7 @@ fn scalars<'v, F: NttField>(stream: &mut Stream, column: View<'v, F>) -> Result<
     }
 }
 
-/// The same of a column on the device.
+/// Returns a column on the device as scalars, which are ready once the stream has done the work that is queued now.
 fn device_scalars<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Result<DeviceScalars> {
     let Resident { vector, first, len } = column;
     let range = *first..first + len;
@@ -349,7 +352,7 @@ fn device_scalars<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Res
     Ok(scalars.after(Arc::new(stream.mark()?)))
 }
 
-/// The only one of a step's results.
+/// Returns the only one of a step's results.
 fn only<T>(results: Vec<T>) -> Result<T> {
     results.into_iter().next().ok_or_else(|| Error::lost("plonk"))
 }

@@ -1,4 +1,4 @@
-//! What openings do to coefficients.
+//! Runs the operations of openings on coefficients.
 
 use super::groups::groups;
 use super::place::{column, copies, residents};
@@ -13,10 +13,10 @@ use crate::plonk::steps::evaluate::{self, Query};
 use crate::plonk::steps::{Place, divide};
 
 impl<C: ProofCurve> Engine<C> {
-    /// Values of polynomials, each at one of some points.
+    /// Returns the value of each query's polynomial at its point, a number among `points`.
     ///
     /// # Errors
-    /// A column has not n elements, or a forced backend failed.
+    /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn evaluate(
         &self,
         queries: &[(View<'_, C::Scalar>, usize)],
@@ -49,10 +49,10 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    /// Σ factor·column.
+    /// Computes Σ factor·column over `terms`.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn combine(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
         let groups = groups(terms.iter().map(|(view, _)| upload(view)), self.plan.at_once);
         let mut parts =
@@ -91,10 +91,10 @@ impl<C: ProofCurve> Engine<C> {
         combine::on_cpu(self.n(), &[Sum { terms, minus: Vec::new() }]).map(Column::new)
     }
 
-    /// The quotient by ∏(X − root), without the remainder, its leading coefficients 0.
+    /// Divides `column` by ∏(X − root), without the remainder. The quotient's leading coefficients are 0.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn divide(
         &self,
         column: View<'_, C::Scalar>,
@@ -119,7 +119,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// Columns that a step uploads of one.
+/// Returns the number of columns that a step uploads for `column`.
 pub(super) fn upload<F>(column: &View<'_, F>) -> usize {
     usize::from(matches!(column.0, Viewed::Host(_)))
 }

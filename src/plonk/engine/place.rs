@@ -1,4 +1,4 @@
-//! Moving columns to where they are worked on.
+//! Moves columns to where they are worked on.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -15,10 +15,10 @@ use crate::plonk::steps;
 use crate::sizes::product;
 use crate::{Error, Result};
 
-/// Vectors that the columns of a sum may lie in.
+/// Maximum vectors that the columns of a sum may be in.
 const VECTORS: usize = 4;
 
-/// Elements in host memory, somebody's or a copy.
+/// Holds elements in host memory, borrowed or copied.
 pub(super) enum OnHost<'a, F: NttField> {
     Lent(&'a [F]),
     Copy(SecretVec<F>),
@@ -36,7 +36,7 @@ impl<F: NttField> Deref for OnHost<'_, F> {
 }
 
 impl<F: NttField> OnHost<'_, F> {
-    /// A copy that may be changed.
+    /// Returns a copy that may be changed.
     pub fn into_copy(self) -> SecretVec<F> {
         match self {
             Self::Lent(elements) => SecretVec(elements.to_vec()),
@@ -45,14 +45,15 @@ impl<F: NttField> OnHost<'_, F> {
     }
 }
 
-/// Copies a column from the device.
+/// Copies `column` from the device.
 pub(super) fn download<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Result<SecretVec<F>> {
     let mut elements = SecretVec(zeros(column.len));
     download_to(stream, column, &mut elements)?;
     Ok(elements)
 }
 
-/// Copies a column from the device to as many elements. It takes no memory there: the host goes on with them where there is none.
+/// Copies `column` from the device to as many `elements`. It allocates no device memory, so that the host can take over
+/// if there is none.
 pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &Resident<F>, elements: &mut [F]) -> Result<()> {
     if column.len != elements.len() {
         return Err(Error::invalid("plonk", "length of a column", column.len, elements.len()));
@@ -62,12 +63,13 @@ pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &Resident<F>
     stream.download_at(unsafe { as_bytes_mut(elements) }, column.vector.buffer(), from)
 }
 
-/// Zeros, in memory whose pages all cores touch first: the system takes longer to give them than the link to fill them.
+/// Returns `count` zeros, in memory whose pages all cores touch first: the system takes longer to provide pages than
+/// the link to fill them.
 pub(super) fn zeros<F: NttField>(count: usize) -> Vec<F> {
     (0..count).into_par_iter().map(|_| F::ZERO).collect()
 }
 
-/// Queues a column into a vector from an element on.
+/// Queues a copy of `column` into the vector `to` from element `first` on.
 fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, column: View<'_, F>) -> Result<()> {
     let at = first * size_of::<F>();
     match column.0 {
@@ -79,7 +81,7 @@ fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, co
     }
 }
 
-/// Columns of n elements one after the other in a vector of their own.
+/// Queues copies of `columns`, of `n` elements each, one after the other into a new vector.
 pub(super) fn copies<F: NttField>(stream: &mut Stream, n: usize, columns: &[View<'_, F>]) -> Result<DeviceVector<F>> {
     check(n, columns)?;
     let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
@@ -87,7 +89,8 @@ pub(super) fn copies<F: NttField>(stream: &mut Stream, n: usize, columns: &[View
     Ok(vector)
 }
 
-/// The same of columns of a device that the stream reaches, as they are at a mark.
+/// Queues copies of `columns`, of `n` elements each, into a new vector, from a device that the stream can access.
+/// Columns are copied as they are at the event `mark`.
 pub(super) fn copies_across<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -107,7 +110,7 @@ pub(super) fn copies_across<F: NttField>(
     Ok(vector)
 }
 
-/// That columns have n elements.
+/// Checks that `columns` have `n` elements each.
 pub(super) fn check<F>(n: usize, columns: &[View<'_, F>]) -> Result<()> {
     match columns.iter().find(|column| column.len() != n) {
         Some(column) => Err(Error::invalid("plonk", "length of a column", n, column.len())),
@@ -115,14 +118,14 @@ pub(super) fn check<F>(n: usize, columns: &[View<'_, F>]) -> Result<()> {
     }
 }
 
-/// Columns by their numbers, less a first one's.
+/// Returns the columns with these `numbers`, the first of `columns` having number `first`.
 pub(super) fn picked<'v, F>(columns: &[View<'v, F>], numbers: &[usize], first: usize) -> Result<Vec<View<'v, F>>> {
     let missing = |number| Error::invalid("plonk", "number of a column", format!("below {}", columns.len()), number);
     let view = |number: &usize| columns.get(number - first).copied().ok_or_else(|| missing(number - first));
     numbers.iter().map(view).collect()
 }
 
-/// Columns on the device, copies of those that lie in host memory, of each one.
+/// Returns `columns` on the device. Each one in host memory is copied once.
 pub(super) fn residents<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -143,7 +146,7 @@ pub(super) fn residents<F: NttField>(
     columns.iter().map(&mut resident).collect()
 }
 
-/// Columns at equal distances of n: where they are, if they are so, or else copies.
+/// Returns `columns` at equal distances of `n`: in place if they are so already, or else copies.
 pub(super) fn in_a_row<'a, F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -166,12 +169,13 @@ pub(super) fn in_a_row<'a, F: NttField>(
     Ok((Cow::Owned(Resident { vector: vector.into(), first: 0, len }), packed))
 }
 
-/// The column as steps on the device take it.
+/// Returns the column as steps on the device take it.
 pub(super) fn column<F: NttField>(resident: &Resident<F>) -> steps::Column<'_, F> {
     steps::Column::new(&resident.vector, resident.first)
 }
 
-/// Columns where they are, if they lie in as few vectors as programs know; else copies.
+/// Returns `columns` where they are, if they are in as few vectors as programs can address, or else copies in one
+/// vector.
 pub(super) fn in_few_vectors<F: NttField>(
     stream: &mut Stream,
     n: usize,

@@ -1,4 +1,4 @@
-//! The quotient, coset by coset.
+//! Computes the quotient, coset by coset.
 
 use super::place::{copies, in_a_row, picked};
 use super::{Engine, only};
@@ -12,7 +12,7 @@ use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::{Place, pieces};
 use crate::plonk::sums::Sum;
 
-/// As many cosets of the subgroup of order n as a quotient has pieces: they tell it from all others of its degree.
+/// Holds as many cosets of the subgroup of order n as a quotient has pieces: its values there determine it.
 #[derive(Debug)]
 pub struct Cosets<F> {
     domain: ExtendedDomain<F>,
@@ -20,20 +20,20 @@ pub struct Cosets<F> {
 }
 
 impl<F: NttField> Cosets<F> {
-    /// How many there are.
+    /// Returns the number of cosets.
     pub fn count(&self) -> usize {
         self.pieces.count()
     }
 }
 
-/// The constraints of all circuits of a proof.
+/// Borrows the constraints of all circuits of a proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Constraints<'a, F: NttField> {
-    /// Those of one circuit, weighed; columns are the shared ones, then its own.
+    /// Weighed sum of one circuit's constraints. Its columns are the shared ones, then the circuit's own.
     pub sum: &'a Sum<F>,
-    /// What the sum's program takes.
+    /// Challenges of the sum's program.
     pub challenges: &'a [F],
-    /// By what a circuit's sum grows when another's follows.
+    /// Factor of a circuit's sum for each circuit that follows.
     pub step: F,
     /// Coefficients of the columns that circuits share.
     pub shared: &'a [View<'a, F>],
@@ -44,7 +44,7 @@ pub struct Constraints<'a, F: NttField> {
 }
 
 impl<F: NttField> Constraints<'_, F> {
-    /// step^(m−1−i) for circuit i of m.
+    /// Returns step^(m−1−i) for circuit i of m.
     fn weights(&self) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * self.step));
         let mut weights: Vec<_> = powers.take(self.own.len()).collect();
@@ -54,10 +54,10 @@ impl<F: NttField> Constraints<'_, F> {
 }
 
 impl<C: ProofCurve> Engine<C> {
-    /// So many cosets.
+    /// Returns `count` cosets.
     ///
     /// # Errors
-    /// They are more than [`pieces::MAX_COSETS`], or than the field has roots of unity for.
+    /// Returns an error if `count` is above [`pieces::MAX_COSETS`], or the field has too few roots of unity.
     pub(in crate::plonk) fn cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
@@ -66,10 +66,11 @@ impl<C: ProofCurve> Engine<C> {
         Ok(Cosets { domain, pieces })
     }
 
-    /// The sum of all constraints of all circuits in every row of a coset.
+    /// Computes the sum of all constraints of all circuits in every row of coset `number`.
     ///
     /// # Errors
-    /// The sum names a column or challenge that is not there, a column has another length, or a forced backend failed.
+    /// Returns an error if the sum names a missing column or challenge, a column has another length, or a forced
+    /// backend failed.
     pub(in crate::plonk) fn on_coset(
         &self,
         cosets: &Cosets<C::Scalar>,
@@ -94,7 +95,7 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    /// Adds one group's terms to each circuit's sum: only its columns are on the device with their values.
+    /// Adds the terms of `group` to each circuit's sum. Only the group's columns are on the device with their values.
     fn add_group(
         &self,
         stream: &mut Stream,
@@ -118,7 +119,7 @@ impl<C: ProofCurve> Engine<C> {
         Ok(())
     }
 
-    /// Values of polynomials on a coset, one after the other.
+    /// Returns the values of the polynomials `columns` on coset `number`, one after the other.
     fn values(
         &self,
         stream: &mut Stream,
@@ -132,7 +133,7 @@ impl<C: ProofCurve> Engine<C> {
         cosets.domain.enqueue_coset_of_all(stream, &vector, number)
     }
 
-    /// Σ weight·column of the columns of a vector.
+    /// Computes Σ weight·column over the columns of a vector.
     fn weighed(
         &self,
         stream: &mut Stream,
@@ -167,10 +168,10 @@ impl<C: ProofCurve> Engine<C> {
         self.combined_on_host(&sums.iter().map(Column::view).zip(constraints.weights()).collect::<Vec<_>>())
     }
 
-    /// The pieces of a quotient by X^n − 1, low ones first, from its dividend's values on the cosets.
+    /// Computes the pieces of a quotient by X^n − 1, lowest first, from its dividend's `values` on the cosets.
     ///
     /// # Errors
-    /// There are not as many values as cosets, or a forced backend failed.
+    /// Returns an error if there are not as many values as cosets, or a forced backend failed.
     pub(in crate::plonk) fn pieces(
         &self,
         cosets: &Cosets<C::Scalar>,
@@ -195,7 +196,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// Columns of n elements that follow one another in a vector.
+/// Returns the columns of `n` elements that follow one another in `vector`.
 fn places<F: NttField>(vector: &DeviceVector<F>, n: usize) -> impl Iterator<Item = DeviceColumn<'_, F>> {
     (0..vector.len() / n).map(move |k| DeviceColumn { vector, first: k * n })
 }

@@ -1,4 +1,4 @@
-//! From values to coefficients, and sums of terms over values.
+//! Transforms values to coefficients, and sums terms over values.
 
 use super::Engine;
 use super::groups::groups;
@@ -14,20 +14,20 @@ use crate::plonk::memory::FOR_TRANSFORM;
 use crate::plonk::sums::Sum;
 
 impl<C: ProofCurve> Engine<C> {
-    /// Coefficients of the polynomials with these values.
+    /// Returns the coefficients of the polynomials whose values are `columns`.
     ///
     /// # Errors
-    /// A column has another length, or a forced backend failed.
+    /// Returns an error if a column has another length, or a forced backend failed.
     pub fn interpolate(&self, columns: &[View<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.at_once);
         let groups = groups.into_iter().map(|group| self.interpolated(&columns[group]));
         Ok(groups.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    /// The same of columns that go, group by group.
+    /// Returns the coefficients of the polynomials whose values are `columns`, and drops these group by group.
     ///
     /// # Errors
-    /// As [`Self::interpolate`].
+    /// Returns an error if a column has another length, or a forced backend failed.
     pub(in crate::plonk) fn interpolate_all(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
         let mut coefficients = Vec::with_capacity(columns.len());
         let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.at_once);
@@ -66,10 +66,10 @@ impl<C: ProofCurve> Engine<C> {
         Ok(columns.into_iter().map(|mut column| Column::new(std::mem::take(&mut column.0))).collect())
     }
 
-    /// A sum's value in every row of the subgroup, of columns by their numbers.
+    /// Computes the value of `sum` in every row of the subgroup, from `columns` by their numbers.
     ///
     /// # Errors
-    /// The sum names a column or challenge that is not there, or a forced backend failed.
+    /// Returns an error if the sum names a missing column or challenge, or a forced backend failed.
     pub(in crate::plonk) fn weighted_sum(
         &self,
         sum: &Sum<C::Scalar>,
@@ -98,7 +98,7 @@ impl<C: ProofCurve> Engine<C> {
         .and_then(super::only)
     }
 
-    /// A sum's value in every row; X is shift·ω^row.
+    /// Computes the value of `sum` in every row on the host; X is shift·ω^row.
     pub(super) fn sum_on_host(
         &self,
         sum: &Sum<C::Scalar>,

@@ -1,84 +1,85 @@
-//! Where columns lie.
+//! Describes where columns are in vectors.
 #![warn(clippy::arithmetic_side_effects)]
 
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
 use crate::{Error, Result};
 
-/// Elements of the kernels' longest column: rows are numbered by 32 bits, and hash tables are twice as large.
+/// Maximum rows of a column, 2^30: kernels number rows by 32 bits, and hash tables are twice as large.
 const MOST_ROWS: usize = 1 << 30;
 
-/// A column or polynomial on a device: as many elements as a step's columns have, from `first` on.
+/// Refers to a column or polynomial on a device: as many elements as a step's columns have, from `first` on.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a, F> {
-    /// The vector that it lies in.
+    /// The vector that it is in.
     pub vector: &'a DeviceVector<F>,
-    /// Its first element's number in the vector.
+    /// Index of its first element in the vector.
     pub first: usize,
 }
 
 impl<'a, F: NttField> Column<'a, F> {
-    /// The column that starts at an element of a vector.
+    /// Refers to the column that starts at element `first` of `vector`.
     pub fn new(vector: &'a DeviceVector<F>, first: usize) -> Self {
         Self { vector, first }
     }
 
-    /// That it has `n` elements on the stream's device.
+    /// Checks that it has `n` elements on the stream's device.
     pub(super) fn check(&self, stream: &Stream, step: &'static str, n: usize) -> Result<()> {
         check_place(stream, step, self.vector, Place { first: self.first, stride: 0, count: 1 }, n)
     }
 }
 
-/// Columns at equal distances: number k starts `first + k·stride` elements after the vector's start.
+/// Locates columns at equal distances: number k starts `first + k·stride` elements after the vector's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The first one's start.
+    /// Start of the first column.
     pub first: usize,
-    /// From the start of one to the start of the next.
+    /// Distance from the start of one column to the start of the next.
     pub stride: usize,
-    /// How many there are.
+    /// Number of columns.
     pub count: usize,
 }
 
 impl Place {
-    /// `count` columns of `n` elements that follow each other from the vector's start on.
+    /// Returns the place of `count` columns of `n` elements that follow each other from the vector's start on.
     pub fn packed(n: usize, count: usize) -> Self {
         Self { first: 0, stride: n, count }
     }
 
-    /// Where column k starts; the last number of all where that is beyond what numbers can say, which no vector has.
+    /// Returns the start of column `k`, or `usize::MAX` if it overflows, which is beyond any vector.
     pub fn start(&self, k: usize) -> usize {
         self.first.saturating_add(k.saturating_mul(self.stride))
     }
 
-    /// The columns of a vector.
+    /// Returns the columns at this place in `vector`.
     pub fn columns<'a, F: NttField>(&self, vector: &'a DeviceVector<F>) -> Vec<Column<'a, F>> {
         (0..self.count).map(|k| Column::new(vector, self.start(k))).collect()
     }
 
-    /// Elements from the vector's start to the end of the last column, of `n` elements.
+    /// Returns the number of elements from the vector's start to the end of the last column, of `n` elements; `None` if
+    /// it overflows.
     pub(super) fn end(&self, n: usize) -> Option<usize> {
         let Some(last) = self.count.checked_sub(1) else { return Some(0) };
         last.checked_mul(self.stride)?.checked_add(self.first)?.checked_add(n)
     }
 }
 
-/// How many rows columns have, and how many of them the circuit uses: the others hold blinding.
+/// Counts the rows of columns, and those that the circuit uses. The others hold blinding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rows {
     /// Binary logarithm of the number of rows n.
     pub log_n: u32,
-    /// Rows that count, below n: row `usable` is where grand products end.
+    /// Rows that the circuit uses, below n. Grand products end in row `usable`.
     pub usable: usize,
 }
 
 impl Rows {
-    /// The number of rows; 0 where that is beyond what numbers can say, which every step refuses.
+    /// Returns the number of rows; 0 if it exceeds `usize`, which every step refuses.
     pub fn n(&self) -> usize {
         1usize.checked_shl(self.log_n).unwrap_or(0)
     }
 
-    /// A primitive n-th root of unity, as [`crate::ntt::NttDomain::omega`].
+    /// Returns the primitive n-th root of unity that [`crate::ntt::NttDomain::omega`] returns.
     pub fn omega<F: NttField>(&self) -> F {
         (self.log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
     }
@@ -95,7 +96,7 @@ impl Rows {
     }
 }
 
-/// That a length is one of columns.
+/// Checks that columns may have `n` elements.
 pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
     match u32::try_from(n) {
         Ok(length) if (1..=MOST_ROWS).contains(&n) => Ok(length),
@@ -103,12 +104,12 @@ pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
     }
 }
 
-/// That two numbers agree.
+/// Checks that two numbers agree.
 pub(super) fn equal(step: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(step, what, expected, actual)) }
 }
 
-/// That columns of `n` elements lie in a vector of the stream's device.
+/// Checks that columns of `n` elements lie in a vector of the stream's device.
 pub(super) fn check_place<F: NttField>(
     stream: &Stream,
     step: &'static str,
@@ -120,7 +121,7 @@ pub(super) fn check_place<F: NttField>(
     inside(step, vector.len(), place, n)
 }
 
-/// That columns of `n` elements end within `length` elements.
+/// Checks that columns of `n` elements end within `length` elements.
 pub(super) fn inside(step: &'static str, length: usize, place: Place, n: usize) -> Result<()> {
     if place.end(n).is_some_and(|end| end <= length) {
         return Ok(());
@@ -129,7 +130,7 @@ pub(super) fn inside(step: &'static str, length: usize, place: Place, n: usize) 
     Err(Error::invalid(step, "columns", format!("within {length} elements"), actual))
 }
 
-/// As [`inside`], for columns that are written: none overlaps another.
+/// Checks that columns of `n` elements, which are written, end within `length` elements and do not overlap.
 pub(super) fn apart(step: &'static str, length: usize, place: Place, n: usize) -> Result<()> {
     if place.count > 1 && place.stride < n {
         return Err(Error::invalid(step, "stride of the columns", format!("at least {n}"), place.stride));

@@ -1,4 +1,4 @@
-//! Sums of multiples of polynomials, less polynomials of low degree: what SHPLONK and GWC divide.
+//! Sums multiples of polynomials, less polynomials of low degree. SHPLONK and GWC divide such sums.
 
 use rayon::prelude::*;
 
@@ -11,12 +11,12 @@ use crate::{Error, Result};
 
 const STEP: &str = "combine";
 
-/// Σ factor·polynomial − `minus`. `C` is [`Column`] on a device, a slice on the host.
+/// Describes Σ factor·polynomial − `minus`. `C` is [`Column`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
 pub struct Sum<C, F> {
-    /// The polynomials and what they are multiplied by.
+    /// Polynomials and their factors.
     pub terms: Vec<(C, F)>,
-    /// Coefficients, lowest first, that are subtracted from the sum's first ones; at most as many as there are.
+    /// Coefficients, lowest first, that are subtracted from the sum's first ones; at most n.
     pub minus: Vec<F>,
 }
 
@@ -30,13 +30,13 @@ fn check<C, F>(sums: &[Sum<C, F>], n: usize) -> Result<()> {
     }
 }
 
-/// Queues the sums, `n` elements each, one after the other in the result.
+/// Queues the `sums`, `n` elements each, one after the other in the result.
 ///
-/// A product and 32 bytes read for each element of a term.
+/// Each element of a term takes a product, and 32 bytes that are read.
 ///
 /// # Errors
-/// n is 0, a column is not there or of another device, a sum has more than n elements subtracted, or the device has too
-/// little memory or failed.
+/// Returns an error if `n` is 0, more than n elements are subtracted from a sum, or a column exceeds its vector or is
+/// on another device. The device may also have too little memory, or fail.
 pub fn enqueue<F: NttField>(stream: &mut Stream, n: usize, sums: &[Sum<Column<'_, F>, F>]) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
     check(sums, n)?;
@@ -67,14 +67,14 @@ fn launch_part<F: NttField>(
     let numbers = [n, blocks(n), part.outputs() as u32].map(Arg::U32);
     let args = [&numbers[..], &[mem(&params), Arg::U32(words_at), mem(out.buffer())], &part.banks(&params)].concat();
     let groups = part.outputs() * u64::from(blocks(n));
-    // SAFETY: the arguments are those of `plonk_combine`; columns have n elements, and so has each of the outputs.
+    // SAFETY: the arguments match `plonk_combine`; columns and outputs have n elements each.
     unsafe { launch::<F>(stream, "plonk_combine", (groups, GROUP), &args) }
 }
 
-/// The sums, as [`enqueue`] gives them.
+/// Computes the sums of [`enqueue`] on the host.
 ///
 /// # Errors
-/// A polynomial has not n coefficients, or a sum has more than n subtracted.
+/// Returns an error if a polynomial does not have n coefficients, or more than n are subtracted from a sum.
 pub fn on_cpu<F: NttField>(n: usize, sums: &[Sum<&[F], F>]) -> Result<Vec<F>> {
     check_length(STEP, n)?;
     check(sums, n)?;

@@ -1,4 +1,4 @@
-//! Quotients of polynomials by X − z, for one root after another.
+//! Divides polynomials by X − z, for one root after another.
 
 use rayon::prelude::*;
 
@@ -10,33 +10,34 @@ use crate::field::{DeviceVector, NttField};
 use crate::program::mem;
 
 const STEP: &str = "divide";
-/// As in `cl/plonk_divide.cl`.
+/// These constants match `cl/plonk_divide.cl`.
 const GROUP_LOG: u32 = 7;
 const GROUP: u32 = 1 << GROUP_LOG;
 const CHAIN: u32 = 8;
 const TILE: u32 = GROUP * CHAIN;
 
-/// Squares of squares, as many as a group's work-items have bits.
+/// Returns `base` and its repeated squares, as many as the number of a group's work-item has bits.
 fn tower<F: NttField>(base: F) -> impl Iterator<Item = F> {
     std::iter::successors(Some(base), |power| Some(power.square())).take(GROUP_LOG as usize)
 }
 
-/// The elements that the kernels take for one root.
+/// Returns the elements that the kernels take for `root`.
 fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
     let step = root.pow_vartime([u64::from(TILE)]);
     let tile = std::iter::once(step).chain(tower(step.pow_vartime([u64::from(share)])));
     std::iter::once(root).chain(tower(root.pow_vartime([u64::from(CHAIN)]))).chain(tile)
 }
 
-/// Queues the division of each polynomial, `n` coefficients, by Π (X − z) over its roots, in place: coefficients of the
-/// quotient, and zeros above. Remainders are dropped.
+/// Queues the division of each polynomial, of `n` coefficients, by Π (X − z) over its `roots`, in place. The quotient's
+/// coefficients have zeros above them; remainders are dropped.
 ///
-/// Some five products for each coefficient and root, and 96 bytes. Three launches for the first roots of all, three for the
-/// second ones, and so on.
+/// Each coefficient and root takes some five products and 96 bytes. Three launches divide by the first roots of all
+/// polynomials, three by the second ones, and so on.
 ///
 /// # Errors
-/// n is 0, polynomials overlap, are not there or of another device, there are not roots for each of them, or the device has too
-/// little memory or failed; after a failure other than too little memory coefficients are undefined.
+/// Returns an error if `n` is 0, polynomials overlap, exceed the vector or are on another device, or not each of them
+/// has a list of roots. The device may also have too little memory, or fail. After a failure other than too little
+/// memory coefficients are undefined.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -51,13 +52,13 @@ pub fn enqueue<F: NttField>(
     let tiles = length.div_ceil(TILE);
     let most = roots.iter().map(Vec::len).max().unwrap_or(0);
     let rounds = (0..most).map(|round| Round::new(stream, (place, roots), round, tiles)).collect::<Result<Vec<_>>>()?;
-    // All memory is there before a coefficient is touched, and the first round needs most.
+    // All memory is allocated before a coefficient changes; the first round needs most.
     let count = rounds.first().map_or(0, |round| round.polynomials);
     let carries = DeviceVector::scratch(stream, count as usize * tiles as usize)?;
     rounds.iter().try_for_each(|round| round.launch(stream, (length, tiles), polynomials, &carries))
 }
 
-/// A root of each polynomial that has so many.
+/// Divides by one more root each polynomial that has one.
 struct Round {
     polynomials: u64,
     share: u32,
@@ -92,8 +93,8 @@ impl Round {
         let of_tiles = [&[n, tiles].map(Arg::U32)[..], &rest].concat();
         let of_carries = [Arg::U32(tiles), Arg::U32(self.share), params, carries];
         let tile_groups = (self.polynomials * u64::from(tiles), GROUP);
-        // SAFETY: the arguments are those of the kernels; polynomials of n coefficients start where the words say, with a
-        // carry for each tile.
+        // SAFETY: the arguments match the kernels; polynomials of n coefficients start where the words say, and each
+        // tile has a carry.
         unsafe {
             launch::<F>(stream, "plonk_divide_tiles", tile_groups, &of_tiles)?;
             launch::<F>(stream, "plonk_divide_carries", (self.polynomials, GROUP), &of_carries)?;
@@ -102,10 +103,10 @@ impl Round {
     }
 }
 
-/// The same in place for polynomials in host memory, of any lengths.
+/// Divides polynomials in host memory, of any lengths, by Π (X − z) over their `roots`, in place.
 ///
 /// # Errors
-/// There are not roots for each of them.
+/// Returns an error if not each polynomial has a list of roots.
 pub fn on_cpu<F: NttField>(polynomials: &mut [&mut [F]], roots: &[Vec<F>]) -> Result<()> {
     equal(STEP, "lists of roots", polynomials.len(), roots.len())?;
     let divide_by = |polynomial: &mut [F], root: F| {

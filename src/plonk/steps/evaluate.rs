@@ -1,4 +1,4 @@
-//! Values of many polynomials at several points.
+//! Evaluates many polynomials at several points.
 
 use rayon::prelude::*;
 
@@ -10,19 +10,19 @@ use crate::program::mem;
 use crate::{Error, Result};
 
 const STEP: &str = "evaluate";
-/// As in `cl/plonk_evaluate.cl`.
+/// These constants match `cl/plonk_evaluate.cl`.
 const GROUP: u32 = 128;
 const TILE: u32 = GROUP * 16;
 const POINT_POWERS: usize = GROUP as usize + 1;
-/// Coefficients of a task of a core.
+/// Coefficients that one CPU task handles.
 const TASK: usize = 1 << 12;
 
-/// A polynomial and the number of the point at which it is asked for. `C` is [`Column`] on a device, a slice on the host.
+/// Asks for a polynomial's value at a point. `C` is [`Column`] on a device, a slice on the host.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<C> {
     /// Its coefficients, lowest first.
     pub polynomial: C,
-    /// Which of the points.
+    /// Number of the point.
     pub point: usize,
 }
 
@@ -33,19 +33,21 @@ fn check<C>(queries: &[Query<C>], points: usize) -> Result<()> {
     }
 }
 
-/// The powers that kernels take: of the point, and of its power that a tile is away from the next.
+/// Returns the powers that kernels take: those of `point`, and those of `point`^TILE, by which a tile differs from the
+/// next.
 fn powers<F: NttField>(point: F) -> Vec<F> {
     let of = |base: F| std::iter::successors(Some(F::ONE), move |power| Some(*power * base)).take(POINT_POWERS);
     of(point).chain(of(point.pow_vartime([u64::from(TILE)]))).collect()
 }
 
-/// Queues the value of each query's polynomial, of `n` coefficients, at its point; they are in the queries' order.
+/// Queues the value of each query's polynomial, of `n` coefficients, at its point. Values are in the order of
+/// `queries`.
 ///
-/// A product and 32 bytes read for each coefficient of a query, and 7 % more products.
+/// Each coefficient of a query takes a product, and 32 bytes that are read; 7 % more products are added.
 ///
 /// # Errors
-/// n is 0, a polynomial is not there or of another device, there is no such point, or the device has too little memory or
-/// failed.
+/// Returns an error if `n` is 0, there is no such point, or a polynomial exceeds its vector or is on another device.
+/// The device may also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -79,18 +81,18 @@ fn launch_part<F: NttField>(
     let numbers = [n, tiles, part.outputs() as u32].map(Arg::U32);
     let args = [&numbers[..], &[params_at, words_at, between], &part.banks(&params)].concat();
     let groups = part.outputs() * u64::from(tiles);
-    // SAFETY: the arguments are those of the kernel; columns have n coefficients, and there is a partial sum for each
-    // tile of each output.
+    // SAFETY: the arguments match the kernel; columns have n coefficients, and each tile of each output has a partial
+    // sum.
     unsafe { launch::<F>(stream, "plonk_evaluate_tiles", (groups, GROUP), &args)? };
     let args = [Arg::U32(tiles), params_at, words_at, between, mem(values.buffer())];
-    // SAFETY: as above; there is a value for each output.
+    // SAFETY: as above; each output has a value.
     unsafe { launch::<F>(stream, "plonk_evaluate_sums", (part.outputs(), GROUP), &args) }
 }
 
-/// The values, as [`enqueue`] gives them; polynomials may be of any lengths.
+/// Computes the values of [`enqueue`] on the host; polynomials may be of any lengths.
 ///
 /// # Errors
-/// There is no such point.
+/// Returns an error if there is no such point.
 pub fn on_cpu<F: NttField>(queries: &[Query<&[F]>], points: &[F]) -> Result<Vec<F>> {
     check(queries, points.len())?;
     Ok(queries.iter().map(|query| value(query.polynomial, points[query.point])).collect())

@@ -1,4 +1,4 @@
-//! Numerators and denominators of the grand products, of all permutation sets and all lookups.
+//! Computes the numerators and denominators of the grand products of all permutation sets and lookups.
 
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 const STEP: &str = "factors";
 
-/// The challenges that columns are mixed with.
+/// Holds the challenges that columns are mixed with.
 #[derive(Debug, Clone, Copy)]
 pub struct Challenges<F> {
     /// β.
@@ -22,16 +22,16 @@ pub struct Challenges<F> {
     pub gamma: F,
 }
 
-/// A set of columns of the permutation argument. `C` is [`Column`] on a device, a slice on the host.
+/// Holds a set of permutation columns. `C` is [`Column`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
 pub struct Set<C> {
     /// Each column's values v and its σ, both on the subgroup.
     pub columns: Vec<[C; 2]>,
-    /// The first one's number among all of the circuit's: column j is mixed with δ^j.
+    /// Number of the first column among the circuit's permutation columns; column j is mixed with δ^j.
     pub first: u64,
 }
 
-/// The columns of a lookup on the subgroup.
+/// Holds the columns of a lookup on the subgroup.
 #[derive(Debug, Clone, Copy)]
 pub struct Lookup<C> {
     /// A, compressed.
@@ -50,7 +50,8 @@ impl<C: Copy> Lookup<C> {
     }
 }
 
-/// Numerators and denominators, n rows for each set, then for each lookup. Rows that do not count are zero.
+/// Holds numerators and denominators, n rows for each set, then for each lookup. Rows that the circuit does not use are
+/// zero.
 #[derive(Debug)]
 pub struct Factors<V> {
     /// Π (v + β·δ^j·ω^i + γ) of a set, (A + β)(S + γ) of a lookup.
@@ -60,13 +61,13 @@ pub struct Factors<V> {
 }
 
 impl<V> Factors<V> {
-    /// Both, in another form.
+    /// Converts both by `form`.
     pub(in crate::plonk) fn map<T>(self, form: impl Fn(V) -> T) -> Factors<T> {
         Factors { numerators: form(self.numerators), denominators: form(self.denominators) }
     }
 }
 
-/// β·δ^j of each column of a set.
+/// Returns β·δ^j of each column of a set.
 fn shifts<C, F: NttField>(set: &Set<C>, beta: F) -> impl Iterator<Item = F> {
     let first = beta * F::DELTA.pow_vartime([set.first]);
     std::iter::successors(Some(first), |shift| Some(*shift * F::DELTA)).take(set.columns.len())
@@ -74,11 +75,12 @@ fn shifts<C, F: NttField>(set: &Set<C>, beta: F) -> impl Iterator<Item = F> {
 
 /// Queues the factors of all products: one launch for the sets, one for the lookups.
 ///
-/// For each row 4 products a column of a set, 2 a set and 2 a lookup; 64 bytes read a column, 128 a lookup, 64 written for
-/// each product.
+/// Each row takes 4 products per column of a set, 2 per set and 2 per lookup. It reads 64 bytes per column and 128 per
+/// lookup, and writes 64 per grand product.
 ///
 /// # Errors
-/// The rows are wrong, a column is not there or of another device, or the device has too little memory or failed.
+/// Returns an error if the rows are invalid, or a column exceeds its vector or is on another device. The device may
+/// also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: Rows,
@@ -104,7 +106,7 @@ pub fn enqueue<F: NttField>(
     Ok(factors)
 }
 
-/// What launches of both kinds have in common.
+/// Holds the arguments that launches of both kinds share.
 struct Launch<'a, F> {
     rows: Rows,
     challenges: Challenges<F>,
@@ -137,16 +139,16 @@ impl<F: NttField> Launch<'_, F> {
         let params_at = [mem(&params), Arg::U32(words_at)];
         let args = [&numbers[..], &params_at, tables, &to, &part.banks(&params)].concat();
         let groups = part.outputs() * u64::from(blocks(n));
-        // SAFETY: the arguments are those of both kernels; columns have n rows, as has each product in both vectors, and
-        // powers with exponents below n are in the tables.
+        // SAFETY: the arguments match both kernels; columns have n rows, as has each product in both vectors, and the
+        // tables hold powers with exponents below n.
         unsafe { launch::<F>(stream, kernel, (groups, GROUP), &args) }
     }
 }
 
-/// The factors, as [`enqueue`] gives them.
+/// Computes the factors of [`enqueue`] on the host.
 ///
 /// # Errors
-/// The rows are wrong, or a column is not as long.
+/// Returns an error if the rows are invalid, or a column is not as long.
 pub fn on_cpu<F: NttField>(
     rows: Rows,
     challenges: Challenges<F>,
@@ -172,7 +174,7 @@ pub fn on_cpu<F: NttField>(
     Ok(factors)
 }
 
-/// Rows of a task of a core.
+/// Rows that one CPU task handles.
 const TASK: usize = 1 << 10;
 
 fn set_on_cpu<F: NttField>(

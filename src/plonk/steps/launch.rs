@@ -1,4 +1,4 @@
-//! Launches of the kernels of `cl/plonk_*.cl`.
+//! Launches the kernels of `cl/plonk_*.cl`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::program::{Program, mem};
 use crate::sizes::product;
 use crate::{Error, Result};
 
-/// Work-items of a group of most kernels, `PLONK_GROUP` of `cl/plonk_banks.cl`.
+/// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_banks.cl`.
 pub(super) const GROUP: u32 = 128;
-/// Buffers that a launch knows, and where a column's word has its buffer's number.
+/// Maximum buffers of a launch, and the lowest bit of the buffer's number in a column's word.
 const BANKS: usize = 8;
 const BANK_SHIFT: u32 = 56;
 
-/// A kernel over so many groups.
+/// Launches `kernel` over `groups` groups of `size` work-items.
 ///
 /// # Safety
-/// As [`Stream::launch`].
+/// The caller must meet the requirements of [`Stream::launch`].
 pub(super) unsafe fn launch<F: NttField>(
     stream: &mut Stream,
     kernel: &str,
@@ -32,7 +32,7 @@ pub(super) unsafe fn launch<F: NttField>(
     unsafe { program.launch(stream, kernel, groups * u64::from(size), size, args) }
 }
 
-/// Uploads elements and the words behind them: the two arguments that kernels take.
+/// Uploads `elements`, and `words` behind them. Returns the two arguments that kernels take for them.
 pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[u64]) -> Result<(Buffer, u32)> {
     let words_at = u32::try_from(elements.len())
         .map_err(|_| Error::invalid("plonk", "number of coefficients", "below 2^32", elements.len()))?;
@@ -43,7 +43,7 @@ pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[
     Ok((buffer, words_at))
 }
 
-/// An output of a launch, as `output_t` of `cl/plonk_banks.cl`.
+/// Describes an output of a launch, as `output_t` of `cl/plonk_banks.cl` does.
 #[derive(Debug, Clone, PartialEq)]
 struct Output {
     number: usize,
@@ -51,13 +51,13 @@ struct Output {
     items: Range<usize>,
 }
 
-/// What one launch does of a step whose outputs consist of items, each of some columns: as much as reads no more than
-/// [`BANKS`] buffers.
+/// Holds one launch's part of a step whose outputs consist of items, each of some columns. It reads at most [`BANKS`]
+/// buffers.
 pub(super) struct Part<'a, F> {
     banks: Vec<&'a Arc<Buffer>>,
     outputs: Vec<Output>,
     columns: Vec<Column<'a, F>>,
-    /// The items of all, by number in the step.
+    /// Items of all outputs, by number in the step.
     pub items: Range<usize>,
 }
 
@@ -81,7 +81,8 @@ impl<'a, F: NttField> Part<'a, F> {
         self.outputs.push(Output { number, begun, items: none..none });
     }
 
-    /// Whether the last output has items here or in the launches ahead; one that has not is left to the next launch.
+    /// Returns whether the last output has items in this launch or in one before. If not, the output is left to the
+    /// next launch.
     fn has_begun_last(&mut self) -> bool {
         let empty = |output: &mut Output| output.items.is_empty() && !output.begun;
         self.outputs.pop_if(empty).is_none()
@@ -100,12 +101,13 @@ impl<'a, F: NttField> Part<'a, F> {
         }
     }
 
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> u64 {
         self.outputs.len() as u64
     }
 
-    /// The words behind a launch's elements; `more` says of an output by its number what its kernel takes beside.
+    /// Returns the words behind a launch's elements. `more` returns an additional word for the kernel, by an output's
+    /// number.
     pub fn words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
         let output = |output: &Output| {
             let number = (first_output + output.number) as u64;
@@ -121,13 +123,14 @@ impl<'a, F: NttField> Part<'a, F> {
         self.outputs.iter().flat_map(output).chain(self.columns.iter().map(column)).collect()
     }
 
-    /// The buffers; where there are fewer than a launch knows, any will do for the others.
+    /// Returns the launch's buffers. If they are fewer than [`BANKS`], `other` fills the rest, which may be any buffer.
     pub fn banks(&self, other: &Buffer) -> [Arg; BANKS] {
         std::array::from_fn(|number| self.banks.get(number).map_or(mem(other), |bank| mem(bank)))
     }
 }
 
-/// The launches of outputs that have so many items each, all of `width` columns, one after the other in `columns`.
+/// Splits outputs into launches. `outputs` has the number of items of each output; all items have `width` columns, one
+/// after the other in `columns`.
 pub(super) fn parts<'a, F: NttField>(
     columns: &[Column<'a, F>],
     width: usize,
@@ -152,12 +155,12 @@ pub(super) fn parts<'a, F: NttField>(
     done
 }
 
-/// Groups of [`GROUP`] rows that a column has.
+/// Returns the number of groups of [`GROUP`] rows that cover `rows` rows.
 pub(super) fn blocks(rows: u32) -> u32 {
     rows.div_ceil(GROUP)
 }
 
-/// Room for a step's result, or none.
+/// Allocates a step's result, `count` columns of `n` elements, uninitialised.
 pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
     DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[count, n])?)
 }
@@ -170,7 +173,8 @@ mod tests {
 
     type F = halo2curves::bn256::Fr;
 
-    /// Eight outputs of one vector each fit, the ninth is begun by the next launch; one of nine vectors goes on there.
+    /// Checks that eight outputs of one vector each fit, and that the next launch begins the ninth. An output of nine
+    /// vectors goes on there.
     #[test]
     fn launches_know_eight_buffers() {
         let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {

@@ -1,14 +1,14 @@
-//! What a PLONKish prover does between transforms and multiplications, each step on a device and on the host.
+//! Implements the steps of a PLONKish prover between transforms and MSMs, each on a device and on the host.
 //!
-//! A step's `enqueue` takes and gives vectors on a device and only queues on a stream; nothing is waited for. Its `on_cpu`
-//! does the same with slices, by rayon, and gives equal elements. Columns are [`Column`]s: `n` elements somewhere in a
-//! [`DeviceVector`], Montgomery form; a batch of them lies at a [`Place`]. A launch serves all columns of a step, as long as they
-//! lie in at most eight vectors; of more, it takes some launches more.
+//! A step's `enqueue` takes and returns vectors on a device. It only queues work on a stream, and waits for nothing.
+//! Its `on_cpu` does the same work on slices, with rayon, and returns equal elements. A [`Column`] is `n` elements of a
+//! [`DeviceVector`] in Montgomery form; a [`Place`] describes a batch of columns. One launch serves all columns of a
+//! step if they are in at most eight vectors; columns in more vectors take some more launches.
 //!
-//! What other streams write must have been waited for ([`crate::backend::Stream::wait_for`]), and vectors of other streams
-//! must outlive what is queued. Wrong arguments are found before anything is queued.
+//! The caller must have waited for other streams' writes ([`crate::backend::Stream::wait_for`]), and vectors of other
+//! streams must outlive the queued work. Wrong arguments are found before anything is queued.
 //!
-//! | step | what comes out |
+//! | step | result |
 //! |---|---|
 //! | [`permute`] | A' and S' of lookups, by a hash table and counting |
 //! | [`factors`] | numerators and denominators of all grand products |

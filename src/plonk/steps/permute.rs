@@ -1,9 +1,9 @@
-//! Lookups: A' and S' of all of them, without a sort.
+//! Computes A' and S' of all lookups, without a sort.
 //!
-//! A' has the values of A so that equal ones are adjacent; where a run starts, S' has the same value, and the rest of S
-//! fills the other rows. The order is settled: runs by the first row in S of their value, then the values of A that S has
-//! not, by row; the rest of S by row. Such values make a proof that does not verify, and are the caller's to warn of: see
-//! [`Missing`].
+//! A' has the values of A, with equal ones adjacent. S' has the value of a run where the run starts; the rest of S
+//! fills the other rows. The order is fixed: runs by the first row of their value in S, then the values of A that are
+//! missing from S, by row; the rest of S by row. A proof with missing values does not verify. The caller has to warn of
+//! them: see [`Missing`].
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,36 +20,36 @@ use crate::program::mem;
 use crate::sizes::product;
 
 const STEP: &str = "permute";
-/// As in `cl/plonk_permute.cl`.
+/// These constants match `cl/plonk_permute.cl`.
 const GROUP: u32 = 256;
 const PROBE_TILE: u32 = 4 * GROUP;
 const TILE: u32 = 8 * GROUP;
 const TOTALS: usize = 4;
 const SUMS: usize = 3;
 
-/// The values of a lookup's A that its S has not.
+/// Counts the values of a lookup's A that are missing from its S.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// How many rows of A have such a value.
+    /// Number of rows of A with a missing value.
     pub rows: usize,
-    /// The first of them.
+    /// First of these rows.
     pub first: usize,
 }
 
-/// What the permutation of lookups gives.
+/// Holds the result of the permutation of lookups.
 #[derive(Debug)]
 pub struct Permuted<F> {
-    /// A' and S' of the first lookup, then those of the next, n rows each. Rows that do not count are zero, for
-    /// [`super::rows::enqueue`] to fill.
+    /// A' and S' of the first lookup, then those of the next, n rows each. Rows that the circuit does not use are zero,
+    /// for [`super::rows::enqueue`] to fill.
     pub columns: DeviceVector<F>,
     totals: Buffer,
 }
 
 impl<F: NttField> Permuted<F> {
-    /// Waits for the permutation, and says of each lookup whether A has values that S has not.
+    /// Waits for the permutation, and returns the missing values of each lookup, if there are any.
     ///
     /// # Errors
-    /// The device failed.
+    /// Returns an error if the device failed.
     pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<Missing>>> {
         let mut words = vec![0u32; self.totals.bytes() / 4];
         stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
@@ -58,17 +58,17 @@ impl<F: NttField> Permuted<F> {
     }
 }
 
-/// Columns at a place in a vector on the device.
+/// A vector on the device, and the place of columns in it.
 type Columns<'a, F> = (&'a DeviceVector<F>, Place);
 
 /// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
 ///
-/// Six launches. For each row some 430 bytes are read or written, more than half of them in sectors of 32 bytes at places
-/// that hashing and the tables' order settle, and two hashes are taken.
+/// Takes six launches. Each row takes two hashes, and some 430 bytes that are read or written. More than half of them
+/// are in sectors of 32 bytes, at places that depend on hashes and the tables' order.
 ///
 /// # Errors
-/// The rows are wrong, there are not as many tables as inputs, columns are not there or of another device, or the device has too
-/// little memory or failed.
+/// Returns an error if the rows are invalid, there are not as many tables as inputs, or columns exceed their vector or
+/// are on another device. The device may also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: Rows,
@@ -88,7 +88,7 @@ pub fn enqueue<F: NttField>(
     Ok(Permuted { columns, totals: scratch.totals })
 }
 
-/// What the kernels share; its buffers as `cl/plonk_permute.cl` names them.
+/// Holds the kernels' buffers, named as in `cl/plonk_permute.cl`.
 struct Scratch {
     slots: Buffer,
     slots_log: u32,
@@ -137,7 +137,8 @@ fn at<F: NttField>((vector, place): Columns<'_, F>) -> [Arg; 3] {
     [mem(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
 }
 
-/// A random number for the hash of values, so that nobody can make values collide; the result does not depend on it.
+/// Returns a random seed for the hash of values, so that an attacker cannot make values collide. The result does not
+/// depend on it.
 fn seed() -> u64 {
     RandomState::new().hash_one(STEP)
 }
@@ -147,30 +148,30 @@ impl<F: NttField> Job<'_, F> {
         self.rows.usable as u32
     }
 
-    /// Groups for each lookup, and for all of them.
+    /// Returns the groups for each lookup, and the launch's size for all of them.
     fn groups(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
         let blocks = rows.div_ceil(tile);
         (blocks, (self.inputs.1.count as u64 * u64::from(blocks), GROUP))
     }
 
-    /// The hash table of S, and how often A has each of its values.
+    /// Queues the hash table of S, and the number of times that A has each of its values.
     fn count(&self, stream: &mut Stream) -> Result<()> {
         let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
         let seed = Arg::U64(seed());
         let (blocks, groups) = self.groups(self.usable(), GROUP);
         let slots = [mem(slots), Arg::U32(*slots_log)];
         let args = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.tables), &slots].concat();
-        // SAFETY: the arguments are those of the kernel; columns have more than `usable` rows, and each lookup as many slots
-        // as `slots_log` says, twice the rows at least.
+        // SAFETY: the arguments match the kernel; columns have more than `usable` rows, and each lookup has
+        // 2^`slots_log` slots, at least twice as many as rows.
         unsafe { launch::<F>(stream, "plonk_permute_insert", groups, &args)? };
         let (blocks, groups) = self.groups(self.usable(), PROBE_TILE);
         let first = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.inputs), &at(self.tables)].concat();
         let args = [&first[..], &slots, &[mem(counts), mem(lost)]].concat();
-        // SAFETY: as above; there is a count for each row, and a flag.
+        // SAFETY: as above; each row has a count and a flag.
         unsafe { launch::<F>(stream, "plonk_permute_probe", groups, &args) }
     }
 
-    /// Runs, rest of S, and missing rows.
+    /// Queues the lists of runs, of the rest of S, and of missing rows.
     fn scan(&self, stream: &mut Stream) -> Result<()> {
         let Scratch { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
         let (tiles, groups) = self.groups(self.usable(), TILE);
@@ -178,7 +179,7 @@ impl<F: NttField> Job<'_, F> {
         let of_tiles = [Arg::U32(tiles), mem(sums), mem(totals)];
         let lists = [&first[..], &[starts, rows, left, missing, totals].map(mem)].concat();
         let lookups = (self.inputs.1.count as u64, GROUP);
-        // SAFETY: the arguments are those of the kernels; there are sums for each tile, and room for each row in all lists.
+        // SAFETY: the arguments match the kernels; each tile has its sums, and all lists have space for each row.
         unsafe {
             launch::<F>(stream, "plonk_permute_sum", groups, &first)?;
             launch::<F>(stream, "plonk_permute_scan", lookups, &of_tiles)?;
@@ -193,16 +194,16 @@ impl<F: NttField> Job<'_, F> {
         let numbers = [n, self.usable(), blocks].map(Arg::U32);
         let lists = [starts, rows, left, missing, totals].map(mem);
         let args = [&numbers[..], &at(self.inputs), &at(self.tables), &lists, &[mem(columns.buffer())]].concat();
-        // SAFETY: the arguments are those of the kernel; lists name rows that count, and there are two columns of n rows for
-        // each lookup.
+        // SAFETY: the arguments match the kernel; lists name rows that the circuit uses, and each lookup has two
+        // columns of n rows.
         unsafe { launch::<F>(stream, "plonk_permute_place", groups, &args) }
     }
 }
 
-/// A' and S' of one lookup, n rows each, and whether A has values that S has not; as [`enqueue`] gives them.
+/// Computes A' and S' of one lookup, n rows each, and its missing values, with the results of [`enqueue`].
 ///
 /// # Errors
-/// The rows are wrong, or a column has not n.
+/// Returns an error if the rows are invalid, or a column does not have n.
 pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<Missing>)> {
     rows.check::<F>(STEP)?;
     equal(STEP, "length of the input", rows.n(), input.len())?;
@@ -228,7 +229,8 @@ pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec
     Ok((columns, missing.first().map(|first| Missing { rows: missing.len(), first: *first })))
 }
 
-/// How often A has the value of each row of S that is the first with it, and the rows of A that have none of these.
+/// Counts how often A has each value of S, at the value's first row in S. Also returns the rows of A whose values are
+/// missing from S.
 fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
     let mut first_rows = HashMap::<&[u8], u32>::with_capacity(table.len());
     for (row, value) in table.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The pieces of a quotient, from its values on as few cosets as it has pieces.
+//! Computes the pieces of a quotient from its values on as few cosets as it has pieces.
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::program::mem;
 use crate::{Error, Result};
 
 const STEP: &str = "pieces";
-/// Rows of a task of a core.
+/// Rows that one CPU task handles.
 const BLOCK: usize = 1 << 10;
 /// Maximum number of cosets of each kernel, which keeps a row of all parts in registers. More are multiplied by
 /// [`combine`], which reads a row once for each piece.
@@ -20,36 +20,39 @@ const KERNELS: [(usize, &str); 3] = [(4, "plonk_pieces_4"), (8, "plonk_pieces_8"
 /// Maximum number of cosets: the matrix then has 2 MiB, and a row takes 2^16 products.
 pub const MAX_COSETS: usize = 1 << 8;
 
-/// Vectors of q columns that [`Cosets::enqueue`] has on the device, the parts included.
+/// Returns the number of vectors of `q` columns that [`Cosets::enqueue`] has on the device, the parts included.
 pub(in crate::plonk) fn vectors(q: usize) -> usize {
     if kernel(q).is_some() { 1 } else { 3 }
 }
 
-/// The kernel that takes q parts; `None` if they are too many for registers.
+/// Returns the kernel that takes `q` parts, or `None` if they are too many for registers.
 fn kernel(q: usize) -> Option<&'static str> {
     KERNELS.iter().find(|(most, _)| q <= *most).map(|(_, kernel)| *kernel)
 }
 
-/// q cosets c_j = ζ·Ω^j of the subgroup of order n, on which a polynomial (X^n − 1)·Σ h_i·X^(n·i) of q pieces h_i is known.
+/// Describes q cosets c_j = ζ·Ω^j of the subgroup of order n, on which a polynomial (X^n − 1)·Σ h_i·X^(n·i) of q pieces
+/// h_i is known.
 ///
-/// [`crate::ntt::ExtendedDomain`] with coset ζ has these cosets as its first ones, Ω being the root of its whole domain.
+/// [`crate::ntt::ExtendedDomain`] with coset ζ has these as its first cosets; Ω is the root of its whole domain.
 #[derive(Debug, Clone)]
 pub struct Cosets<F> {
     log_n: u32,
     zeta: F,
     zeta_inverse: F,
     omega_inverse: F,
-    /// q rows of q: the inverse of Vandermonde's matrix of the c_j^n, column j times 1/(c_j^n − 1).
+    /// Inverse of the Vandermonde matrix of the c_j^n, column j times 1/(c_j^n − 1): q rows of q elements.
     matrix: Vec<F>,
     q: usize,
 }
 
 impl<F: NttField> Cosets<F> {
-    /// The first q cosets of that of ζ in the coset of order `2^(log_n + log_factor)`.
+    /// Creates the first `q` cosets of the coset of ζ of order `2^(log_n + log_factor)`.
     ///
     /// # Errors
-    /// The sum of the logarithms is above the field's two-adicity, there are none or more than [`MAX_COSETS`] cosets or
-    /// more than 2^log_factor, ζ is zero, or X^n − 1 is zero on one of them.
+    /// Returns [`Error::Invalid`] if:
+    /// - the sum of the logarithms is above the field's two-adicity,
+    /// - there are no cosets, or more than [`MAX_COSETS`] or 2^log_factor,
+    /// - ζ is zero, or X^n − 1 is zero on a coset.
     pub fn new(log_n: u32, log_factor: u32, zeta: F, q: usize) -> Result<Self> {
         let log_whole = log_n.saturating_add(log_factor);
         if log_whole > F::S {
@@ -75,12 +78,12 @@ impl<F: NttField> Cosets<F> {
         Ok(Self { log_n, zeta, zeta_inverse: inverse(zeta)?, omega_inverse: inverse(omega)?, matrix, q })
     }
 
-    /// How many there are, and pieces.
+    /// Returns the number of cosets, which is that of pieces.
     pub fn count(&self) -> usize {
         self.q
     }
 
-    /// ζ, of the first coset.
+    /// Returns ζ, the shift of the first coset.
     pub fn zeta(&self) -> F {
         self.zeta
     }
@@ -89,14 +92,15 @@ impl<F: NttField> Cosets<F> {
         1 << self.log_n
     }
 
-    /// Queues the pieces, lowest first, in place of the parts: part j is the inverse transform, over the subgroup of order
-    /// n, of the values on coset j in the order of its elements c_j·ω^i. The polynomial's values are not divided by those of
-    /// X^n − 1 before: that is done here.
+    /// Queues the pieces, lowest first, in place of the parts. Part j is the inverse transform, over the subgroup of
+    /// order n, of the values on coset j in the order of its elements c_j·ω^i. The caller must not divide the values by
+    /// those of X^n − 1: the matrix does.
     ///
-    /// For each row q² + 2q + 2 products, and 64·q bytes; from 17 cosets on 32·q² bytes.
+    /// Each row takes q² + 2q + 2 products and 64·q bytes; from 17 cosets on it takes 32·q² bytes.
     ///
     /// # Errors
-    /// There are not q parts, they overlap, are not there or of another device, or the device failed.
+    /// Returns an error if there are not q parts, they overlap, exceed the vector or are on another device, or the
+    /// device failed.
     pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
         let n = check_length(STEP, self.n())?;
         parts.write_on(stream)?;
@@ -110,12 +114,13 @@ impl<F: NttField> Cosets<F> {
         let tables = [&zeta.low, &zeta.high, &omega.low, &omega.high].map(|table| mem(table));
         let numbers = [Arg::U32(n), Arg::U32(self.q as u32), mem(&matrix)];
         let args = [&numbers[..], &at, &tables, &[Arg::U32(zeta.low_log)]].concat();
-        // SAFETY: the arguments are those of the kernels; parts have n elements, and tables powers with exponents below n.
+        // SAFETY: the arguments match the kernels; parts have n elements, and the tables hold powers with exponents
+        // below n.
         unsafe { launch::<F>(stream, kernel, (u64::from(n.div_ceil(GROUP)), GROUP), &args) }
     }
 
-    /// [`Self::enqueue`] for more parts than registers hold: scales a copy of them, and sums multiples of that for each
-    /// piece.
+    /// Does the work of [`Self::enqueue`] for more parts than registers hold: scales a copy of the parts, then sums
+    /// multiples of the copy for each piece.
     fn enqueue_many(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
         let n = self.n();
         let scaled = vector(stream, self.q, n)?;
@@ -134,19 +139,19 @@ impl<F: NttField> Cosets<F> {
         let layout = Layout { vectors: self.q as u32, stride: self.n() as u64 };
         let of_parts = (&**parts.buffer(), layout, self.log_n);
         multiply_by_powers(stream, of_parts, (self.zeta_inverse, self.log_n), (1, 0))?;
-        // Exponents r·j are below n·q, the order of Ω's subgroup at most.
+        // Exponents r·j are below n·q, which is at most the order of Ω's subgroup.
         multiply_by_powers(stream, of_parts, (self.omega_inverse, self.log_n + self.log_q()), (0, 1))
     }
 
-    /// Binary logarithm of the number of cosets, rounded up.
+    /// Returns the binary logarithm of the number of cosets, rounded up.
     fn log_q(&self) -> u32 {
         self.q.next_power_of_two().ilog2()
     }
 
-    /// The same in place on the host.
+    /// Computes the pieces in place of `parts` on the host.
     ///
     /// # Errors
-    /// There are not q parts of n elements.
+    /// Returns [`Error::Invalid`] if there are not q parts of n elements.
     pub fn on_cpu(&self, parts: &mut [&mut [F]]) -> Result<()> {
         equal(STEP, "number of parts", self.q, parts.len())?;
         parts.iter().try_for_each(|part| equal(STEP, "length of a part", self.n(), part.len()))?;
@@ -175,7 +180,7 @@ impl<F: NttField> Cosets<F> {
     }
 }
 
-/// Multiplies element i by base^i.
+/// Multiplies element i by `base`^i.
 fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
     const TASK: usize = 1 << 12;
     values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
@@ -201,8 +206,8 @@ fn copy_columns<F: NttField>(
     })
 }
 
-/// The matrix that takes values at the nodes to coefficients, row by row, column j times scale j: its columns are the
-/// polynomials that are 1 at one node and 0 at the others (Lagrange's). None where two nodes are equal.
+/// Returns the matrix that maps values at `nodes` to coefficients, row by row, column j times scale j. Its columns are
+/// the Lagrange polynomials, which are 1 at one node and 0 at the others. Returns `None` if two nodes are equal.
 fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<F>> {
     let q = nodes.len();
     let vanishing = nodes.iter().fold(vec![F::ONE], |polynomial, node| times(polynomial, *node));
@@ -218,13 +223,13 @@ fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<
     Some(matrix)
 }
 
-/// A polynomial times X − root.
+/// Multiplies `polynomial` by X − `root`.
 fn times<F: NttField>(polynomial: Vec<F>, root: F) -> Vec<F> {
     let shifted = std::iter::once(F::ZERO).chain(polynomial.iter().copied());
     shifted.zip(polynomial.iter().copied().chain([F::ZERO])).map(|(above, own)| above - own * root).collect()
 }
 
-/// A polynomial divided by X − root, which divides it.
+/// Divides `polynomial` by X − `root`, which divides it.
 fn without<F: NttField>(polynomial: &[F], root: F) -> Vec<F> {
     let mut quotient = vec![F::ZERO; polynomial.len().saturating_sub(1)];
     polynomial.iter().skip(1).zip(&mut quotient).rfold(F::ZERO, |carry, (coefficient, place)| {

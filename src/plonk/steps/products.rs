@@ -1,4 +1,4 @@
-//! Grand products: `z[0] = 1` and `z[i + 1] = z[i]·numerator[i]/denominator[i]`, for all columns at once.
+//! Computes grand products, `z[0] = 1` and `z[i + 1] = z[i]·numerator[i]/denominator[i]`, for all columns at once.
 
 use std::ops::Deref;
 
@@ -14,14 +14,14 @@ use crate::program::mem;
 use crate::{Error, Result};
 
 const STEP: &str = "products";
-/// As in `cl/plonk_products.cl`.
+/// These constants match `cl/plonk_products.cl`.
 const GROUP: u32 = 32;
 const TILE: u32 = GROUP * 16;
 const SCAN_GROUP: u32 = 128;
-/// Rows of a task of a core.
+/// Rows that one CPU task handles.
 const TASK: usize = 1 << 12;
 
-/// The number of columns, where the lengths of numerators and denominators and the chains agree.
+/// Returns the number of columns if the lengths of numerators and denominators match the `chains`.
 fn check<F: NttField>(rows: Rows, [numerators, denominators]: [usize; 2], chains: &[usize]) -> Result<usize> {
     rows.check::<F>(STEP)?;
     let columns = chains.iter().try_fold(0, |sum: usize, chain| sum.checked_add(*chain));
@@ -36,15 +36,17 @@ fn check<F: NttField>(rows: Rows, [numerators, denominators]: [usize; 2], chains
 
 /// Queues the grand products of columns that follow each other, n rows each.
 ///
-/// `chains` has the numbers of columns of which each begins with what the one ahead has at row `usable`: the permutation
-/// sets of a circuit are a chain, a lookup is one of its own. A denominator of zero has the inverse zero, as halo2's
-/// `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::rows::enqueue`] to fill.
+/// `chains[k]` is the number of columns in chain k. Each column of a chain starts with the value of the previous one at
+/// row `usable`. A circuit's permutation sets form one chain; each lookup is its own. A denominator of zero has the
+/// inverse zero, as halo2's `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::rows::enqueue`] to
+/// fill.
 ///
-/// Three launches; for each row some 10 products and 8 · 32 bytes read or written, and an inversion for 512 rows.
+/// Takes three launches. Each row takes some 10 products, and 8 · 32 bytes that are read or written; 512 rows share an
+/// inversion.
 ///
 /// # Errors
-/// The rows are wrong, lengths are not those of the chains, a vector is of another device, or the device has too little
-/// memory or failed.
+/// Returns an error if the rows are invalid, lengths do not match the chains, or a vector is on another device. The
+/// device may also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: Rows,
@@ -63,8 +65,8 @@ pub fn enqueue<F: NttField>(
     let numbers = [n, usable, tiles].map(Arg::U32);
     let [from, by, to, between] = [numerators, denominators, &data, &products].map(|vector| mem(vector.buffer()));
     let groups = columns as u64 * u64::from(tiles);
-    // SAFETY: the arguments are those of the kernels; all vectors have n elements for each column, `products` one for each
-    // of its tiles, and `starts` a word for each chain and one more.
+    // SAFETY: the arguments match the kernels; all vectors have n elements for each column, `products` one for each of
+    // its tiles, and `starts` a word for each chain and one more.
     unsafe {
         launch::<F>(stream, "plonk_quotients", (groups, GROUP), &[&numbers[..], &[from, by, to, between]].concat())?;
         launch::<F>(stream, "plonk_scan_tiles", (chains.len() as u64, SCAN_GROUP), &[mem(&starts), between])?;
@@ -87,10 +89,10 @@ fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
     Ok(buffer)
 }
 
-/// The grand products, as [`enqueue`] gives them.
+/// Computes the grand products of [`enqueue`] on the host.
 ///
 /// # Errors
-/// The rows are wrong, or lengths are not those of the chains.
+/// Returns an error if the rows are invalid, or lengths do not match the chains.
 pub fn on_cpu<F: NttField>(
     rows: Rows,
     factors: &Factors<impl Deref<Target = [F]>>,
@@ -117,7 +119,7 @@ fn quotients_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut
     quotients.iter_mut().zip(numerators).for_each(|(quotient, numerator)| *quotient *= numerator);
 }
 
-/// The products of those ahead, up to row `usable`.
+/// Replaces each value by the product of those before it, up to row `usable`.
 fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
     let total = column[..usable].iter_mut().fold(F::ONE, |product, value| {
         let next = product * *value;
@@ -127,7 +129,7 @@ fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
     column[usable] = total;
 }
 
-/// Multiplies each column by what the one ahead in its chain ends with.
+/// Multiplies each column by the value at row `usable` of the previous one in its chain.
 fn chain_on_cpu<F: NttField>(data: &mut [F], rows: Rows, chains: &[usize]) {
     let mut rest = data;
     for chain in chains {

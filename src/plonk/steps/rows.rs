@@ -1,4 +1,4 @@
-//! Rows that the host fills with random elements, and polynomials of such.
+//! Fills rows with random elements of the host, and makes polynomials of random elements.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::program::mem;
 use crate::{Error, Result};
 
 const STEP: &str = "rows";
-/// Most groups of a launch: work-items then take several elements.
+/// Maximum groups of a launch; with more elements, work-items take several each.
 const MAX_GROUPS: u64 = 1 << 16;
-/// Bytes of which a random element is made.
+/// Bytes that make a random element.
 pub const UNIFORM_BYTES: usize = 64;
 
 fn check(length: usize, place: Place, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
@@ -27,12 +27,12 @@ fn check(length: usize, place: Place, n: usize, rows: &Range<usize>, values: usi
     equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
 }
 
-/// Queues values into some rows of columns of `n` elements: those of the first column, then those of the next. Blinding
-/// rows are `usable..n`, or `usable + 1..n` of grand products. The values' copy on the device is cleared.
+/// Queues writes of `values` to `rows` of columns of `n` elements: those of the first column, then those of the next.
+/// Blinding rows are `usable..n`, or `usable + 1..n` of grand products. The values' copy on the device is cleared.
 ///
 /// # Errors
-/// Columns overlap, are not there or of another device, rows are none of theirs, there are not as many values, or the device
-/// failed.
+/// Returns an error if columns overlap, exceed the vector or are on another device, rows exceed the columns, there are
+/// not as many values, or the device failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -52,14 +52,14 @@ pub fn enqueue<F: NttField>(
     let at = [mem(columns.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
     let args = [&[count], &numbers[..], &[mem(values.buffer())], &at].concat();
     let groups = (values.len() as u64).div_ceil(u64::from(GROUP)).min(MAX_GROUPS);
-    // SAFETY: the arguments are those of `plonk_fill`; rows lie in their columns, and these in the vector.
+    // SAFETY: the arguments match `plonk_fill`; rows are in their columns, and columns in the vector.
     unsafe { launch::<F>(stream, "plonk_fill", (groups, GROUP), &args) }
 }
 
-/// The same in host memory.
+/// Writes `values` to `rows` of columns in host memory.
 ///
 /// # Errors
-/// As [`enqueue`].
+/// Returns an error if columns overlap or exceed the slice, rows exceed the columns, or there are not as many values.
 pub fn on_cpu<F: NttField>(n: usize, columns: &mut [F], place: Place, rows: Range<usize>, values: &[F]) -> Result<()> {
     check(columns.len(), place, n, &rows, values.len())?;
     if rows.is_empty() {
@@ -78,11 +78,12 @@ fn check_bytes(bytes: &[u8]) -> Result<u32> {
     Err(Error::invalid(STEP, "random bytes", format!("a multiple of {UNIFORM_BYTES}"), bytes.len()))
 }
 
-/// Queues elements made of random bytes, 64 for each, as `FromUniformBytes` makes them: the little-endian number modulo
-/// p, which is uniform up to 2^-256. A polynomial or column of such costs the host its bytes only.
+/// Queues the conversion of random `bytes` to elements, 64 for each, as `FromUniformBytes` converts them: the
+/// little-endian number modulo p, which is uniform up to 2^-256. The host has to provide only the bytes of a random
+/// polynomial or column.
 ///
 /// # Errors
-/// There is no whole number of elements, or the device has too little memory or failed.
+/// Returns an error if there is no whole number of elements, or the device has too little memory or failed.
 pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result<DeviceVector<F>> {
     let length = check_bytes(bytes)?;
     let elements = vector::<F>(stream, bytes.len() / UNIFORM_BYTES, 1)?;
@@ -93,15 +94,15 @@ pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result
     stream.upload(&wide, bytes)?;
     let args = [Arg::U32(length), mem(&wide), mem(elements.buffer())];
     let groups = u64::from(length.div_ceil(GROUP)).min(MAX_GROUPS);
-    // SAFETY: the arguments are those of `plonk_from_uniform`, and there are 64 bytes for each element.
+    // SAFETY: the arguments match `plonk_from_uniform`, and each element has 64 bytes.
     unsafe { launch::<F>(stream, "plonk_from_uniform", (groups, GROUP), &args)? };
     Ok(elements)
 }
 
-/// The same on the host.
+/// Converts random `bytes` to elements on the host, as [`enqueue_uniform`] does.
 ///
 /// # Errors
-/// There is no whole number of elements.
+/// Returns an error if there is no whole number of elements.
 pub fn uniform_on_cpu<F: NttField>(bytes: &[u8]) -> Result<Vec<F>> {
     check_bytes(bytes)?;
     let digit = F::from(1 << 32);

@@ -1,4 +1,4 @@
-//! The devices that callers see, of which there is always one.
+//! Lists the devices that callers see; there is always one.
 
 use std::sync::{Arc, LazyLock};
 
@@ -29,19 +29,20 @@ static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| match Accelerator::glob
 #[derive(Debug, Clone)]
 pub struct Device(pub(super) Place);
 
-/// Where a device's work is done.
+/// Says where a device's work is done.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// On a device, in order.
     Queue(Arc<Queue>),
     /// On the host's cores.
     Host,
-    /// Nowhere: the reason.
+    /// Nowhere, for this reason.
     Nowhere(String),
 }
 
 impl Device {
-    /// All devices of the backend in use; where there are none, one that is the host's cores. Callers divide by their number.
+    /// Returns all devices of the backend in use; if it has none, one that is the host's cores. Callers divide by their
+    /// number.
     pub fn all() -> Vec<&'static Self> {
         DEVICES.iter().collect()
     }
@@ -53,22 +54,22 @@ impl Device {
         }
     }
 
-    /// The vendor's name for it.
+    /// Returns the vendor's name for the device.
     pub fn name(&self) -> String {
         self.info().map_or_else(|| "host".to_owned(), |info| info.name.clone())
     }
 
-    /// What its work is done by.
+    /// Returns the backend that does the device's work.
     pub fn backend(&self) -> BackendKind {
         self.info().map_or(BackendKind::Cpu, |info| info.backend)
     }
 
-    /// Total memory in bytes; 0 of the host's.
+    /// Returns the total memory in bytes; 0 for the host.
     pub fn memory(&self) -> u64 {
         self.info().map_or(0, |info| info.memory)
     }
 
-    /// Multiprocessors, compute units or cores.
+    /// Returns the number of multiprocessors, compute units or cores.
     pub fn compute_units(&self) -> u32 {
         self.info().map_or_else(|| rayon::current_num_threads() as u32, |info| info.compute_units)
     }

@@ -1,11 +1,11 @@
-//! Errors around devices, with the variants of the crate `rust-gpu-tools` that callers meet.
+//! Defines errors of devices, with the variants of the crate `rust-gpu-tools` that callers see.
 
-/// Result of what devices are asked.
+/// Result of a call to a device.
 pub(crate) type GPUResult<T> = std::result::Result<T, GPUError>;
 
-/// Errors around devices.
+/// Tells why a call to a device failed.
 ///
-/// What goes wrong in proofwarp comes as [`GPUError::Generic`], with its text.
+/// Errors of proofwarp become [`GPUError::Generic`] with their text, except that of a missing kernel.
 #[derive(thiserror::Error, Debug)]
 #[allow(clippy::upper_case_acronyms, reason = "the name is part of the interface")]
 pub enum GPUError {

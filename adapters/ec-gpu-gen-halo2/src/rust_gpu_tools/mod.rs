@@ -1,6 +1,6 @@
-//! Devices, programs, buffers and kernels by name, under the names that the crate `rust-gpu-tools` gives them.
+//! Provides devices, programs, buffers and kernels by name, under the names that the crate `rust-gpu-tools` gives them.
 //!
-//! What is in [`cuda`] has CUDA's names alone: callers know no others. It runs on whatever backend there is.
+//! Only the names in [`cuda`] are CUDA's, because callers know no others. The module runs on any backend.
 
 pub mod cuda;
 mod device;

@@ -1,4 +1,4 @@
-//! A program: a device, for callers who run closures on it.
+//! Wraps a device for callers that run closures on it.
 
 use std::sync::Arc;
 
@@ -8,15 +8,16 @@ use super::device::{Device, Place};
 use super::{GPUError, cuda};
 use crate::{EcError, EcResult};
 
-/// A device, with kernels by name.
+/// Runs closures on a device, with kernels by name.
 #[derive(Debug, Clone)]
 pub struct Program(cuda::Program);
 
 impl Program {
-    /// A program for a device; what [`crate::program!`] calls.
+    /// Creates a program for `device`; [`crate::program!`] calls this.
     ///
     /// # Errors
-    /// The backend that `PROOFWARP_BACKEND` forces has no device here, or a setting is malformed.
+    /// Returns an error if the backend that `PROOFWARP_BACKEND` forces has no device here, or if a setting is
+    /// malformed.
     pub fn from_device(device: &Device) -> EcResult<Self> {
         match &device.0 {
             Place::Nowhere(reason) => Err(EcError::GpuTools(GPUError::Generic(reason.clone()))),
@@ -28,10 +29,11 @@ impl Program {
         }
     }
 
-    /// Runs the first of two closures, such as [`program_closures!`](crate::rust_gpu_tools::program_closures) makes, on the program.
+    /// Runs the first of two `closures`, such as [`program_closures!`](crate::rust_gpu_tools::program_closures) makes,
+    /// on the program.
     ///
     /// # Errors
-    /// Those of the closure.
+    /// Returns the errors of the closure.
     pub fn run<F1, F2, R, E, A>(&self, closures: (F1, F2), argument: A) -> Result<R, E>
     where
         E: From<GPUError>,
@@ -40,12 +42,12 @@ impl Program {
         (closures.0)(&self.0, argument)
     }
 
-    /// The device's name.
+    /// Returns the device's name.
     pub fn device_name(&self) -> String {
         self.0.queue().map_or_else(|| "host".to_owned(), |queue| queue.device().info().name.clone())
     }
 
-    /// Whether it is for that device.
+    /// Returns whether the program is for `device`.
     pub(crate) fn is_on(&self, device: &Device) -> bool {
         match (self.0.queue(), &device.0) {
             (Some(ours), Place::Queue(theirs)) => Arc::ptr_eq(ours, theirs),
@@ -54,14 +56,14 @@ impl Program {
         }
     }
 
-    /// For whole operations on the device; none where it is the host.
+    /// Returns the accelerator for whole operations on the device; `None` if the device is the host.
     pub(crate) fn accelerator(&self) -> Option<&Accelerator> {
         self.0.queue().and_then(|queue| queue.accelerator().ok())
     }
 }
 
-/// Makes of one body the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes: there is one kind of
-/// program, so that the second is nothing.
+/// Makes from one body the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes. There is
+/// only one kind of program, so the second is `()`.
 ///
 /// The closure's arguments are the program and one more, with or without its type:
 /// `|program, argument: u32| -> Result<T, E> { … }`.

@@ -1,4 +1,4 @@
-//! A device's stream, which all programs share, so that what they queue is in order whatever buffers they share.
+//! Shares a device's stream among all programs, so that their work runs in order whatever buffers they share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,16 +9,16 @@ use proofwarp::{Accelerator, Error, Result};
 
 use crate::bases;
 
-/// A device, and what is queued on it.
+/// Holds a device, and the work queued on it.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// That of the backend, on this device alone: failing is an error.
+    /// The accelerator forced to the device's backend, on this device alone: a failure is an error.
     accelerator: Result<Accelerator>,
     device: Arc<Device>,
     place: Mutex<Option<Filled>>,
 }
 
-/// A stream, and what of its traffic has been reported.
+/// Holds a stream, and the part of its traffic that has been reported.
 #[derive(Debug)]
 struct Filled {
     stream: Stream,
@@ -36,12 +36,12 @@ impl Queue {
         &self.device
     }
 
-    /// For whole operations on this device alone.
+    /// Returns the accelerator for whole operations on this device alone.
     pub fn accelerator(&self) -> Result<&Accelerator> {
         self.accelerator.as_ref().map_err(Clone::clone)
     }
 
-    /// Does work on the stream. Where memory is short, kept bases go, and it is tried once more.
+    /// Runs `work` on the stream. If memory is short, drops kept bases and tries once more.
     pub fn with<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send) -> Result<T> {
         match self.once(&work) {
             Err(Error::OutOfMemory { .. }) if bases::give_back(&self.device) => self.once(work),
@@ -61,13 +61,14 @@ impl Queue {
         }
     }
 
-    /// As [`Self::with`], for copies: these spread over cores, which may not be those of the caller's pool, whose workers may wait
-    /// for this device.
+    /// Runs copies as [`Self::with`] does, but apart from the caller's pool. Copies spread over cores, and the workers
+    /// of that pool may wait for this device.
     pub fn copy<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send + Sync) -> Result<T> {
         apart(|| self.with(&work))
     }
 
-    /// Waits for the kernels and copies their results, so many elements; reports what was moved and run since the last read.
+    /// Waits for the kernels and copies their results, `elements` of them. Reports the traffic and kernels since the
+    /// last read.
     pub fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
         apart(|| {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);

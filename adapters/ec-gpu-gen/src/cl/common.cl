@@ -18,7 +18,7 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #define MUL_HI_64(a, b) __umul64hi(a, b)
-// Shared memory whose size the launch gives; kernels cast it to what they keep there.
+// Shared memory whose size the launch sets; kernels cast it to their element type.
 extern __shared__ uchar cuda_shared[];
 #else
 #define DEVICE
@@ -41,7 +41,7 @@ extern __shared__ uchar cuda_shared[];
 #define F(operation) PASTE(FIELD, operation)
 #define SUB(operation) PASTE(SUBFIELD, operation)
 
-// The low half of a·b + c + *carry; the high half becomes the carry. It cannot overflow.
+// Returns the low half of a·b + c + *carry, and sets *carry to the high half. The sum cannot overflow.
 DEVICE uint mac_with_carry_32(uint a, uint b, uint c, uint *carry) {
     ulong sum = (ulong)a * b + c + *carry;
     *carry = (uint)(sum >> 32);

@@ -19,7 +19,7 @@ DEVICE bool F(gte)(FIELD a, FIELD b) {
     return true;
 }
 
-// a + b and a − b as numbers, modulo 2^bits.
+// add_ and sub_ compute a + b and a − b as numbers, modulo 2^bits.
 DEVICE FIELD F(add_)(FIELD a, FIELD b) {
     F(limb) carry = 0;
     for (int i = 0; i < F(LIMBS); i++) {
@@ -58,7 +58,7 @@ DEVICE FIELD F(double)(FIELD a) {
     return F(add)(a, a);
 }
 
-// Montgomery product, a row of products and a row of reduction in turn (CIOS; Koç, Acar and Kaliski 1996).
+// Computes the Montgomery product, a row of products and a row of reduction in turn (CIOS; Koç, Acar and Kaliski 1996).
 DEVICE_CALL FIELD F(mul)(FIELD a, FIELD b) {
     const FIELD p = F(P);
     FIELD r = F(ZERO);
@@ -89,7 +89,7 @@ DEVICE FIELD F(pow)(FIELD base, uint exponent) {
     return power;
 }
 
-// As pow, with base^(2^i) in bases[i].
+// Computes base^exponent like pow, with base^(2^i) in bases[i].
 DEVICE FIELD F(pow_lookup)(GLOBAL FIELD *bases, uint exponent) {
     FIELD power = F(ONE);
     for (uint i = 0; exponent > 0; exponent >>= 1, i++) {
@@ -109,13 +109,13 @@ DEVICE FIELD F(unmont)(FIELD a) {
     return F(mul)(a, one);
 }
 
-// Bit i, counted from the most significant.
+// Returns bit `i`, counted from the most significant.
 DEVICE bool F(get_bit)(FIELD a, uint i) {
     uint bit = F(LIMBS) * F(LIMB_BITS) - 1 - i;
     return (a.val[bit / F(LIMB_BITS)] >> (bit % F(LIMB_BITS))) & 1;
 }
 
-// `window` bits from bit `skip` on, counted from the most significant.
+// Returns `window` bits from bit `skip` on, counted from the most significant.
 DEVICE uint F(get_bits)(FIELD a, uint skip, uint window) {
     uint bits = 0;
     for (uint i = 0; i < window; i++) bits = (bits << 1) | (uint)F(get_bit)(a, skip + i);

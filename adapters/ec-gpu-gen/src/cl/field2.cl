@@ -1,4 +1,4 @@
-// The quadratic extension by u² = −1: c0 + c1·u.
+// Implements the quadratic extension by u² = −1: elements are c0 + c1·u.
 
 DEVICE FIELD F(zero)(void) {
     FIELD r;
@@ -34,7 +34,7 @@ DEVICE FIELD F(double)(FIELD a) {
     return F(add)(a, a);
 }
 
-// Karatsuba: three products of the subfield.
+// Multiplies by Karatsuba: three products of the subfield.
 DEVICE FIELD F(mul)(FIELD a, FIELD b) {
     FIELD r;
     SUBFIELD low = SUB(mul)(a.c0, b.c0);
@@ -45,7 +45,7 @@ DEVICE FIELD F(mul)(FIELD a, FIELD b) {
     return r;
 }
 
-// (c0 + c1)(c0 − c1) + 2·c0·c1·u.
+// Computes (c0 + c1)(c0 − c1) + 2·c0·c1·u.
 DEVICE FIELD F(sqr)(FIELD a) {
     FIELD r;
     r.c0 = SUB(mul)(SUB(add)(a.c0, a.c1), SUB(sub)(a.c0, a.c1));

@@ -1,4 +1,4 @@
-//! Pippenger's bucket method for curves that proofwarp does not know: windows in parallel.
+//! Implements Pippenger's bucket method for curves that proofwarp does not know, with windows in parallel.
 
 use ff::{Field, PrimeField};
 use group::Group;
@@ -9,10 +9,10 @@ use super::{QueryDensity, Source, SourceBuilder};
 use crate::EcError;
 use crate::known::Repr;
 
-/// Σ exponentᵢ · baseᵢ over the exponents that the density marks, each with the source's next base.
+/// Returns Σ exponentᵢ · baseᵢ over the exponents that `density` marks; each takes the source's next base.
 ///
 /// # Errors
-/// Those of the source.
+/// Returns the source's errors.
 pub(super) fn multiexp<Q, D, G, S>(bases: &S, density: &D, exponents: &[Repr<G>]) -> Result<G::Curve, EcError>
 where
     for<'a> &'a Q: QueryDensity,
@@ -21,7 +21,7 @@ where
     S: SourceBuilder<G>,
 {
     let width = window_width(exponents.len());
-    // All that exponents have, reduced or not.
+    // Includes all bits of an exponent, which may not be reduced.
     let bits = exponents.first().map_or(0, |exponent| 8 * exponent.as_ref().len() as u32);
     let windows: Vec<G::Curve> = (0..bits)
         .into_par_iter()
@@ -32,12 +32,12 @@ where
     Ok(windows.into_iter().rev().fold(G::Curve::identity(), |sum, window| (0..width).fold(sum, double) + window))
 }
 
-/// ln n bits balance n additions into buckets against 2·2^width additions of buckets.
+/// Returns the window width: ln n bits balance n additions into buckets against 2·2^width additions of buckets.
 fn window_width(count: usize) -> u32 {
     if count < 32 { 3 } else { (count as f64).ln().ceil() as u32 }
 }
 
-/// Σ digitᵢ · baseᵢ for the digits of one window; an exponent of one is added without a bucket.
+/// Returns Σ digitᵢ · baseᵢ for the digits of one window; an exponent of one is added without a bucket.
 fn window_sum<S: Source<G>, G: PrimeCurveAffine>(
     mut bases: S,
     density: impl Iterator<Item = bool>,
@@ -58,14 +58,14 @@ fn window_sum<S: Source<G>, G: PrimeCurveAffine>(
     Ok(ones + weighted_sum(&buckets))
 }
 
-/// Bits `first_bit..first_bit + width` of a little-endian number; width is at most 32.
+/// Returns bits `first_bit..first_bit + width` of a little-endian number; `width` is at most 32.
 fn digit(bytes: &[u8], first_bit: u32, width: u32) -> usize {
     let first_byte = (first_bit / 8) as usize;
     let word = bytes.iter().skip(first_byte).take(8).rev().fold(0u64, |word, byte| (word << 8) | u64::from(*byte));
     (word >> (first_bit % 8)) as usize & ((1 << width) - 1)
 }
 
-/// Σ (i + 1) · bucketᵢ, as the sum of all suffix sums.
+/// Returns Σ (i + 1) · bucketᵢ, as the sum of all suffix sums.
 fn weighted_sum<C: Group>(buckets: &[C]) -> C {
     let (mut suffix, mut sum) = (C::identity(), C::identity());
     for bucket in buckets.iter().rev() {
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Exponents of 256 bits that no scalar has.
+    /// Checks exponents of up to 256 bits that are not reduced.
     #[test]
     fn exponents_that_are_not_reduced() {
         let bases = vec![EpAffine::generator(); 3];

@@ -1,4 +1,4 @@
-//! Which exponents of a query have a base.
+//! Tells which exponents of a query have a base.
 
 use std::iter;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use ff::PrimeField;
 use rayon::prelude::*;
 
-/// Which exponents have a base.
+/// Tells which exponents have a base.
 pub trait QueryDensity: Sized {
-    /// For each exponent, whether it has a base.
+    /// Iterates over all exponents, and tells whether each has a base.
     type Iter: Iterator<Item = bool>;
 
-    /// For each exponent, whether it has a base.
+    /// Iterates over all exponents, and tells whether each has a base.
     fn iter(self) -> Self::Iter;
 
-    /// Number of exponents, where it is fixed.
+    /// Returns the number of exponents, if it is fixed.
     fn get_query_size(self) -> Option<usize>;
 
-    /// The exponents that have a base.
+    /// Returns the exponents that have a base.
     fn generate_exps<F: PrimeField>(self, exponents: Arc<Vec<F::Repr>>) -> Arc<Vec<F::Repr>>;
 }
 
-/// Every exponent has a base.
+/// Marks every exponent as having a base.
 #[derive(Clone)]
 pub struct FullDensity;
 
@@ -48,12 +48,12 @@ impl QueryDensity for &FullDensity {
     }
 }
 
-/// A bit for each exponent, and how many are set.
+/// Holds a bit for each exponent, and counts the bits that are set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DensityTracker {
     /// For each exponent, whether it has a base.
     pub bv: BitVec,
-    /// Number of exponents that have one.
+    /// Number of exponents that have a base.
     pub total_density: usize,
 }
 
@@ -77,10 +77,10 @@ impl<'a> QueryDensity for &'a DensityTracker {
     }
 }
 
-/// Bits that one task looks at.
+/// Bits that one task handles.
 const BLOCK: usize = 1 << 13;
 
-/// The values whose bit is set, in order; bits are not more than values.
+/// Returns the values whose bit is set, in order; there are at most as many bits as values.
 fn marked<T: Copy + Send + Sync>(bits: &BitSlice, values: &[T]) -> Vec<T> {
     let total = bits.count_ones();
     let mut result = Vec::with_capacity(total);
@@ -94,19 +94,19 @@ fn marked<T: Copy + Send + Sync>(bits: &BitSlice, values: &[T]) -> Vec<T> {
     tasks.into_par_iter().for_each(|(bits, values, places)| {
         places.iter_mut().zip(bits.iter_ones()).for_each(|(place, index)| _ = place.write(values[index]));
     });
-    // SAFETY: the tasks' places are the first `total`, and each task has as many as its bits are set, so
-    // that it wrote all of them.
+    // SAFETY: the tasks' places are the first `total`. Each task has as many places as its bits are set, so it wrote
+    // all of them.
     unsafe { result.set_len(total) };
     result
 }
 
 impl DensityTracker {
-    /// No exponents.
+    /// Creates a density without exponents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more exponent, without a base.
+    /// Appends an exponent without a base.
     pub fn add_element(&mut self) {
         self.bv.push(false);
     }
@@ -114,20 +114,20 @@ impl DensityTracker {
     /// Gives exponent `idx` a base, if it had none.
     ///
     /// # Panics
-    /// There is no such exponent.
+    /// Panics if there is no such exponent.
     pub fn inc(&mut self, idx: usize) {
         if !self.bv.replace(idx, true) {
             self.total_density += 1;
         }
     }
 
-    /// Number of exponents that have a base.
+    /// Returns the number of exponents that have a base.
     pub fn get_total_density(&self) -> usize {
         self.total_density
     }
 
-    /// Appends the exponents of `other`. Of input densities the first exponent is that of the constant
-    /// one, which both have: it is kept once, with a base if either has one.
+    /// Appends the exponents of `other`. The first exponent of an input density is that of the constant one, which both
+    /// have: it is kept once, with a base if either has one.
     pub fn extend(&mut self, other: &Self, is_input_density: bool) {
         if self.bv.is_empty() {
             other.clone_into(self);

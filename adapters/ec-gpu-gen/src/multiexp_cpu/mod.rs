@@ -1,4 +1,4 @@
-//! Multi-exponentiation on the CPU, Σ exponentᵢ · baseᵢ, where a density says which exponents have a base.
+//! Computes multi-exponentiations on the CPU, Σ exponentᵢ · baseᵢ; a density says which exponents have a base.
 
 mod buckets;
 mod density;
@@ -23,15 +23,18 @@ use source::{IDENTITY, exhausted};
 pub use density::{DensityTracker, FullDensity, QueryDensity};
 pub use source::{Source, SourceBuilder};
 
-/// Starts Σ exponentᵢ · baseᵢ on the pool, over the exponents that the density marks, each with the
-/// source's next base. Exponents are numbers, reduced or not.
+/// Starts Σ exponentᵢ · baseᵢ on `pool`, over the exponents that `density_map` marks; each takes the source's next
+/// base. Exponents are numbers, reduced or not.
 ///
-/// Bases are trusted to be points of the subgroup of prime order: sums over others mean nothing.
-/// `proofwarp::msm::Msm::checked` refuses such.
+/// Bases are trusted to be points of the subgroup of prime order: sums over other bases are meaningless.
+/// `proofwarp::msm::Msm::checked` refuses such bases.
 ///
-/// The result is an error where there are fewer bases than marked exponents, a base with an exponent
-/// other than zero is the point at infinity, the density is not as long as the exponents, this thread's last call of
-/// a kernel failed on a backend that `PROOFWARP_BACKEND` forces, or the process was forked ([`proofwarp::process`]).
+/// The result is an error if:
+/// - there are fewer bases than marked exponents;
+/// - a base with an exponent other than zero is the point at infinity;
+/// - the density and the exponents differ in length;
+/// - this thread's last kernel call failed on a backend that `PROOFWARP_BACKEND` forces;
+/// - the process was forked ([`proofwarp::process`]).
 pub fn multiexp_cpu<Q, D, G, S>(
     pool: &Worker,
     bases: S,
@@ -68,7 +71,7 @@ where
     }
 }
 
-/// Clears exponents that nobody else has, such as a copy of those that a density marks.
+/// Clears exponents that have no other owner, such as a copy of those that a density marks.
 fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
     if let Some(exponents) = Arc::get_mut(&mut exponents) {
         for exponent in exponents.iter_mut() {
@@ -79,7 +82,7 @@ fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
     }
 }
 
-/// On a curve that proofwarp knows, by its path for the CPU.
+/// Computes the sum on a curve that proofwarp knows, by its CPU path.
 fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Repr<G>]) -> Result<G::Curve, EcError> {
     let zero = G::Scalar::ZERO.to_repr();
     let identity =
@@ -98,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that tell what they are when they are freed.
+    /// Records its bytes when it is freed.
     struct Probe<'a>(Vec<u8>, &'a Mutex<Vec<Vec<u8>>>);
 
     impl AsMut<[u8]> for Probe<'_> {

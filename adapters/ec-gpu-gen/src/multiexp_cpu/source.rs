@@ -1,4 +1,4 @@
-//! Where a multi-exponentiation takes its bases from.
+//! Provides the bases of a multi-exponentiation.
 
 use std::io;
 use std::sync::Arc;
@@ -7,31 +7,31 @@ use group::prime::PrimeCurveAffine;
 
 use crate::EcError;
 
-/// Gives a [`Source`] of bases, once for each part of the work.
+/// Creates a [`Source`] of bases, once for each part of the work.
 #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // The names are part of the interface.
 pub trait SourceBuilder<G: PrimeCurveAffine>: Send + Sync + 'static + Clone {
-    /// The source that it gives.
+    /// Source that `new` returns.
     type Source: Source<G>;
 
-    /// A source that starts at the first base.
+    /// Returns a source that starts at the first base.
     fn new(self) -> Self::Source;
 
-    /// All points, and how many of them come before the first base.
+    /// Returns all points, and the number of points before the first base.
     fn get(self) -> (Arc<Vec<G>>, usize);
 }
 
-/// Bases one after another.
+/// Gives bases one after another.
 pub trait Source<G: PrimeCurveAffine> {
-    /// Adds the next base to a sum.
+    /// Adds the next base to the sum `to`.
     ///
     /// # Errors
-    /// The next base is the point at infinity, or there is none.
+    /// Returns an error if the next base is the point at infinity, or if there is none.
     fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError>;
 
-    /// Passes over the next `amt` bases.
+    /// Skips the next `amt` bases.
     ///
     /// # Errors
-    /// There is no next base.
+    /// Returns an error if there is no next base.
     fn skip(&mut self, amt: usize) -> Result<(), EcError>;
 }
 
@@ -67,10 +67,10 @@ impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
     }
 }
 
-/// A base that is infinity.
+/// Reports a base that is the point at infinity.
 pub(super) const IDENTITY: EcError = EcError::Simple("Encountered an identity element in the CRS.");
 
-/// There are too few bases.
+/// Reports too few bases.
 pub(super) fn exhausted() -> EcError {
     io::Error::new(io::ErrorKind::UnexpectedEof, "Expected more bases from source.").into()
 }

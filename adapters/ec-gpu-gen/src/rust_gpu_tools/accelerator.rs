@@ -1,14 +1,17 @@
-//! The accelerator whose devices callers see.
+//! Chooses the accelerator whose devices callers see.
 
 use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, BackendKind};
 
 use super::wishes::backend_asked_for;
 
-/// That of the backend that is forced or asked for, or else of the best.
+/// Returns the accelerator of the backend that is forced or requested, or else of the best one.
 ///
 /// # Errors
-/// A setting is malformed, a backend that is forced or asked for is not there, or this crate lacks the features of all that are.
+/// Returns an error if:
+/// - a setting is malformed;
+/// - a forced or requested backend is not available;
+/// - this crate lacks the features of all available backends.
 pub(super) fn accelerator() -> proofwarp::Result<Accelerator> {
     let forced = Settings::get()?.backend;
     let accelerator = match backend_asked_for() {
@@ -18,8 +21,8 @@ pub(super) fn accelerator() -> proofwarp::Result<Accelerator> {
     with_feature(accelerator)
 }
 
-/// The accelerator, or the other framework's where this crate lacks the feature of the devices' framework: features of this
-/// crate follow its caller's, and proofwarp may have been given more by another.
+/// Returns `accelerator`, or the other framework's if this crate lacks the feature of the devices' framework. This
+/// crate's features follow its caller's, but another crate may have enabled more in proofwarp.
 fn with_feature(accelerator: Accelerator) -> proofwarp::Result<Accelerator> {
     let Some(backend) = accelerator.devices().first().map(|device| device.info().backend) else {
         return Ok(accelerator);

@@ -1,4 +1,4 @@
-//! Kernels of the calling crate's own: what programs of both frameworks have in common.
+//! Implements programs of the calling crate's own kernels, in common for both frameworks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::handle::Handle;
 use super::wishes::forced_backend;
 use super::{DeviceUuid, GPUError, PciId, Vendor};
 
-/// A device that a framework reaches.
+/// A device that the framework `F` reaches.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Device<F> {
     pub(super) handle: Handle,
@@ -23,7 +23,7 @@ pub struct Device<F> {
 }
 
 impl<F> Device<F> {
-    /// The devices of the framework's backend; none where another is forced.
+    /// Returns the devices of `backend`, or none if another backend is forced.
     pub(super) fn all_of(backend: BackendKind) -> Vec<Self> {
         if forced_backend().is_some_and(|forced| forced != backend) {
             return Vec::new();
@@ -33,39 +33,39 @@ impl<F> Device<F> {
         devices.iter().cloned().map(|device| Self { handle: Handle(device), framework: PhantomData }).collect()
     }
 
-    /// Who made it.
+    /// Returns the vendor.
     pub fn vendor(&self) -> Vendor {
         self.handle.vendor()
     }
 
-    /// The vendor's name for it.
+    /// Returns the vendor's name for the device.
     pub fn name(&self) -> String {
         self.handle.info().name.clone()
     }
 
-    /// Total memory in bytes.
+    /// Returns the total memory in bytes.
     pub fn memory(&self) -> u64 {
         self.handle.info().memory
     }
 
-    /// Multiprocessors or compute units.
+    /// Returns the number of multiprocessors or compute units.
     pub fn compute_units(&self) -> u32 {
         self.handle.info().compute_units
     }
 
-    /// Its place on the PCI bus, or one made up where it has none.
+    /// Returns the place on the PCI bus, or a made-up one if there is none.
     pub fn pci_id(&self) -> PciId {
         self.handle.pci_id()
     }
 
-    /// Its universally unique identifier.
+    /// Returns the universally unique identifier.
     #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn uuid(&self) -> Option<DeviceUuid> {
         Some(self.handle.uuid())
     }
 }
 
-/// Memory local to a work-group, of so many elements, as an argument of a kernel; one at most may be.
+/// Reserves memory local to a work-group, as an argument of a kernel; a kernel may have at most one.
 #[derive(Debug)]
 pub struct LocalBuffer<T> {
     length: usize,
@@ -73,19 +73,19 @@ pub struct LocalBuffer<T> {
 }
 
 impl<T> LocalBuffer<T> {
-    /// Room for so many elements.
+    /// Reserves memory for `length` elements.
     pub fn new(length: usize) -> Self {
         Self { length, elements: PhantomData }
     }
 
-    /// Its size; more than any device has where it is too large for a number.
+    /// Returns the size in bytes, or `u32::MAX`, more than any device has, if the size exceeds 32 bits.
     pub(super) fn bytes(&self) -> u32 {
         let bytes = self.length.checked_mul(size_of::<T>()).and_then(|bytes| u32::try_from(bytes).ok());
         bytes.unwrap_or(u32::MAX)
     }
 }
 
-/// Fails where a kernel is given several local buffers.
+/// Fails if a kernel is given several local buffers.
 pub(super) fn check_local_buffers(count: usize) -> GPUResult<()> {
     match count {
         0 | 1 => Ok(()),
@@ -93,21 +93,21 @@ pub(super) fn check_local_buffers(count: usize) -> GPUResult<()> {
     }
 }
 
-/// Elements of type `T` on the device, which are taken to be plain memory.
+/// Holds elements of type `T`, taken to be plain memory, on the device.
 #[derive(Debug)]
 pub struct Buffer<T, F> {
     memory: proofwarp::backend::Buffer,
-    /// What kernels are given of it: CUDA's address, or OpenCL's object.
+    /// Argument that kernels receive: CUDA's address, or OpenCL's object.
     pub(super) address: usize,
     elements: PhantomData<(T, F)>,
 }
 
-/// What kernels are made from.
+/// Holds the code of kernels.
 pub(super) enum Source {
     /// OpenCL C.
     #[cfg(feature = "opencl")]
     Text(Cow<'static, str>),
-    /// What the driver loads as it is.
+    /// Binary that the driver loads unchanged.
     Binary(Cow<'static, [u8]>),
 }
 
@@ -120,13 +120,13 @@ impl Source {
         }
     }
 
-    /// The name of its module: equal ones are loaded once.
+    /// Returns the name of the module, which is the hash of its code: equal modules are loaded once.
     fn module(&self) -> String {
         format!("appended_{:x}", Sha256::digest(self.bytes()))
     }
 }
 
-/// How a kernel is launched: its name, the number of groups and their size.
+/// Describes a launch: the kernel's name, the number of groups and their size.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) name: String,
@@ -134,10 +134,10 @@ pub(super) struct Shape {
     pub(super) group_size: usize,
 }
 
-/// A device and kernels, which are compiled or loaded when the first of them is created: provers that only use proofwarp's
-/// own need none of these.
+/// Holds a device and kernels, which are compiled or loaded when the first of them is created: provers that use only
+/// proofwarp's own kernels need none of these.
 ///
-/// Every call returns when the device has done what it says, so programs of one device may share buffers.
+/// Every call returns after the device has finished its work, so programs of one device may share buffers.
 pub struct Program<F> {
     device: Device<F>,
     source: Source,
@@ -160,15 +160,15 @@ impl<F: Clone> Program<F> {
         &self.device
     }
 
-    /// The device's name.
+    /// Returns the device's name.
     pub fn device_name(&self) -> &str {
         &self.device.handle.info().name
     }
 
-    /// Runs a function on the program.
+    /// Runs `function` on the program.
     ///
     /// # Errors
-    /// Those of the function.
+    /// Returns the errors of `function`.
     pub fn run<C, R, E, A>(&self, function: C, argument: A) -> Result<R, E>
     where
         C: FnOnce(&Self, A) -> Result<R, E>,
@@ -177,13 +177,14 @@ impl<F: Clone> Program<F> {
         function(self, argument)
     }
 
-    /// Room for `length` elements, with undefined contents.
+    /// Allocates a buffer for `length` elements, with undefined contents.
     ///
     /// # Safety
-    /// The contents are written before they are read.
+    /// The contents must be written before they are read.
     ///
     /// # Errors
-    /// Elements of `T` own memory, such as a `Vec`, out of memory, or the driver failed.
+    /// Returns an error if elements of `T` own memory, such as a `Vec`, if memory is exhausted, or if the driver
+    /// failed.
     pub unsafe fn create_buffer<T>(&self, length: usize) -> GPUResult<Buffer<T, F>> {
         check_plain::<T>()?;
         let too_large = || GPUError::Generic(format!("create_buffer: {length} elements are too many"));
@@ -192,10 +193,11 @@ impl<F: Clone> Program<F> {
         Ok(Buffer { address: memory.handle().0, memory, elements: PhantomData })
     }
 
-    /// A buffer with a copy of a slice.
+    /// Allocates a buffer with a copy of `slice`.
     ///
     /// # Errors
-    /// Elements of `T` own memory, such as a `Vec`, out of memory, or the driver failed.
+    /// Returns an error if elements of `T` own memory, such as a `Vec`, if memory is exhausted, or if the driver
+    /// failed.
     pub fn create_buffer_from_slice<T>(&self, slice: &[T]) -> GPUResult<Buffer<T, F>> {
         // SAFETY: the next line writes all of it.
         let mut buffer = unsafe { self.create_buffer(slice.len())? };
@@ -203,30 +205,30 @@ impl<F: Clone> Program<F> {
         Ok(buffer)
     }
 
-    /// Copies a slice to the start of a buffer.
+    /// Copies `data` to the start of `buffer`.
     ///
     /// # Errors
-    /// The slice is longer than the buffer, or the driver failed.
+    /// Returns an error if `data` is longer than the buffer, or if the driver failed.
     pub fn write_from_buffer<T>(&self, buffer: &mut Buffer<T, F>, data: &[T]) -> GPUResult<()> {
-        // SAFETY: elements are plain memory, as the type of the buffer says, and the length is theirs.
+        // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
         let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) };
         self.on_stream(|stream| stream.upload(&buffer.memory, bytes).and_then(|()| stream.wait(None)))
     }
 
-    /// Copies the start of a buffer to a slice, after the kernels launched before.
+    /// Copies the start of `buffer` to `data`, after the kernels launched before.
     ///
     /// # Errors
-    /// The slice is longer than the buffer, or the driver or a kernel failed.
+    /// Returns an error if `data` is longer than the buffer, or if the driver or a kernel failed.
     pub fn read_into_buffer<T>(&self, buffer: &Buffer<T, F>, data: &mut [T]) -> GPUResult<()> {
-        // SAFETY: elements are plain memory, as the type of the buffer says, and the length is theirs.
+        // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
         let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) };
         self.on_stream(|stream| stream.download(bytes, &buffer.memory))
     }
 
-    /// How a kernel is to be launched.
+    /// Compiles or loads the kernel `name`, and returns how it is to be launched.
     ///
     /// # Errors
-    /// There is no such kernel, or the program does not compile or load.
+    /// Returns an error if there is no such kernel, or if the program does not compile or load.
     pub(super) fn shape(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Shape> {
         self.with_source(|source| self.device.handle.0.kernel(source, name))?;
         Ok(Shape { name: name.to_owned(), groups, group_size })
@@ -234,11 +236,12 @@ impl<F: Clone> Program<F> {
 
     /// Launches a kernel, and waits for it.
     ///
-    /// That the arguments are those of the kernel and that it keeps to its buffers is for the author of the kernel to see to,
-    /// since the interface that this stands in for has no word for it.
+    /// The kernel's author must ensure that the arguments match its parameters and that it stays within its buffers:
+    /// the interface that this replaces cannot express these conditions.
     ///
     /// # Errors
-    /// There are too many groups, the number of arguments is not the kernel's, or the driver or the kernel failed.
+    /// Returns an error if there are too many groups, the number of arguments is not the kernel's, or the driver or the
+    /// kernel failed.
     pub(super) fn launch(&self, shape: &Shape, arguments: &[Arg]) -> GPUResult<()> {
         let Shape { name, groups, group_size } = shape;
         let number = |size: &usize| {
@@ -283,11 +286,11 @@ fn check_plain<T>() -> GPUResult<()> {
     Ok(())
 }
 
-/// Launches a kernel and waits for it; what that took.
+/// Launches a kernel, waits for it, and returns its time and launch count.
 fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<Traffic> {
     let before = stream.traffic().kernels;
     stream.mark_start()?;
-    // SAFETY: the arguments outlive the kernel, which is waited for; the rest is the promise of its author.
+    // SAFETY: the arguments outlive the kernel, which is waited for; the kernel's author promises the rest.
     unsafe { stream.launch(launch, arguments)? };
     stream.mark_end()?;
     stream.wait(None)?;

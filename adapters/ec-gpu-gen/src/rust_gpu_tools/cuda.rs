@@ -1,4 +1,4 @@
-//! Devices that CUDA reaches, and kernels of the calling crate's own on them.
+//! Provides devices that CUDA reaches, and runs the calling crate's own kernels on them.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
@@ -11,37 +11,37 @@ use proofwarp::backend::Arg;
 use super::appended::{self, LocalBuffer, Shape, Source};
 use super::error::GPUResult;
 
-/// Marks what is CUDA's.
+/// Marks CUDA's types.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Cuda {}
 
 /// A device that CUDA reaches.
 pub type Device = appended::Device<Cuda>;
-/// A device, and kernels from a fatbin, cubin or PTX.
+/// A device with kernels that are loaded from a fatbin, cubin or PTX.
 pub type Program = appended::Program<Cuda>;
-/// Elements of type `T` on the device, which are taken to be plain memory.
+/// Holds elements of type `T`, taken to be plain memory, on the device.
 pub type Buffer<T> = appended::Buffer<T, Cuda>;
 
 pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::Cuda));
 
 impl Device {
-    /// Its compute capability, such as (9, 0).
+    /// Returns the compute capability, such as (9, 0).
     pub fn compute_capability(&self) -> (u32, u32) {
         self.handle.info().compute_capability.unwrap_or_default()
     }
 }
 
 impl Program {
-    /// A program from a file: a fatbin, cubin or PTX.
+    /// Creates a program from the file `filename`: a fatbin, cubin or PTX.
     ///
     /// # Errors
-    /// The file cannot be read. Its contents are loaded when the first kernel is created.
+    /// Returns an error if the file cannot be read. Its contents are loaded when the first kernel is created.
     pub fn from_binary(device: &Device, filename: &CStr) -> GPUResult<Self> {
         let name = filename.to_str().map_err(|error| std::io::Error::other(error.to_string()))?;
         Ok(Self::new(device, Source::Binary(Cow::Owned(std::fs::read(name)?))))
     }
 
-    /// A program from a fatbin, cubin or PTX.
+    /// Creates a program from `bytes`: a fatbin, cubin or PTX.
     ///
     /// # Errors
     /// None: it is loaded when the first kernel is created.
@@ -50,26 +50,26 @@ impl Program {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bytes.to_vec()))))
     }
 
-    /// As [`Self::from_bytes`], without a copy.
+    /// Creates a program from `bytes`, a fatbin, cubin or PTX, without a copy.
     pub(super) fn from_static(device: &Device, bytes: &'static [u8]) -> Self {
         Self::new(device, Source::Binary(Cow::Borrowed(bytes)))
     }
 
-    /// A kernel to be given its arguments and run, by `gws` groups of `lws` threads.
+    /// Creates the kernel `name`, to be given its arguments and run by `gws` groups of `lws` threads.
     ///
     /// # Errors
-    /// There is no such kernel, or the program does not load.
+    /// Returns an error if there is no such kernel, or if the program does not load.
     pub fn create_kernel(&self, name: &str, gws: usize, lws: usize) -> GPUResult<Kernel<'_>> {
         Ok(Kernel { program: self, shape: self.shape(name, gws, lws)?, arguments: Vec::new() })
     }
 }
 
-/// What a kernel takes as an argument.
+/// Provides an argument of a kernel.
 pub trait KernelArgument {
-    /// Where the value lies that the kernel is given.
+    /// Returns a pointer to the value that the kernel receives.
     fn as_c_void(&self) -> *mut c_void;
 
-    /// Bytes of memory that all threads of a group share; 0 for all but [`LocalBuffer`].
+    /// Returns the bytes of memory that all threads of a group share; 0 for all but [`LocalBuffer`].
     fn shared_mem(&self) -> u32 {
         0
     }
@@ -94,7 +94,7 @@ impl KernelArgument for u32 {
 }
 
 impl<T> KernelArgument for LocalBuffer<T> {
-    /// Something to point to: the kernel declares the memory itself, and does not read this.
+    /// Returns a placeholder pointer: the kernel declares the memory itself, and does not read this.
     fn as_c_void(&self) -> *mut c_void {
         place(self)
     }
@@ -108,7 +108,7 @@ fn place<T>(value: &T) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
-/// A kernel with the arguments that it has been given so far, which outlive it.
+/// Holds a kernel with the arguments given so far, which outlive it.
 pub struct Kernel<'a> {
     program: &'a Program,
     shape: Shape,
@@ -123,17 +123,18 @@ impl fmt::Debug for Kernel<'_> {
 }
 
 impl<'a> Kernel<'a> {
-    /// Appends an argument.
+    /// Appends `argument`.
     #[must_use]
     pub fn arg<T: KernelArgument>(mut self, argument: &'a T) -> Self {
         self.arguments.push(argument);
         self
     }
 
-    /// Launches it and waits for it. Its arguments have to be those of the kernel, which has to keep to its buffers.
+    /// Launches the kernel and waits for it. The arguments must match the kernel's parameters, and the kernel must stay
+    /// within its buffers.
     ///
     /// # Errors
-    /// There is more than one [`LocalBuffer`], or the driver or the kernel failed.
+    /// Returns an error if there is more than one [`LocalBuffer`], or if the driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
         let arguments: Vec<Arg> = self.arguments.iter().map(|argument| in_place(*argument)).collect();
         appended::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;

@@ -1,4 +1,4 @@
-//! The devices that this crate's callers see.
+//! Provides the devices that this crate's callers see.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use super::opencl;
 use super::wishes::is_forced;
 use super::{DeviceUuid, Framework, PciId, UniqueId, Vendor};
 
-/// All devices of the backend in use, or why there are none.
+/// Lists all devices of the backend in use, or says why there are none.
 pub(super) static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new(|| {
     let accelerator = accelerator().map_err(|error| {
         log::error!("No working GPUs found! {error}");
@@ -30,11 +30,12 @@ pub(super) static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new
 pub struct Device(pub(super) Handle);
 
 impl Device {
-    /// All devices of the backend in use; empty where only the CPU is left.
+    /// Returns all devices of the backend in use; none if only the CPU is left.
     ///
     /// # Panics
-    /// `PROOFWARP_BACKEND` forces a backend that has no device here, or a setting of the environment is malformed: this
-    /// interface has no error, and callers take an empty list for a reason to compute on the CPU.
+    /// Panics if `PROOFWARP_BACKEND` forces a backend that has no device here, or if a setting of the environment is
+    /// malformed: this interface cannot return an error, and callers take an empty list for a reason to compute on the
+    /// CPU.
     pub fn all() -> Vec<&'static Self> {
         match &*DEVICES {
             Err(reason) if is_forced() => panic!("{reason}"),
@@ -43,7 +44,7 @@ impl Device {
         }
     }
 
-    /// The device of that identifier.
+    /// Returns the device with the identifier `id`.
     pub fn by_unique_id(id: UniqueId) -> Option<&'static Self> {
         match id {
             UniqueId::PciId(id) => Self::by_pci_id(id),
@@ -51,47 +52,47 @@ impl Device {
         }
     }
 
-    /// The device of that identifier.
+    /// Returns the device with the identifier `uuid`.
     pub fn by_uuid(uuid: DeviceUuid) -> Option<&'static Self> {
         Self::all().into_iter().find(|device| device.0.uuid() == uuid)
     }
 
-    /// The device at that place of the PCI bus.
+    /// Returns the device at the place `id` of the PCI bus.
     pub fn by_pci_id(id: PciId) -> Option<&'static Self> {
         Self::all().into_iter().find(|device| device.0.pci_id() == id)
     }
 
-    /// Who made it.
+    /// Returns the vendor.
     pub fn vendor(&self) -> Vendor {
         self.0.vendor()
     }
 
-    /// The vendor's name for it.
+    /// Returns the vendor's name for the device.
     pub fn name(&self) -> String {
         self.0.info().name.clone()
     }
 
-    /// Total memory in bytes.
+    /// Returns the total memory in bytes.
     pub fn memory(&self) -> u64 {
         self.0.info().memory
     }
 
-    /// Multiprocessors or compute units.
+    /// Returns the number of multiprocessors or compute units.
     pub fn compute_units(&self) -> u32 {
         self.0.info().compute_units
     }
 
-    /// The compute capability of NVIDIA's devices.
+    /// Returns the compute capability of an NVIDIA device.
     pub fn compute_capability(&self) -> Option<(u32, u32)> {
         self.0.info().compute_capability
     }
 
-    /// What tells it apart from others.
+    /// Returns the identifier that distinguishes the device from others.
     pub fn unique_id(&self) -> UniqueId {
         UniqueId::Uuid(self.0.uuid())
     }
 
-    /// How it is reached.
+    /// Returns the framework that reaches the device.
     pub fn framework(&self) -> Framework {
         match self.0.info().backend {
             #[cfg(feature = "cuda")]
@@ -106,19 +107,19 @@ impl Device {
         }
     }
 
-    /// The device as CUDA has it, if it has and `PROOFWARP_BACKEND` forces no other.
+    /// Returns CUDA's view of the device, if there is one and `PROOFWARP_BACKEND` forces no other backend.
     #[cfg(feature = "cuda")]
     pub fn cuda_device(&self) -> Option<&cuda::Device> {
         cuda::DEVICES.iter().find(|device| device.handle.is(&self.0))
     }
 
-    /// The device as OpenCL has it, if it has and `PROOFWARP_BACKEND` forces no other.
+    /// Returns OpenCL's view of the device, if there is one and `PROOFWARP_BACKEND` forces no other backend.
     #[cfg(feature = "opencl")]
     pub fn opencl_device(&self) -> Option<&opencl::Device> {
         opencl::DEVICES.iter().find(|device| device.handle.is(&self.0))
     }
 
-    /// The device as proofwarp has it.
+    /// Returns proofwarp's device.
     pub fn proofwarp(&self) -> &Arc<proofwarp::backend::Device> {
         &self.0.0
     }

@@ -1,25 +1,26 @@
-//! Errors around devices, with the variants of the crate `rust-gpu-tools`.
+//! Defines errors of devices, with the variants of the crate `rust-gpu-tools`.
 
 use std::fmt;
 
-/// Result of what devices are asked.
+/// Result that calls to devices return.
 pub(crate) type GPUResult<T> = std::result::Result<T, GPUError>;
 
-/// Errors around devices.
+/// Describes an error of a device.
 ///
-/// What goes wrong in proofwarp comes as [`GPUError::Generic`], with its text.
+/// A missing kernel becomes [`GPUError::KernelNotFound`]. Any other error of proofwarp becomes [`GPUError::Generic`],
+/// with its text.
 #[derive(thiserror::Error, Debug)]
 #[allow(clippy::upper_case_acronyms)] // The name is part of the interface.
 pub enum GPUError {
-    /// OpenCL failed, with the compiler's log where there is one.
+    /// OpenCL failed, with the compiler's log if there is one.
     #[cfg(feature = "opencl")]
     #[error("{status}{log}", status = .0, log = .1.as_ref().map(|log| format!(" {log}")).unwrap_or_default())]
     Opencl3(ClError, Option<String>),
-    /// OpenCL does not tell about a program.
+    /// OpenCL gives no information about a program.
     #[cfg(feature = "opencl")]
     #[error("Program info not available!")]
     ProgramInfoNotAvailable(ClError),
-    /// OpenCL does not tell about a device.
+    /// OpenCL gives no information about a device.
     #[cfg(feature = "opencl")]
     #[error("Device info not available!")]
     DeviceInfoNotAvailable(ClError),
@@ -36,7 +37,7 @@ pub enum GPUError {
     /// Input or output failed.
     #[error("IO Error: {0}")]
     IO(#[from] std::io::Error),
-    /// The device is of a vendor that is not supported.
+    /// The device's vendor is not supported.
     #[error("Vendor {0} is not supported.")]
     UnsupportedVendor(String),
     /// A text is not a unique identifier.
@@ -63,7 +64,7 @@ impl From<proofwarp::Error> for GPUError {
     }
 }
 
-/// A status of OpenCL.
+/// Holds a status code of OpenCL.
 #[cfg(feature = "opencl")]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ClError(pub i32);
@@ -78,7 +79,7 @@ impl fmt::Display for ClError {
 #[cfg(feature = "opencl")]
 impl std::error::Error for ClError {}
 
-/// A status of CUDA.
+/// Holds a status code of CUDA.
 #[cfg(feature = "cuda")]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CudaError(pub u32);

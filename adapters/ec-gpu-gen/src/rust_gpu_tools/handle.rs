@@ -1,4 +1,4 @@
-//! What every device has.
+//! Provides the properties that every device has.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use proofwarp::backend::DeviceInfo;
 
 use super::{DeviceUuid, PciId, Vendor};
 
-/// A device of proofwarp's, and what the interface tells of each.
+/// Wraps a device of proofwarp, and provides the properties that the interface gives of each.
 #[derive(Clone, Debug)]
 pub(super) struct Handle(pub(super) Arc<proofwarp::backend::Device>);
 
@@ -20,7 +20,7 @@ impl Handle {
         Vendor::try_from(self.info().vendor_id).unwrap_or(Vendor::Amd)
     }
 
-    /// Its place on the bus, or, as in the stock crate, one that is easily told from those.
+    /// Returns the place on the PCI bus, or else, as in the stock crate, one that is easily told from real places.
     pub(super) fn pci_id(&self) -> PciId {
         const NONE: u16 = 0x1234;
         let info = self.info();
@@ -32,8 +32,8 @@ impl Handle {
         DeviceUuid::from(self.info().unique_id)
     }
 
-    /// Whether the other is the same device, maybe of another backend, which may know it by its place only. Of one backend
-    /// several may be at one place, as parts of a GPU.
+    /// Returns whether `other` is the same device. A device of another backend may know only its place on the bus.
+    /// Within a backend, several devices may have one place, as parts of a GPU.
     pub(super) fn is(&self, other: &Self) -> bool {
         let (one, two) = (self.info(), other.info());
         self == other || one.backend != two.backend && one.pci.is_some() && one.pci == two.pci

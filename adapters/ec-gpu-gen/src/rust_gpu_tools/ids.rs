@@ -1,10 +1,10 @@
-//! What tells devices apart.
+//! Identifies devices.
 
 use std::fmt;
 
 use super::GPUError;
 
-/// A device's place on the PCI bus: the bus number, then the device's.
+/// Holds a device's place on the PCI bus: the bus number, then the device number.
 #[derive(Copy, Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct PciId(u16);
 
@@ -36,7 +36,7 @@ impl fmt::Display for PciId {
     }
 }
 
-/// A universally unique identifier.
+/// Holds a universally unique identifier.
 #[derive(Copy, Clone, Default, Eq, Hash, PartialEq)]
 pub struct DeviceUuid([u8; 16]);
 
@@ -77,7 +77,7 @@ impl fmt::Debug for DeviceUuid {
     }
 }
 
-/// So many hexadecimal digits, between which there may be separators, as a number.
+/// Parses a text of `count` hexadecimal digits, between which `separator` may occur, as a number.
 fn digits(what: &str, text: &str, separator: char, count: usize) -> Result<u128, GPUError> {
     let digits: String = text.chars().filter(|c| *c != separator).collect();
     let invalid = || GPUError::InvalidId(format!("{what}: expected {count} hexadecimal digits, got {text:?}"));
@@ -87,19 +87,19 @@ fn digits(what: &str, text: &str, separator: char, count: usize) -> Result<u128,
     u128::from_str_radix(&digits, 16).map_err(|_| invalid())
 }
 
-/// Tells devices apart, over processes too: bellperson's lock files carry it in their names.
+/// Identifies a device, across processes too: bellperson's lock files carry it in their names.
 #[derive(Copy, Clone, Debug, Eq, Hash, PartialEq)]
 pub enum UniqueId {
-    /// By the place on the PCI bus.
+    /// Place on the PCI bus.
     PciId(PciId),
-    /// By a universally unique identifier.
+    /// Universally unique identifier.
     Uuid(DeviceUuid),
 }
 
 impl TryFrom<&str> for UniqueId {
     type Error = GPUError;
 
-    /// Reads a UUID where there is a dash, else a place on the PCI bus.
+    /// Reads a UUID if there is a dash, else a place on the PCI bus.
     fn try_from(text: &str) -> Result<Self, GPUError> {
         match text.contains('-') {
             true => DeviceUuid::try_from(text).map(Self::Uuid),
@@ -117,10 +117,10 @@ impl fmt::Display for UniqueId {
     }
 }
 
-/// Who made a device.
+/// Names the maker of a device.
 ///
-/// The stock crate knows these two, and lists no device of another vendor. Ours does, and calls it
-/// [`Vendor::Amd`]: what callers take the vendor for is that only NVIDIA's devices have CUDA.
+/// The stock crate knows these two, and lists no device of another vendor. This crate lists such devices, as
+/// [`Vendor::Amd`]: callers use the vendor only to know that only NVIDIA's devices have CUDA.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Vendor {
     /// AMD.
@@ -129,14 +129,14 @@ pub enum Vendor {
     Nvidia,
 }
 
-/// AMD's number on the PCI bus, and what its devices in Apple's computers have instead.
+/// AMD's vendor number on the PCI bus, and the number that its devices in Apple's computers have instead.
 const AMD_IDS: [u32; 2] = [0x1002, 0x0102_1d00];
 const NVIDIA_ID: u32 = 0x10de;
 
 impl TryFrom<&str> for Vendor {
     type Error = GPUError;
 
-    /// Reads what OpenCL has as vendor.
+    /// Reads OpenCL's vendor name.
     fn try_from(text: &str) -> Result<Self, GPUError> {
         match text {
             "Advanced Micro Devices, Inc." | "AMD" => Ok(Self::Amd),
@@ -167,7 +167,7 @@ impl fmt::Display for Vendor {
     }
 }
 
-/// How a device is reached.
+/// Tells how a device is reached.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Framework {
     /// CUDA.

@@ -1,4 +1,4 @@
-//! Devices that OpenCL reaches, and kernels of the calling crate's own on them.
+//! Provides devices that OpenCL reaches, and runs the calling crate's own kernels on them.
 
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -10,36 +10,36 @@ use proofwarp::backend::Arg;
 use super::appended::{self, LocalBuffer, Shape, Source};
 use super::error::GPUResult;
 
-/// Marks what is OpenCL's.
+/// Marks OpenCL's types.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum OpenCl {}
 
 /// A device that OpenCL reaches.
 pub type Device = appended::Device<OpenCl>;
-/// A device, and kernels from OpenCL C or a binary that the driver made.
+/// A device with kernels that are compiled from OpenCL C or loaded from a binary of the driver.
 pub type Program = appended::Program<OpenCl>;
-/// Elements of type `T` on the device, which are taken to be plain memory.
+/// Holds elements of type `T`, taken to be plain memory, on the device.
 pub type Buffer<T> = appended::Buffer<T, OpenCl>;
-/// OpenCL's own name for a device.
+/// OpenCL's own handle of a device.
 #[allow(non_camel_case_types)] // The name is part of the interface.
 pub type cl_device_id = *mut std::ffi::c_void;
 
 pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::OpenCl));
 
 impl Device {
-    /// The compute capability of NVIDIA's devices.
+    /// Returns the compute capability of an NVIDIA device.
     pub fn compute_capability(&self) -> Option<(u32, u32)> {
         self.handle.info().compute_capability
     }
 
-    /// OpenCL's own name for it.
+    /// Returns OpenCL's own handle of the device.
     pub fn cl_device_id(&self) -> cl_device_id {
         self.handle.info().native as cl_device_id
     }
 }
 
 impl Program {
-    /// A program from OpenCL C.
+    /// Creates a program from the OpenCL C text `src`.
     ///
     /// # Errors
     /// None: the text is compiled when the first kernel is created.
@@ -48,7 +48,7 @@ impl Program {
         Ok(Self::new(device, Source::Text(Cow::Owned(src.to_owned()))))
     }
 
-    /// A program from what the driver once made of a text, for the same device.
+    /// Creates a program from `bin`, which the driver once made of a text for the same device.
     ///
     /// # Errors
     /// None: it is loaded when the first kernel is created.
@@ -57,24 +57,25 @@ impl Program {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bin))))
     }
 
-    /// As [`Self::from_opencl`], without a copy.
+    /// Creates a program from the OpenCL C text `src`, without a copy.
     pub(super) fn from_static(device: &Device, src: &'static str) -> Self {
         Self::new(device, Source::Text(Cow::Borrowed(src)))
     }
 
-    /// A kernel to be given its arguments and run, by `global_work_size` groups of `local_work_size` work-items.
+    /// Creates the kernel `name`, to be given its arguments and run by `global_work_size` groups of `local_work_size`
+    /// work-items.
     ///
     /// # Errors
-    /// There is no such kernel, or the program does not compile or load.
+    /// Returns an error if there is no such kernel, or if the program does not compile or load.
     pub fn create_kernel(&self, name: &str, global_work_size: usize, local_work_size: usize) -> GPUResult<Kernel<'_>> {
         let shape = self.shape(name, global_work_size, local_work_size)?;
         Ok(Kernel { builder: ExecuteKernel { program: self, shape, arguments: Vec::new() } })
     }
 }
 
-/// What a kernel takes as an argument.
+/// Provides an argument of a kernel.
 pub trait KernelArgument {
-    /// Appends it to the kernel's arguments.
+    /// Appends it to the arguments of `kernel`.
     fn push(&self, kernel: &mut Kernel<'_>);
 }
 
@@ -106,11 +107,11 @@ impl<T> KernelArgument for LocalBuffer<T> {
 enum Argument {
     /// A copy of a value.
     Value(Box<[MaybeUninit<u8>]>),
-    /// So many bytes of local memory.
+    /// Local memory, in bytes.
     Local(u32),
 }
 
-/// What a launch is built from, under the name that the crate `opencl3` gives it.
+/// Builds a launch; its name is that of the crate `opencl3`.
 #[derive(Debug)]
 pub struct ExecuteKernel<'a> {
     program: &'a Program,
@@ -119,30 +120,30 @@ pub struct ExecuteKernel<'a> {
 }
 
 impl ExecuteKernel<'_> {
-    /// Appends a copy of a value as it lies in memory.
+    /// Appends a copy of the value `arg` in its memory layout.
     ///
     /// # Safety
-    /// It is a value of the type of the kernel's parameter, in the device's layout.
+    /// It must be a value of the type of the kernel's parameter, in the device's layout.
     pub unsafe fn set_arg<T>(&mut self, arg: &T) -> &mut Self {
         self.append(arg)
     }
 
-    /// Appends local memory of so many bytes.
+    /// Appends local memory of `size` bytes.
     ///
     /// # Safety
-    /// The kernel's parameter is a pointer to local memory.
+    /// The kernel's parameter must be a pointer to local memory.
     pub unsafe fn set_arg_local_buffer(&mut self, size: usize) -> &mut Self {
         self.arguments.push(Argument::Local(LocalBuffer::<u8>::new(size).bytes()));
         self
     }
 
-    /// Sets the number of work-items of all groups together, of a size set before.
+    /// Sets the number of work-items of all groups together; the group size must be set before.
     pub fn set_global_work_size(&mut self, size: usize) -> &mut Self {
         self.shape.groups = size / self.shape.group_size.max(1);
         self
     }
 
-    /// Sets the number of work-items of a group; all groups together have as many as before.
+    /// Sets the number of work-items of a group, and keeps that of all groups together.
     pub fn set_local_work_size(&mut self, size: usize) -> &mut Self {
         let all = self.shape.groups * self.shape.group_size;
         self.shape.group_size = size;
@@ -150,14 +151,14 @@ impl ExecuteKernel<'_> {
     }
 
     fn append<T>(&mut self, value: &T) -> &mut Self {
-        // SAFETY: any byte of a value may be read as one that may be undefined.
+        // SAFETY: any byte of a value may be read as one that may be uninitialised.
         let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) };
         self.arguments.push(Argument::Value(bytes.into()));
         self
     }
 }
 
-/// A kernel with the arguments that it has been given so far, which outlive it.
+/// Holds a kernel with the arguments given so far, which outlive it.
 #[derive(Debug)]
 pub struct Kernel<'a> {
     /// Arguments of other types are appended here.
@@ -165,17 +166,19 @@ pub struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    /// Appends an argument.
+    /// Appends the argument `t`.
     #[must_use]
     pub fn arg<T: KernelArgument>(mut self, t: &'a T) -> Self {
         t.push(&mut self);
         self
     }
 
-    /// Launches it and waits for it. Its arguments have to be those of the kernel, which has to keep to its buffers.
+    /// Launches the kernel and waits for it. The arguments must match the kernel's parameters, and the kernel must stay
+    /// within its buffers.
     ///
     /// # Errors
-    /// There is more than one [`LocalBuffer`], the number of arguments is not the kernel's, or the driver or the kernel failed.
+    /// Returns an error if there is more than one [`LocalBuffer`], the number of arguments is not the kernel's, or the
+    /// driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
         let ExecuteKernel { program, shape, arguments } = self.builder;
         let arguments: Vec<Arg> = arguments.iter().map(in_place).collect();

@@ -1,4 +1,4 @@
-//! A device together with the kernels that the calling crate appended.
+//! Combines a device with the kernels that the calling crate appended.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::wishes::framework_asked_for;
 use super::{Device, Framework, GPUError};
 use crate::EcError;
 
-/// A device together with the kernels that the calling crate appended.
+/// Combines a device with the kernels that the calling crate appended.
 #[derive(Debug)]
 pub enum Program {
     /// On a device that CUDA reaches.
@@ -25,11 +25,11 @@ pub enum Program {
 }
 
 impl Program {
-    /// A program of what [`crate::generate`] made, for the framework that `EC_GPU_FRAMEWORK` names or else the device's;
-    /// [`crate::program!`] finds the text and the fatbin.
+    /// Creates a program from the output of [`crate::generate`], for the framework that `EC_GPU_FRAMEWORK` names or
+    /// else the device's; [`crate::program!`] finds the text and the fatbin.
     ///
     /// # Errors
-    /// The framework does not reach the device, or this crate was built without its feature.
+    /// Returns an error if the framework does not reach the device, or if this crate was built without its feature.
     #[allow(unused_variables)] // Of a framework without its feature.
     pub fn new(device: &Device, opencl: Option<&'static str>, cuda: Option<&'static [u8]>) -> Result<Self, EcError> {
         match framework_asked_for()?.unwrap_or(device.framework()) {
@@ -46,12 +46,12 @@ impl Program {
         }
     }
 
-    /// The device's name.
+    /// Returns the device's name.
     pub fn device_name(&self) -> &str {
         &self.proofwarp().info().name
     }
 
-    /// The device as proofwarp has it.
+    /// Returns proofwarp's device.
     pub(crate) fn proofwarp(&self) -> &Arc<proofwarp::backend::Device> {
         match self {
             #[cfg(feature = "cuda")]
@@ -61,7 +61,7 @@ impl Program {
         }
     }
 
-    /// Whether it is on the device, by whatever framework.
+    /// Returns whether the program is on `device`, by any framework.
     pub(crate) fn is_on(&self, device: &Device) -> bool {
         match self {
             #[cfg(feature = "cuda")]
@@ -74,7 +74,7 @@ impl Program {
     /// Runs the one of [`program_closures!`](crate::program_closures) that is for the program's framework.
     ///
     /// # Errors
-    /// Those of the closure.
+    /// Returns the closure's errors.
     #[cfg(all(feature = "cuda", feature = "opencl"))]
     pub fn run<F1, F2, R, E, A>(&self, fun: (F1, F2), arg: A) -> Result<R, E>
     where
@@ -91,7 +91,7 @@ impl Program {
     /// Runs the first of [`program_closures!`](crate::program_closures) on the program.
     ///
     /// # Errors
-    /// Those of the closure.
+    /// Returns the closure's errors.
     #[cfg(all(feature = "cuda", not(feature = "opencl")))]
     pub fn run<F1, F2, R, E, A>(&self, fun: (F1, F2), arg: A) -> Result<R, E>
     where
@@ -105,7 +105,7 @@ impl Program {
     /// Runs the second of [`program_closures!`](crate::program_closures) on the program.
     ///
     /// # Errors
-    /// Those of the closure.
+    /// Returns the closure's errors.
     #[cfg(all(not(feature = "cuda"), feature = "opencl"))]
     pub fn run<F1, F2, R, E, A>(&self, fun: (F1, F2), arg: A) -> Result<R, E>
     where
@@ -117,8 +117,8 @@ impl Program {
     }
 }
 
-/// The accelerator of some programs' devices, without fallback: callers of this crate bring their own
-/// path to the CPU, and must hear of a failure to take it.
+/// Returns the accelerator of the devices of `programs`, without fallback: callers of this crate bring their own CPU
+/// path, and must learn of a failure to take it.
 pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcError> {
     let Some(first) = programs.first() else { return Err(no_device()) };
     let backend = first.proofwarp().info().backend;
@@ -126,7 +126,7 @@ pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcErro
     Ok(Accelerator::with_backend(backend)?.on_devices(devices))
 }
 
-/// Why there is no device to make a kernel for.
+/// Returns why there is no device to make a kernel for.
 fn no_device() -> EcError {
     match &*DEVICES {
         Ok(_) => EcError::Simple("No working GPUs found!"),
@@ -134,8 +134,8 @@ fn no_device() -> EcError {
     }
 }
 
-/// Makes of one body the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes, one for
-/// CUDA and one for OpenCL; nothing in place of that without its feature.
+/// Makes the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes from one body: one for
+/// CUDA and one for OpenCL, or `()` for a framework without its feature.
 ///
 /// The closure's arguments are the program and one more, with or without its type:
 /// `|program, argument: u32| -> Result<T, E> { … }`.
@@ -146,7 +146,7 @@ macro_rules! program_closures {
     };
 }
 
-/// The closure for one framework.
+/// Defines the macro that makes the closure for one framework.
 macro_rules! closure_of {
     ($dollar:tt $feature:literal, $name:ident, $framework:ident) => {
         #[cfg(feature = $feature)]

@@ -1,4 +1,4 @@
-//! Which backend the environment asks for.
+//! Reads which backend the environment requests.
 
 use proofwarp::BackendKind;
 use proofwarp::settings::Settings;
@@ -6,18 +6,20 @@ use proofwarp::settings::Settings;
 use super::Framework;
 use crate::EcError;
 
-/// Whether a way around a missing device would be a surprise.
+/// Returns whether a fallback from a missing device would be a surprise: a backend is forced, or the settings are
+/// malformed.
 pub(super) fn is_forced() -> bool {
     Settings::get().map_or(true, |settings| settings.backend.is_some())
 }
 
-/// The one backend that devices may be of, where `PROOFWARP_BACKEND` forces one.
+/// Returns the only backend that devices may be of, if `PROOFWARP_BACKEND` forces one.
 pub(super) fn forced_backend() -> Option<BackendKind> {
-    // A malformed setting leaves none: the CPU's has no devices.
+    // Malformed settings allow no device: the CPU backend has none.
     Settings::get().map_or(Some(BackendKind::Cpu), |settings| settings.backend)
 }
 
-/// What `EC_GPU_FRAMEWORK` says; anything but `cuda` and `opencl` is no wish, as in the stock crate.
+/// Returns the backend that `EC_GPU_FRAMEWORK` requests; any value but `cuda` and `opencl` requests none, as in the
+/// stock crate.
 pub(super) fn backend_asked_for() -> Option<BackendKind> {
     match std::env::var("EC_GPU_FRAMEWORK").as_deref() {
         Ok("cuda") => Some(BackendKind::Cuda),
@@ -26,10 +28,10 @@ pub(super) fn backend_asked_for() -> Option<BackendKind> {
     }
 }
 
-/// The framework that `EC_GPU_FRAMEWORK` asks for.
+/// Returns the framework that `EC_GPU_FRAMEWORK` requests.
 ///
 /// # Errors
-/// This crate was built without its feature.
+/// Returns an error if this crate was built without the framework's feature.
 #[allow(clippy::unnecessary_wraps, reason = "there is an error where a feature lacks")]
 pub(super) fn framework_asked_for() -> Result<Option<Framework>, EcError> {
     match backend_asked_for() {

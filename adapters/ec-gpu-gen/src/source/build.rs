@@ -1,11 +1,11 @@
-//! Writing and compiling the text in a build script.
+//! Writes and compiles the text in a build script.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use super::SourceBuilder;
 
-/// Writes what the features ask for and tells cargo where it is; the error is a text for the user.
+/// Writes the files that the features need, and tells cargo where they are. The error is a text for the user.
 ///
 /// Instructions have one colon: with two, cargo refuses packages that Rust below 1.77 may build.
 pub(super) fn generate(builder: &SourceBuilder) -> Result<(), String> {
@@ -34,11 +34,12 @@ mod cuda {
 
     use super::{Path, PathBuf, SourceBuilder, env, write};
 
-    /// Machine code for the architectures of the stock crate; what comes later runs from the PTX of the last.
+    /// Builds machine code for the stock crate's architectures; later architectures run the PTX of the last one.
     const ARGUMENTS: &str = "-O3 --fatbin -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
                              -gencode arch=compute_86,code=[sm_86,compute_86]";
 
-    /// Compiles the text; empty where nothing was appended.
+    /// Compiles the text in `out` and returns the fatbin's path. The file is empty if nothing was appended, or on
+    /// docs.rs.
     pub(super) fn fatbin(builder: &SourceBuilder, out: &Path) -> Result<PathBuf, String> {
         let (source, fatbin) = (out.join("kernel.cu"), out.join("kernel.fatbin"));
         if builder.appended.is_empty() || env::var_os("DOCS_RS").is_some() {

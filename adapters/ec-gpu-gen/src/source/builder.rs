@@ -1,4 +1,4 @@
-//! Fields and appended kernels as one text.
+//! Combines fields and appended kernels in one text.
 
 use ec_gpu::{GpuField, GpuName};
 use group::prime::PrimeCurveAffine;
@@ -15,7 +15,7 @@ pub struct SourceBuilder {
     pub(super) appended: Vec<String>,
 }
 
-/// A prime field's constants in little-endian 32-bit limbs.
+/// Holds a prime field's constants in little-endian 32-bit limbs.
 #[derive(Debug)]
 struct Field {
     name: String,
@@ -24,7 +24,7 @@ struct Field {
     r2: Vec<u32>,
 }
 
-/// A quadratic extension by u² = −1.
+/// Describes a quadratic extension by u² = −1.
 #[derive(Debug)]
 struct Extension {
     name: String,
@@ -32,12 +32,12 @@ struct Extension {
 }
 
 impl SourceBuilder {
-    /// Nothing yet.
+    /// Creates an empty builder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a field, with what it extends.
+    /// Adds the field `F`, with the field that it extends.
     #[must_use]
     pub fn add_field<F>(mut self) -> Self
     where
@@ -53,7 +53,7 @@ impl SourceBuilder {
         self
     }
 
-    /// Adds a field over which transforms are to run; the transform itself is proofwarp's.
+    /// Adds a field for transforms; the transform itself is proofwarp's.
     #[must_use]
     pub fn add_fft<F>(self) -> Self
     where
@@ -73,19 +73,19 @@ impl SourceBuilder {
         self.add_field::<F>().add_field::<C::Scalar>()
     }
 
-    /// Appends a text after all fields and what was appended before.
+    /// Appends `source` after all fields and after texts appended before.
     #[must_use]
     pub fn append_source(mut self, source: String) -> Self {
         self.appended.push(source);
         self
     }
 
-    /// The whole text, with limbs of 32 bits.
+    /// Returns the whole text, with limbs of 32 bits.
     pub fn build_32_bit_limbs(&self) -> String {
         self.build(1)
     }
 
-    /// The whole text, with limbs of 64 bits.
+    /// Returns the whole text, with limbs of 64 bits.
     pub fn build_64_bit_limbs(&self) -> String {
         self.build(2)
     }
@@ -94,7 +94,7 @@ impl SourceBuilder {
         let mut parts = vec![COMMON.to_owned()];
         parts.extend(self.fields.iter().map(|field| field.source(words_per_limb)));
         parts.extend(self.extensions.iter().map(Extension::source));
-        // Short names that what follows may want for itself.
+        // Frees short names, which appended kernels may define themselves.
         parts.push("#undef F\n#undef SUB\n".to_owned());
         parts.extend(self.appended.iter().cloned());
         parts.join("\n")
@@ -123,7 +123,7 @@ impl Field {
         )
     }
 
-    /// −p⁻¹ mod 2^bits, by Newton's iteration (each step doubles the number of right bits).
+    /// Returns −p⁻¹ mod 2^bits, by Newton's iteration (each step doubles the number of right bits).
     fn minus_inverse_of_modulus(&self, bits: usize) -> u64 {
         let p = u64::from(self.modulus[0]) | (u64::from(*self.modulus.get(1).unwrap_or(&0)) << 32);
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(x))));
@@ -143,7 +143,7 @@ impl Extension {
     }
 }
 
-/// Words as limbs of one or two of them, as literals.
+/// Formats words as literals of limbs, of one or two words each.
 fn literals(words: &[u32], words_per_limb: usize) -> String {
     let limb = |words: &[u32]| match *words {
         [low, high] => format!("{:#x}ul", u64::from(low) | (u64::from(high) << 32)),

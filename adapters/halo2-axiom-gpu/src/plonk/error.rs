@@ -1,17 +1,17 @@
-//! The stock crate's error.
+//! Defines the stock crate's error type.
 
 use std::{error, fmt, io};
 
 use halo2_axiom::plonk::Error;
 
-/// Why there is no proof.
+/// Explains why there is no proof.
 ///
-/// The stock crate has variants for CUDA beside this one. Here devices that fail give way to the next backend; where one is
-/// forced, its error is the source of [`Error::Transcript`].
+/// The stock crate has further variants, for CUDA. Here, if a device fails, the next backend takes over. If the backend
+/// is forced, its error is the source of [`Error::Transcript`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// An error of halo2-axiom's.
+    /// An error of halo2-axiom.
     Canonical(Error),
 }
 

@@ -1,4 +1,4 @@
-//! Proofs, with the stock crate's signatures.
+//! Creates proofs, with the stock crate's signatures.
 
 use halo2_axiom::plonk::{AdviceColumns, Circuit, ProvingKey};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
@@ -8,10 +8,10 @@ use rand_core::RngCore;
 use super::error::GpuError;
 use crate::poly::commitment::Prover;
 
-/// Proves circuits of one key: [`proofwarp_halo2::create_proof`].
+/// Proves `circuits` of one key with [`proofwarp_halo2::create_proof`].
 ///
 /// # Errors
-/// As there.
+/// Returns the errors of [`proofwarp_halo2::create_proof`].
 pub fn create_proof<
     'params: 'a,
     'a,
@@ -35,10 +35,10 @@ pub fn create_proof<
     )?)
 }
 
-/// Proves one circuit by the values of its columns: [`proofwarp_halo2::create_proof_from_advice`].
+/// Proves one circuit from the values of its columns with [`proofwarp_halo2::create_proof_from_advice`].
 ///
 /// # Errors
-/// As there.
+/// Returns the errors of [`proofwarp_halo2::create_proof_from_advice`].
 pub fn create_proof_from_advice<
     'params: 'a,
     'a,

@@ -1,4 +1,4 @@
-//! A circuit's synthesis, which fills fixed columns, selectors and the permutation.
+//! Collects fixed columns, selectors and the permutation from a circuit's synthesis.
 
 use halo2_axiom::circuit::Value;
 use halo2_axiom::halo2curves::bn256::Fr;
@@ -9,22 +9,22 @@ use halo2_axiom::plonk::{
 use super::cycles::Cycles;
 use super::fixed::FixedColumns;
 
-/// What a key is made of.
+/// Holds the parts of a key while a circuit is synthesized.
 pub struct Assembly {
     pub fixed: FixedColumns,
     pub selectors: Vec<Vec<bool>>,
     pub cycles: Cycles,
     k: u32,
     usable: usize,
-    /// What went wrong where the interface has no error.
+    /// First error of a call that cannot return one.
     failed: Option<Error>,
 }
 
 impl Assembly {
-    /// Nothing assigned yet.
+    /// Creates an assembly in which nothing is assigned.
     ///
     /// # Errors
-    /// There are more cells in the permutation than can be numbered.
+    /// Returns an error if the permutation has more cells than can be numbered.
     pub fn new(system: &ConstraintSystem<Fr>, k: u32) -> Result<Self, Error> {
         let rows = 1 << k;
         Ok(Self {
@@ -37,7 +37,7 @@ impl Assembly {
         })
     }
 
-    /// The synthesis's own error, or that of a call that could not return it.
+    /// Returns the first error of a call that could not return it, else the synthesis's own `result`.
     pub fn checked(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         self.failed.take().map_or(result, Err)
     }

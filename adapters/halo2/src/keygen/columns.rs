@@ -1,4 +1,4 @@
-//! A circuit's columns, and its constraint system without selectors.
+//! Builds a circuit's columns, and its constraint system without selectors.
 
 use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::{Circuit, ConstraintSystem, Error, FloorPlanner};
@@ -9,7 +9,7 @@ use super::cycles::Cycles;
 use super::steps::step;
 use crate::constraints::{check_degree, configure, warn_of_same_point};
 
-/// A circuit that has been configured, before its synthesis.
+/// Holds a circuit that has been configured but not synthesized.
 pub struct Start<'c, C: Circuit<Fr>> {
     circuit: &'c C,
     system: ConstraintSystem<Fr>,
@@ -18,21 +18,21 @@ pub struct Start<'c, C: Circuit<Fr>> {
     degree: u32,
 }
 
-/// What both keys are made of.
+/// Holds the parts that both keys are made of.
 pub struct Columns {
-    /// Selectors are fixed columns in it.
+    /// The constraint system, in which selectors are fixed columns.
     pub system: ConstraintSystem<Fr>,
     pub fixed: Vec<Vec<Fr>>,
     pub cycles: Cycles,
-    /// As they were, where they have been combined; keys need them then.
+    /// The original selectors, which keys need, if they were combined; otherwise empty.
     pub selectors: Vec<Vec<bool>>,
 }
 
 impl<'c, C: Circuit<Fr>> Start<'c, C> {
-    /// Configures a circuit.
+    /// Configures `circuit` for 2^`k` rows.
     ///
     /// # Errors
-    /// There are fewer rows than it needs, or its degree is higher than proofs can have.
+    /// Returns an error if the circuit needs more rows, or if its degree is higher than proofs can have.
     pub fn of(circuit: &'c C, k: u32) -> Result<Self, Error> {
         let (system, config) = configure(circuit);
         let degree = check_degree(system.degree(), k)?;
@@ -43,15 +43,15 @@ impl<'c, C: Circuit<Fr>> Start<'c, C> {
         Ok(Self { circuit, system, config, k, degree })
     }
 
-    /// The greatest degree of a constraint.
+    /// Returns the greatest degree of a constraint.
     pub fn degree(&self) -> u32 {
         self.degree
     }
 
-    /// Synthesizes the circuit.
+    /// Runs the circuit's synthesis; selectors are combined if `compress`.
     ///
     /// # Errors
-    /// The circuit's, or there are fewer rows than its synthesis takes.
+    /// Returns the circuit's errors, or one if its synthesis takes more rows than there are.
     pub fn synthesize(self, compress: bool) -> Result<Columns, Error> {
         let Self { circuit, system, config, k, .. } = self;
         let mut assembly = step("memory", 1 << k, || Assembly::new(&system, k))?;
@@ -76,9 +76,9 @@ impl Columns {
     }
 }
 
-/// Every selector as a column.
+/// Converts every selector to a column of its own.
 fn directly(system: ConstraintSystem<Fr>, selectors: Vec<Vec<bool>>) -> (ConstraintSystem<Fr>, Vec<Vec<Fr>>) {
-    // Rows make no difference to the system; halo2-axiom would make columns of them on one core.
+    // The system does not depend on the rows, so it gets none: halo2-axiom would convert them on one core.
     let (system, _) = system.directly_convert_selectors_to_fixed(vec![Vec::new(); selectors.len()]);
     let column = |rows: Vec<bool>| rows.into_par_iter().map(|on| Fr::from(u64::from(on))).collect::<Vec<_>>();
     (system, selectors.into_iter().map(column).collect())

@@ -1,4 +1,4 @@
-//! Which cells have to be equal, as cycles of a permutation.
+//! Tracks which cells must be equal, as cycles of a permutation.
 
 use ff::{Field, PrimeField};
 use halo2_axiom::halo2curves::bn256::Fr;
@@ -7,19 +7,19 @@ use rayon::prelude::*;
 
 use crate::memory::filled;
 
-/// Powers that are made one from another.
+/// Powers that one task computes from each other.
 const PIECE: usize = 1 << 12;
 
-/// Cells are numbered column by column.
+/// Links a cell into its cycle. Cells are numbered column by column.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     /// The cell that this one goes to.
     next: u32,
-    /// A cell of the same cycle with a smaller number, or this one, which then names the cycle.
+    /// A cell of the same cycle with a smaller number; or this cell, which then names the cycle.
     toward: u32,
 }
 
-/// A permutation of the cells of some columns, made by joining cycles.
+/// Holds a permutation of the cells of some columns, made by joining cycles.
 pub struct Cycles {
     places: Places,
     links: Vec<Link>,
@@ -27,10 +27,10 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// Every cell on its own.
+    /// Creates a permutation in which every cell is a cycle of its own.
     ///
     /// # Errors
-    /// There are more than 2^32 cells: their key would take 256 GiB.
+    /// Returns [`Error::BoundsFailure`] if there are more than 2^32 cells: their key would take 256 GiB.
     pub fn new(columns: &[Column<Any>], log_rows: u32) -> Result<Self, Error> {
         let cells = (columns.len() as u64) << log_rows;
         if cells > 1 << u32::BITS {
@@ -42,15 +42,17 @@ impl Cycles {
         Ok(Self { places: Places::of(columns), links, log_rows })
     }
 
-    /// Makes two cells equal: their cycles become one, in which each goes to where the other went.
+    /// Makes cells `left` and `right` equal by merging their cycles: each cell gets the other's successor.
     ///
     /// # Errors
-    /// A column is not of the permutation, or has no such row.
+    /// - [`Error::ColumnNotInPermutation`]: a column is not in the permutation.
+    /// - [`Error::BoundsFailure`]: there is no such row.
     pub fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
         let (left, right) = (self.cell(left)?, self.cell(right)?);
         let (one, other) = (self.name(left), self.name(right));
         if one != other {
-            // By number, not by length: with paths that get shorter it takes O(log n) a join (Tarjan and van Leeuwen).
+            // Links by number, not by length: with path halving a join takes O(log n) amortised (Tarjan and van
+            // Leeuwen).
             self.links[one.max(other) as usize].toward = one.min(other);
             let next = self.links[left].next;
             self.links[left].next = std::mem::replace(&mut self.links[right].next, next);
@@ -58,7 +60,7 @@ impl Cycles {
         Ok(())
     }
 
-    /// The cell that names the cycle of a cell; halves the way to it.
+    /// Returns the cell that names the cycle of `cell`, and halves the path to it.
     fn name(&mut self, cell: usize) -> u32 {
         let mut cell = cell as u32;
         loop {
@@ -72,12 +74,12 @@ impl Cycles {
         }
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub fn cells(&self) -> usize {
         self.links.len()
     }
 
-    /// σ of each column: δ^c·ω^r in a cell that goes to row r of column c.
+    /// Returns σ of each column: δ^c·ω^r in a cell that goes to row r of column c.
     pub fn sigma(&self, omega: Fr) -> Vec<Vec<Fr>> {
         let rows = 1 << self.log_rows;
         let (deltas, omegas) = (powers(Fr::DELTA, self.links.len() / rows), powers(omega, rows));
@@ -97,7 +99,7 @@ impl Cycles {
     }
 }
 
-/// Places of columns in the permutation, by kind and index.
+/// Holds the positions of columns in the permutation, by kind and index.
 struct Places([Vec<Option<u32>>; 3]);
 
 impl Places {
@@ -124,7 +126,7 @@ fn kind(column: Column<Any>) -> usize {
     }
 }
 
-/// The first powers, from 1 on.
+/// Returns the first `count` powers of `base`, from 1 on.
 fn powers(base: Fr, count: usize) -> Vec<Fr> {
     let mut powers = filled(Fr::ONE, count);
     powers.par_chunks_mut(PIECE).enumerate().for_each(|(number, piece)| {
@@ -151,7 +153,7 @@ mod tests {
         vec![instance.into(), advice.into(), fixed.into(), system.advice_column().into()]
     }
 
-    /// Sets of cells that are equal, by joining them one by one.
+    /// Compares the cycles with sets of equal cells that are joined one by one.
     #[test]
     fn cycles_are_what_is_equal() {
         let (columns, log_rows) = (columns(), 5);

@@ -1,4 +1,4 @@
-//! Fixed columns as a synthesis fills them: values at once, divisions at the end.
+//! Holds fixed columns during a synthesis: values are stored at once, divisions follow at the end.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::memory::filled;
 /// Elements that share an inversion.
 const PIECE: usize = 1 << 12;
 
-/// Fixed columns of one height, 0 where nothing is assigned.
+/// Holds fixed columns of equal height, 0 where nothing is assigned.
 pub struct FixedColumns(Vec<FixedColumn>);
 
 struct FixedColumn {
     numerators: Vec<Fr>,
-    /// As many, once there is one: most circuits have none.
+    /// One per numerator once a fraction is assigned; empty before, as in most circuits.
     denominators: Vec<Fr>,
 }
 
@@ -27,10 +27,10 @@ impl FixedColumns {
         Self((0..columns).map(column).collect())
     }
 
-    /// Puts a value into some rows of a column.
+    /// Stores `value` in `rows` of `column`.
     ///
     /// # Errors
-    /// There is no such column or row.
+    /// Returns [`Error::BoundsFailure`] if there is no such column or row.
     pub fn assign(&mut self, column: usize, rows: Range<usize>, value: Assigned<Fr>) -> Result<(), Error> {
         let column = self.0.get_mut(column).ok_or(Error::BoundsFailure)?;
         let count = column.numerators.len();
@@ -45,7 +45,7 @@ impl FixedColumns {
         Ok(())
     }
 
-    /// Values of all columns; n/0 is 0.
+    /// Returns the values of all columns; n/0 is 0.
     pub fn into_values(self) -> Vec<Vec<Fr>> {
         self.0.into_iter().map(FixedColumn::into_values).collect()
     }

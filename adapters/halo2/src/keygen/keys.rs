@@ -1,4 +1,4 @@
-//! Keys, put together.
+//! Builds keys from columns, commitments and polynomials.
 
 use std::panic::resume_unwind;
 
@@ -22,7 +22,7 @@ use crate::setup;
 type Values = Vec<Vec<Fr>>;
 type Coefficients = Vec<Polynomial<Fr, Coeff>>;
 
-/// What a verifying key leaves for a proving key.
+/// Holds the results of a verifying key that a proving key uses too.
 struct Rest {
     engine: Engine<G1Affine>,
     fixed: Values,
@@ -78,7 +78,7 @@ fn with_rest<C: Circuit<Fr>>(
     Ok((key, Rest { engine, fixed, sigma }))
 }
 
-/// The circuit's columns; the setup goes to the device meanwhile.
+/// Synthesizes the circuit's columns while the setup is uploaded.
 fn synthesized<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     start: Start<'_, C>,
@@ -102,7 +102,7 @@ fn finished(
     Ok(ProvingKey::from_parts(key, first, last, active, values(fixed), of_fixed, permutation))
 }
 
-/// Does two things at once: the second on this thread, which a circuit cannot leave.
+/// Runs `elsewhere` on another thread and `here` on this one, which a circuit cannot leave.
 fn at_once<A: Send, B>(elsewhere: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
     let (there, here) = beside(elsewhere, here);
     (there.unwrap_or_else(|panic| resume_unwind(panic)), here)
@@ -112,7 +112,7 @@ fn sigma(cycles: &Cycles, engine: &Engine<G1Affine>) -> Values {
     step("σ", cycles.cells(), || cycles.sigma(engine.omega()))
 }
 
-/// Columns that are 1 in row 0, where products end, and in usable rows.
+/// Returns the columns that are 1 in row 0, in the row where products end, and in usable rows.
 fn row_columns(rows: usize, blinding: usize) -> [Vec<Fr>; 3] {
     let usable = rows - blinding - 1;
     let ones = |is_one: &(dyn Fn(usize) -> bool + Sync)| {

@@ -1,4 +1,4 @@
-//! Keys, equal to those of halo2-axiom's own functions to the last byte.
+//! Generates keys that are equal to those of halo2-axiom's own functions, byte for byte.
 
 mod assembly;
 mod columns;
@@ -14,20 +14,20 @@ use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::poly::commitment::Params;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 
-/// Setups that keys are made with: those of KZG on BN254, whose curve is `C`.
+/// Makes keys from a setup: one of KZG on BN254, whose curve is `C`.
 ///
-/// It lets [`keygen_vk`] and the others have the type parameters of halo2-axiom's.
+/// The trait gives [`keygen_vk`] and the others the type parameters of halo2-axiom's functions.
 pub trait Setup<'params, C: CurveAffine>: Params<'params, C> {
-    /// As [`keygen_vk_custom`].
+    /// Generates the key of [`keygen_vk_custom`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`keygen_vk`].
     fn verifying_key<K: Circuit<C::Scalar>>(&self, circuit: &K, compress: bool) -> Result<VerifyingKey<C>, Error>;
 
-    /// As [`keygen_pk_impl`].
+    /// Generates the key of [`keygen_pk_impl`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`keygen_vk`].
     fn proving_key<K: Circuit<C::Scalar>>(
         &self,
         key: Option<VerifyingKey<C>>,
@@ -54,12 +54,15 @@ where
     }
 }
 
-/// The key that verifies a circuit's proofs, as `halo2_axiom::plonk::keygen_vk` makes it: every selector is a fixed column.
+/// Generates the key that verifies proofs of `circuit`, as `halo2_axiom::plonk::keygen_vk` does: every selector is a
+/// fixed column.
 ///
 /// # Errors
-/// `NotEnoughRowsAvailable`: the setup has fewer rows than the circuit needs. `BoundsFailure`, `ColumnNotInPermutation`: the
-/// circuit assigns or copies what it has not got (halo2-axiom panics). `Transcript`: proofwarp's own error. Others are the
-/// circuit's.
+/// - `NotEnoughRowsAvailable`: the setup has fewer rows than the circuit needs.
+/// - `BoundsFailure`, `ColumnNotInPermutation`: the circuit assigns or copies a cell that does not exist (halo2-axiom
+///   panics).
+/// - `Transcript`: proofwarp's own error.
+/// - Others are the circuit's.
 pub fn keygen_vk<'params, C, P, ConcreteCircuit>(
     params: &P,
     circuit: &ConcreteCircuit,
@@ -73,10 +76,11 @@ where
     keygen_vk_custom(params, circuit, false)
 }
 
-/// As [`keygen_vk`]; selectors are combined into fewer columns if `compress_selectors`.
+/// Generates the key that verifies proofs of `circuit`; selectors are combined into fewer columns if
+/// `compress_selectors`.
 ///
 /// # Errors
-/// As [`keygen_vk`].
+/// Returns the errors of [`keygen_vk`].
 pub fn keygen_vk_custom<'params, C, P, ConcreteCircuit>(
     params: &P,
     circuit: &ConcreteCircuit,
@@ -91,10 +95,10 @@ where
     params.verifying_key(circuit, compress_selectors)
 }
 
-/// The key that proves a circuit, for a verifying key that was made for it.
+/// Generates the key that proves `circuit`, from a verifying key `vk` that was made for it.
 ///
 /// # Errors
-/// As [`keygen_vk`].
+/// Returns the errors of [`keygen_vk`].
 pub fn keygen_pk<'params, C, P, ConcreteCircuit>(
     params: &P,
     vk: VerifyingKey<C>,
@@ -110,10 +114,10 @@ where
     keygen_pk_impl(params, Some(vk), circuit, compress_selectors)
 }
 
-/// Both keys: the circuit's synthesis runs once.
+/// Generates both keys of `circuit`, whose synthesis runs once.
 ///
 /// # Errors
-/// As [`keygen_vk`].
+/// Returns the errors of [`keygen_vk`].
 pub fn keygen_pk2<'params, C, P, ConcreteCircuit>(
     params: &P,
     circuit: &ConcreteCircuit,
@@ -128,10 +132,10 @@ where
     keygen_pk_impl(params, None, circuit, compress_selectors)
 }
 
-/// [`keygen_pk`] with a verifying key, [`keygen_pk2`] without one.
+/// Generates the key of [`keygen_pk`] if there is a `vk`, and that of [`keygen_pk2`] otherwise.
 ///
 /// # Errors
-/// As [`keygen_vk`].
+/// Returns the errors of [`keygen_vk`].
 pub fn keygen_pk_impl<'params, C, P, ConcreteCircuit>(
     params: &P,
     vk: Option<VerifyingKey<C>>,

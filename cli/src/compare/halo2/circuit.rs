@@ -1,26 +1,26 @@
-//! The circuit that is proved: chains whose ends are public, a lookup a row.
+//! Defines the circuit that is proved: chains whose ends are public, with a lookup in each row.
 
 use proofwarp_halo2::halo2_axiom::circuit::{Cell, Layouter, Region, SimpleFloorPlanner, Value};
 use proofwarp_halo2::halo2_axiom::halo2curves::bn256::Fr;
 use proofwarp_halo2::halo2_axiom::plonk::{Advice, Circuit, Column, ConstraintSystem, Error, Fixed, Instance};
 use proofwarp_halo2::halo2_axiom::poly::Rotation;
 
-/// Chains side by side.
+/// Number of chains that run side by side.
 const CHAINS: usize = 4;
-/// What is added in a row is less than this.
+/// Bound of the values that rows add: each is less than this.
 pub const TABLE: u64 = 16;
-/// Blinded rows, and some to spare.
+/// Rows that gates leave free: blinded rows, and some to spare.
 const SPARE: usize = 10;
 
-/// In each chain x ← x² + y from row to row, where a table has y.
+/// Computes x ← x² + y from row to row in each chain, where y is in a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Chains {
-    /// Rows of a gate.
+    /// Number of rows with a gate.
     rows: usize,
     start: u64,
 }
 
-/// The columns of a chain, each with its part of the table.
+/// Holds the columns of the chains, and those of the gate's selector, the table and the public ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     chains: [(Column<Advice>, Column<Advice>); CHAINS],
@@ -30,18 +30,18 @@ pub struct Config {
 }
 
 impl Chains {
-    /// Fills 2^log rows.
+    /// Creates chains that fill 2^log rows.
     pub fn new(log: u32, start: u64) -> Self {
         Self { rows: (1 << log) - SPARE, start }
     }
 
-    /// The start of a chain and what is added row by row.
+    /// Returns the start of chain `number`, and the values added row by row.
     fn chain(&self, number: usize) -> (Fr, impl Iterator<Item = Fr>) {
         let step = self.start + number as u64;
         (Fr::from(step), (0..self.rows as u64).map(move |row| Fr::from((row * step + row) % TABLE)))
     }
 
-    /// What is public.
+    /// Returns the public values, which are the ends of the chains.
     pub fn ends(&self) -> Vec<Fr> {
         let end = |number| {
             let (start, added) = self.chain(number);
@@ -60,7 +60,7 @@ impl Chains {
         config.chains.iter().enumerate().map(|(number, columns)| self.assign_chain(region, number, *columns)).collect()
     }
 
-    /// Gives the last cell.
+    /// Assigns chain `number` and returns its last cell.
     fn assign_chain(
         &self,
         region: &mut Region<'_, Fr>,
@@ -82,7 +82,7 @@ impl Circuit<Fr> for Chains {
     type FloorPlanner = SimpleFloorPlanner;
     type Params = ();
 
-    /// Keys take no notice of values of the witness.
+    /// Returns the circuit with its witness, because keys ignore witness values.
     fn without_witnesses(&self) -> Self {
         *self
     }

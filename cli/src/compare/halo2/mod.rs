@@ -1,4 +1,4 @@
-//! Keys and proofs of halo2-axiom's circuits, by proofwarp and by halo2-axiom.
+//! Compares keys and proofs of halo2-axiom's circuits by proofwarp and by halo2-axiom.
 
 mod circuit;
 
@@ -24,7 +24,7 @@ const KEYS: &str = "halo2 bn254, both keys";
 const PROOF: &str = "halo2 bn254, proof";
 const OURS: &str = "proofwarp";
 const STOCK: &str = "stock halo2-axiom, CPU";
-/// Rows of less do not hold the table and what is blinded.
+/// Smallest logarithm: fewer rows do not hold the table and the blinded rows.
 const LEAST: u32 = 5;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
@@ -32,7 +32,7 @@ type Setup = ParamsKZG<Bn256>;
 type Key = ProvingKey<G1Affine>;
 type Transcript = Marked<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
 
-/// What is proved.
+/// Holds the setup, the circuit and its public values.
 struct Work<'a> {
     setup: &'a Setup,
     circuit: Chains,
@@ -81,7 +81,7 @@ fn keys<V>(
 
 type Prove = fn(&Work<'_>, &Key, ChaCha20Rng, &mut Transcript) -> Result<(), plonk::Error>;
 
-/// A proof, and its phases.
+/// Returns a proof and its phases.
 fn proved(work: &Work<'_>, key: &Key, prove: Prove) -> Result<(Vec<u8>, Vec<Phase>)> {
     let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
     prove(work, key, ChaCha20Rng::from_entropy(), &mut transcript).context("a proof")?;

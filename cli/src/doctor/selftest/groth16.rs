@@ -1,4 +1,4 @@
-//! A proof of x·x = 35², by a setup whose secrets are known, and the pairings that it has to satisfy.
+//! Proves x·x = 35² by a setup whose secrets are known, and checks the pairings that the proof has to satisfy.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::{Answer, inverse, timed};
 
-/// Secrets of a setup, and what follows from them; γ is 1.
+/// Holds the secrets of a setup, and values derived from them; γ is 1.
 struct Setup<F> {
     alpha: F,
     beta: F,
@@ -22,12 +22,12 @@ struct Setup<F> {
     k: [F; 3],
     u: [F; 3],
     v: [F; 3],
-    /// Powers of τ times the vanishing polynomial there, over δ.
+    /// Powers of τ times the vanishing polynomial at τ, over δ.
     h: Vec<F>,
 }
 
 impl<F: proofwarp::field::NttField> Setup<F> {
-    /// Of the constraints x·x = y, and input·0 = 0 for each input, in a domain of four.
+    /// Creates a setup of the constraints x·x = y, and input·0 = 0 for each input, in a domain of four.
     fn new(rng: &mut ChaCha8Rng) -> Result<Self> {
         let [tau, alpha, beta, delta] = [(); 4].map(|()| F::random(&mut *rng));
         let omega = NttDomain::<F>::new(&Accelerator::with_backend(proofwarp::BackendKind::Cpu)?, 2)?.omega();
@@ -60,7 +60,7 @@ impl<F: proofwarp::field::NttField> Setup<F> {
         })
     }
 
-    /// e(A, B) = e(α, β) · e(Σ inputs, 1) · e(C, δ)
+    /// Returns whether e(A, B) = e(α, β) · e(Σ inputs, 1) · e(C, δ).
     fn verifies<E: Engine<Fr = F>>(&self, proof: &Proof<E>, y: F) -> bool {
         let inputs = g1::<E>(self.k[0] + y * self.k[1]);
         let right = E::pairing(&g1::<E>(self.alpha), &g2::<E>(self.beta))

@@ -1,7 +1,7 @@
-//! Known answers, by every kernel family that proofs are made with. What is compared with is derived on paper: no code of the
-//! engine's has to do with it.
+//! Tests every kernel family that proofs are made with, by known answers. These are derived on paper, without any code
+//! of the engine.
 //!
-//! The families `vector` and `points` are for the project's own tests alone, and are left out.
+//! The families `vector` and `points` are left out, because only the project's own tests use them.
 
 mod groth16;
 mod msm;
@@ -19,13 +19,13 @@ use serde::Serialize;
 
 use crate::progress::Progress;
 
-/// Sizes, on GPUs and on processors.
+/// Binary logarithms of the sizes that GPUs and processors use by default.
 const LOG_ON_GPU: u32 = 20;
 const LOG_ON_CPU: u32 = 12;
-/// A transform of this size has kernels of its own.
+/// A transform of this size (log n) has kernels of its own.
 const SMALL_NTT: u32 = 17;
 
-/// A test and what came of it.
+/// Holds a test and its result.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tested {
     pub family: &'static str,
@@ -33,12 +33,12 @@ pub struct Tested {
     pub of: &'static str,
     pub elements: usize,
     pub ran_on: String,
-    /// What is wrong, if something is.
+    /// Description of the fault, if there is one.
     pub fault: Option<String>,
-    /// Of one call after the first, with what it needs resident where it can be.
+    /// Time of one call after the first, with its data resident where possible.
     pub milliseconds: f64,
     pub per_second: f64,
-    /// What one H200 takes, where this is one and the size is that of the figure.
+    /// Time that one H200 takes, if the device is one and the size is that of the figure.
     pub expected: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ impl Tested {
     }
 }
 
-/// What a test gives: where it ran, how long a call took, and whether the answer is right.
+/// Holds a test's result: where it ran, how long a call took, and whether the answer is right.
 struct Answer {
     report: Report,
     time: Duration,
@@ -57,7 +57,7 @@ struct Answer {
 
 type Test = fn(&Accelerator, u32) -> Result<Answer>;
 
-/// A family, a field or curve, its test, and whether its size may be chosen.
+/// Describes a test: its family, its field or curve, its function, and whether its size may be chosen.
 struct Case(&'static str, &'static str, Test, Size);
 
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs all of them.
+/// Runs all tests.
 pub fn run(accelerator: &Accelerator, log: Option<u32>) -> Vec<Tested> {
     let gpu = accelerator.devices().first().is_some_and(|device| !device.info().is_cpu);
     let log = log.unwrap_or(if gpu { LOG_ON_GPU } else { LOG_ON_CPU });
@@ -122,7 +122,7 @@ impl Case {
     }
 }
 
-/// Milliseconds of one H200 at 2^20, from docs/performance.md: family, field or curve, on CUDA, on OpenCL.
+/// Milliseconds that one H200 takes at 2^20, from docs/performance.md: family, field or curve, on CUDA, on OpenCL.
 const FIGURES: [(&str, &str, f64, f64); 4] = [
     ("msm", "bls12_381_g1", 6.08, 7.73),
     ("msm", "bls12_381_g2", 15.6, 22.1),
@@ -142,19 +142,19 @@ fn expected(family: &str, of: &str, log: u32, report: &Report) -> Option<f64> {
     }
 }
 
-/// A call's result and its time.
+/// Returns a call's result and its time.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed()))
 }
 
-/// 0, 1, 2 … as elements.
+/// Returns 0, 1, 2 … as elements.
 fn counted<F: NttField>(count: usize) -> Vec<F> {
     (0..count as u64).map(F::from).collect()
 }
 
-/// An element that has to have an inverse.
+/// Returns the inverse of `element`, which must have one.
 fn inverse<F: ff::Field>(element: F) -> Result<F> {
     let inverse: Option<F> = element.invert().into();
     inverse.ok_or_else(|| Error::invalid("self-test", "element", "one with an inverse", "zero"))
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// A wrong answer is told.
+    /// Checks that a wrong answer is reported.
     #[test]
     fn a_wrong_answer_is_a_fault() {
         let wrong: Test =

@@ -1,4 +1,4 @@
-//! A step of a PLONKish proof: 1 + X + X² + … at a point.
+//! Runs a step of a PLONKish proof: evaluates 1 + X + X² + … at a point.
 
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::plonk::steps::{Column, evaluate};

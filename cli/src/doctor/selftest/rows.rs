@@ -1,4 +1,4 @@
-//! Sparse products and expressions, row by row over 0, 1, 2 …
+//! Tests sparse products and expressions, row by row over 0, 1, 2 …
 
 use proofwarp::expression::{Coset, Expression, Program};
 use proofwarp::field::NttField;
@@ -7,7 +7,7 @@ use proofwarp::{Accelerator, Result};
 
 use super::{Answer, counted, timed};
 
-/// Row i is 3·xᵢ − x₍ᵢ₊₁₎ around the end: 2i − 1, but for the last.
+/// Tests a matrix whose row i gives 3·xᵢ − x₍ᵢ₊₁₎ around the end: 2i − 1, except for the last.
 pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_usize << log;
     let rows = (0..n).map(|i| [(i, F::from(3)), ((i + 1) % n, -F::ONE)]);
@@ -21,7 +21,7 @@ pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     Ok(Answer { report, time, is_right })
 }
 
-/// a·b − a(ωX) of a = 0, 1, 2 … and b the same from 1 on: i² − 1, but for the last.
+/// Tests a·b − a(ωX) for a = 0, 1, 2 … and b = 1, 2, 3 …: i² − 1, except for the last.
 pub fn expression<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_usize << log;
     let column = |column, rotation| Expression::<F>::column(column, rotation);

@@ -1,4 +1,4 @@
-//! The polynomial X, whose values are the powers of ω, and back.
+//! Transforms the polynomial X, whose values are the powers of ω, and back.
 
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain};
@@ -6,7 +6,7 @@ use proofwarp::{Accelerator, Result};
 
 use super::{Answer, timed};
 
-/// Transforms that are queued, so that the time of one does not depend on how long waiting takes.
+/// Number of transforms queued at once, so that the time of one does not depend on how long waiting takes.
 const QUEUED: u32 = 8;
 
 pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {

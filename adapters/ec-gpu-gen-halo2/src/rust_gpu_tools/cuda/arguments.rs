@@ -1,13 +1,13 @@
-//! What kernels are given.
+//! Defines the arguments that kernels take.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use super::buffer::{Buffer, Memory};
 
-/// What a kernel takes as an argument.
+/// Converts a value to a kernel argument.
 pub trait KernelArgument {
-    /// What it is.
+    /// Returns the argument as kernels see it.
     fn given(&self) -> Given<'_>;
 }
 
@@ -50,8 +50,8 @@ impl KernelArgument for u32 {
     }
 }
 
-/// Memory local to a work-group, of so many elements, as an argument of a kernel: proofwarp's kernels have their own, so that
-/// it stands for none.
+/// Stands for local memory of a work-group as a kernel argument. It allocates none, because proofwarp's kernels have
+/// their own.
 #[derive(Debug)]
 pub struct LocalBuffer<T> {
     length: usize,
@@ -59,12 +59,12 @@ pub struct LocalBuffer<T> {
 }
 
 impl<T> LocalBuffer<T> {
-    /// Room for so many elements.
+    /// Creates an argument for `length` elements.
     pub fn new(length: usize) -> Self {
         Self { length, elements: PhantomData }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn length(&self) -> usize {
         self.length
     }

@@ -1,4 +1,4 @@
-//! Elements in a device's memory, or in the host's where that is the device.
+//! Holds elements in a device's memory, or in the host's if that is the device.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use proofwarp::field::DeviceVector;
 use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 
-/// Elements of type `T`, one of BN254's scalar fields. Cleared when dropped.
+/// Holds elements of type `T`, one of the types of BN254's scalar field. Cleared when dropped.
 pub struct Buffer<T> {
     memory: Memory,
     elements: PhantomData<T>,
@@ -34,11 +34,11 @@ impl<T> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Where elements lie.
+/// Holds a buffer's elements, on a device or on the host.
 #[doc(hidden)]
 pub struct Memory {
     pub(super) place: Place,
-    /// The first element, while the host knows it: transforms are told their root that way.
+    /// The first element, while the host knows it: transforms get their root from it.
     pub(super) first: Mutex<Option<Fr>>,
 }
 
@@ -52,7 +52,7 @@ impl Memory {
         Self { place, first: Mutex::new(first) }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match &self.place {
             Place::Device(vector) => vector.len(),
@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// The host does not know any more what is first.
+    /// Marks the first element as unknown to the host.
     pub fn forget_first(&self) {
         *lock(&self.first) = None;
     }
@@ -91,12 +91,12 @@ impl DerefMut for Column {
 impl Drop for Column {
     fn drop(&mut self) {
         self.0.fill(Fr::zero());
-        // Nobody reads them any more, but they are to be stored.
+        // Keeps these stores, which nothing reads, from being optimised away.
         std::hint::black_box(&self.0);
     }
 }
 
-/// Writes a column's first rows.
+/// Replaces the first rows of `column` by `rows`.
 pub(super) fn put(column: &mut Arc<Column>, rows: Column) {
     if rows.len() == column.len() {
         *column = Arc::new(rows);
@@ -105,7 +105,7 @@ pub(super) fn put(column: &mut Arc<Column>, rows: Column) {
     }
 }
 
-/// A buffer as devices have it.
+/// Returns the device vector of `memory`.
 pub(super) fn vector(memory: &Memory) -> GPUResult<&DeviceVector<Fr>> {
     match &memory.place {
         Place::Device(vector) => Ok(vector),
@@ -113,7 +113,7 @@ pub(super) fn vector(memory: &Memory) -> GPUResult<&DeviceVector<Fr>> {
     }
 }
 
-/// A buffer as the host has it.
+/// Returns the host column of `memory`.
 pub(super) fn column(memory: &Memory) -> GPUResult<Arc<Column>> {
     match &memory.place {
         Place::Host(column) => Ok(lock(column).clone()),
@@ -121,7 +121,7 @@ pub(super) fn column(memory: &Memory) -> GPUResult<Arc<Column>> {
     }
 }
 
-/// A buffer of another device than the program's.
+/// Returns the error for a buffer of another device than the program's.
 pub(super) fn another_device(place: &'static str) -> GPUError {
     Error::invalid(place, "buffer", "one of the program's device", "one of another").into()
 }

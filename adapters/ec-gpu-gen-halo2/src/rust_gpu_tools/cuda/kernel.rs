@@ -1,4 +1,4 @@
-//! A kernel by name, with its arguments.
+//! Runs a kernel by name, with its arguments.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
 
-/// A kernel with the arguments that it has been given so far, which outlive it.
+/// Holds a kernel and the arguments appended so far, which outlive it.
 #[derive(Debug)]
 pub struct Kernel<'a> {
-    /// None where the device is the host.
+    /// `None` if the device is the host.
     queue: Option<&'a Queue>,
     name: String,
     kind: Kind,
@@ -38,11 +38,13 @@ impl<'a> Kernel<'a> {
         self
     }
 
-    /// Queues it, and does not wait for it: whoever reads a buffer does.
+    /// Queues the kernel without waiting for it; reading a buffer waits.
     ///
     /// # Errors
-    /// Its arguments are not the kernel's in number, kind or length, a column is written that is read at another row, or the device
-    /// failed. The error names the kernel.
+    /// Returns an error that names the kernel in these cases:
+    /// - Its arguments are wrong in number, kind or length.
+    /// - A column is written that is also read at another row.
+    /// - The device failed.
     pub fn run(self) -> GPUResult<()> {
         let done = match self.kind {
             Kind::Columns(operation) => self.columns(operation),
@@ -75,7 +77,7 @@ impl<'a> Kernel<'a> {
         Ok(queue.with(|stream| enqueue(stream, operation, &arguments, self.items))?)
     }
 
-    /// The columns as they are now are read; what comes of it takes the place of those that are written.
+    /// Reads the columns as they are now; the results then replace those that are written.
     fn on_host(&self, operation: Operation) -> GPUResult<()> {
         let columns = self.arguments.iter().map(|given| match given.0 {
             arguments::Kind::Memory(memory) => column(memory).map(Some),

@@ -1,4 +1,4 @@
-//! Programs, buffers and kernels of a device.
+//! Provides programs, buffers and kernels of a device.
 
 mod arguments;
 mod buffer;

@@ -1,20 +1,20 @@
-//! Kernels by the names that callers know them by.
+//! Finds kernels by the names that callers know them by.
 
 use proofwarp::columns::Operation;
 
-/// What a kernel does.
+/// Selects the work of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Something row by row.
+    /// An operation on columns, row by row.
     Columns(Operation),
     /// A round of a transform.
     Round,
 }
 
-/// What names begin with: kernels are those of BN254's scalar field.
+/// Prefix of all names: kernels work on BN254's scalar field.
 const PREFIX: &str = "Bn256_Fr_";
 
-/// All kernels, without what their names begin with.
+/// Lists all kernels, by name without the prefix.
 #[rustfmt::skip]
 pub(super) const KERNELS: [(&str, Kind); 25] = [
     ("radix_fft", Kind::Round),
@@ -44,7 +44,7 @@ pub(super) const KERNELS: [(&str, Kind); 25] = [
     ("sort", Kind::Columns(Operation::SortStep)),
 ];
 
-/// The kernel of a whole name.
+/// Returns the kernel with the full `name`.
 pub(super) fn find(name: &str) -> Option<Kind> {
     let name = name.strip_prefix(PREFIX)?;
     KERNELS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)

@@ -1,4 +1,4 @@
-//! A device with its buffers and kernels.
+//! Provides a device with its buffers and kernels.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,10 +15,10 @@ use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
 
-/// A device, with kernels by name. What programs of one device do is done in the order in which it was asked for.
+/// A device, with kernels by name. Work of all programs of a device runs in the order of the calls.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// None where the device is the host.
+    /// `None` if the device is the host.
     queue: Option<Arc<Queue>>,
 }
 
@@ -31,13 +31,13 @@ impl Program {
         self.queue.as_ref()
     }
 
-    /// Room for `length` elements, which are zero.
+    /// Creates a buffer of `length` elements, which are zero.
     ///
     /// # Safety
-    /// None is needed; callers expect that there is.
+    /// There are no requirements; callers expect an unsafe function.
     ///
     /// # Errors
-    /// The elements are not BN254's scalars, or the device is out of memory, or failed.
+    /// Returns an error if the elements are not BN254's scalars, or if the device is out of memory or failed.
     pub unsafe fn create_buffer<T: PrimeField>(&self, length: usize) -> GPUResult<Buffer<T>> {
         known::elements::<T>(&[])?;
         let place = match &self.queue {
@@ -47,10 +47,10 @@ impl Program {
         Ok(Buffer::new(Memory::new(place, None)))
     }
 
-    /// A buffer with a copy of a slice.
+    /// Creates a buffer with a copy of `slice`.
     ///
     /// # Errors
-    /// The elements are not BN254's scalars, or the device is out of memory, or failed.
+    /// Returns an error if the elements are not BN254's scalars, or if the device is out of memory or failed.
     pub fn create_buffer_from_slice<T: PrimeField>(&self, slice: &[T]) -> GPUResult<Buffer<T>> {
         let elements = known::elements(slice)?;
         let place = match &self.queue {
@@ -60,10 +60,11 @@ impl Program {
         Ok(Buffer::new(Memory::new(place, elements.first().copied())))
     }
 
-    /// Copies a slice to the start of a buffer.
+    /// Copies `data` to the start of `buffer`.
     ///
     /// # Errors
-    /// The slice is longer than the buffer, which is another device's, or the device failed.
+    /// Returns an error if the slice is longer than the buffer, if the buffer is another device's, or if the device
+    /// failed.
     pub fn write_from_buffer<T: PrimeField>(&self, buffer: &mut Buffer<T>, data: &[T]) -> GPUResult<()> {
         let (elements, memory) = (known::elements(data)?, buffer.memory());
         check_length("write_from_buffer", memory, elements.len())?;
@@ -82,10 +83,11 @@ impl Program {
         Ok(())
     }
 
-    /// Copies the start of a buffer to a slice, after the kernels launched before.
+    /// Copies the start of `buffer` to `data`, after the kernels launched before.
     ///
     /// # Errors
-    /// The slice is longer than the buffer, which is another device's, or the device or a kernel failed.
+    /// Returns an error if the slice is longer than the buffer, if the buffer is another device's, or if the device or
+    /// a kernel failed.
     pub fn read_into_buffer<T: PrimeField>(&self, buffer: &Buffer<T>, data: &mut [T]) -> GPUResult<()> {
         let (elements, memory) = (known::elements_mut(data)?, buffer.memory());
         check_length("read_into_buffer", memory, elements.len())?;
@@ -100,11 +102,12 @@ impl Program {
         Ok(())
     }
 
-    /// A kernel to be given its arguments and run, by `groups` groups of `group_size` work-items. No groups at all stand for as
-    /// many as there are rows: that is what fewer rows than a group has are divided to.
+    /// Creates a kernel that takes arguments and then runs with `groups` groups of `group_size` work-items. 0 groups
+    /// stand for one work-item per row: callers divide rows by the group size, which gives 0 for fewer rows than a
+    /// group has.
     ///
     /// # Errors
-    /// There is no such kernel.
+    /// Returns [`GPUError::KernelNotFound`] if there is no such kernel.
     pub fn create_kernel(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Kernel<'_>> {
         let kind = names::find(name).ok_or_else(|| GPUError::KernelNotFound(name.to_owned()))?;
         Ok(Kernel::new(self.queue.as_deref(), name, kind, groups.saturating_mul(group_size)))

@@ -1,8 +1,9 @@
-//! The rounds of a transform.
+//! Runs the rounds of a transform.
 //!
-//! Callers transform 2^k elements by rounds of some levels each, from one buffer to the other and back, the first by all levels
-//! that a round has, the last by those that are left. Here the rounds before the last do nothing, and the last does the whole
-//! transform: after an even number of rounds before it, the elements are still where it reads, otherwise where it writes.
+//! Callers transform 2^k elements by rounds of some levels each, from one buffer to the other and back. Each round has
+//! the maximum number of levels; the last has those that are left. Here the rounds before the last do nothing, and the
+//! last does the whole transform. The elements are in the buffer that it reads after an even number of earlier rounds,
+//! otherwise in the one that it writes.
 
 use halo2curves::bn256::Fr;
 use proofwarp::backend::Stream;
@@ -15,7 +16,7 @@ use super::buffer::{Column, Memory, Place, column, lock, put, vector};
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
 
-/// A round by its arguments.
+/// Holds the arguments of a round.
 struct Round<'a> {
     from: &'a Memory,
     to: &'a Memory,
@@ -27,7 +28,7 @@ struct Round<'a> {
     max_degree: u32,
 }
 
-/// Does a round: nothing, or all of the transform.
+/// Runs a round: the last one does the whole transform, the others nothing.
 pub(super) fn run(queue: Option<&Queue>, arguments: &[Given<'_>]) -> GPUResult<()> {
     let round = Round::new(arguments)?;
     if round.log_p + round.degree < round.log_n {
@@ -104,7 +105,7 @@ impl<'a> Round<'a> {
         let transform = Transform::new(self.log_n, omega);
         let bytes = size_of::<Fr>() << self.log_n;
         Ok(queue.with(|stream: &mut Stream| {
-            // Before anything is written: a root that is none leaves all as it is.
+            // Check before anything is written: an invalid root leaves all unchanged.
             transform.check(1 << self.log_n)?;
             if !std::ptr::eq(data, to) {
                 stream.copy((to.buffer(), 0), (data.buffer(), 0), bytes)?;
@@ -113,7 +114,7 @@ impl<'a> Round<'a> {
         })?)
     }
 
-    /// Where a kernel wrote the powers, which waits for it.
+    /// Downloads ω, for powers that a kernel wrote, and waits for that kernel.
     fn omega_of_device(&self, queue: &Queue) -> GPUResult<Fr> {
         let powers = vector(self.omegas)?;
         let bytes = queue.copy(|stream| {
