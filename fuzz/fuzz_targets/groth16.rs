@@ -43,9 +43,10 @@ fn circuit(form: Form) -> Option<Circuit<Scalar>> {
         Form::Matrices { inputs, columns, rows } => {
             let number = |value: i8| Scalar::from(u64::from(value.unsigned_abs()));
             let row = |row: Vec<(u8, i8)>| row.into_iter().map(move |(column, value)| (column.into(), number(value)));
-            let mut matrices = columns.into_iter().zip(rows).map(|(columns, rows)| {
-                Csr::from_rows(columns.into(), rows.into_iter().map(row)).ok().map(Arc::new)
-            });
+            let mut matrices = columns
+                .into_iter()
+                .zip(rows)
+                .map(|(columns, rows)| Csr::from_rows(columns.into(), rows.into_iter().map(row)).ok().map(Arc::new));
             Circuit::from_matrices(inputs, [matrices.next()??, matrices.next()??, matrices.next()??]).ok()
         }
     }
@@ -75,11 +76,14 @@ fuzz_target!(|input: Input| {
         b_g2: some(of_b_g2, b_g2),
     };
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
-    let key = if input.checked { ProvingKeyOnDevice::checked(&cpu, key) } else { ProvingKeyOnDevice::on_host(&cpu, key) };
+    let key =
+        if input.checked { ProvingKeyOnDevice::checked(&cpu, key) } else { ProvingKeyOnDevice::on_host(&cpu, key) };
     let Ok(key) = key else { return };
     let zeros = vec![Scalar::from(3); 1 << 16];
-    let [inputs, aux] =
-        input.witness.map_or([circuit.inputs(), circuit.aux()], |lengths| lengths.map(usize::from)).map(|n| &zeros[..n]);
+    let [inputs, aux] = input
+        .witness
+        .map_or([circuit.inputs(), circuit.aux()], |lengths| lengths.map(usize::from))
+        .map(|n| &zeros[..n]);
     let evaluations = input.values.map(|lengths| lengths.map(|length| &zeros[..usize::from(length)]));
     let witnesses = [Witness { inputs, aux, evaluations }];
     let [r, s] = input.random.map(|count| &zeros[..usize::from(count)]);
