@@ -6,7 +6,7 @@ typedef ulong u64;
 typedef int i32;
 typedef long i64;
 #define KERNEL(group_size) __kernel __attribute__((reqd_work_group_size(group_size, 1, 1)))
-// Declares a kernel of which a multiprocessor runs `groups` groups at once, if the compiler can be told so.
+// Declares a kernel. A multiprocessor runs `groups` groups of it at once, if the compiler takes such a bound.
 #define KERNEL_BOUNDED(group_size, groups) KERNEL(group_size)
 #define DEVICE inline
 // Declares a function that is called, not inlined: long point formulas appear once in a program.

@@ -36,7 +36,7 @@ DEVICE i32 next_digit(i64 above, i64 sum, i64 below) {
     return ((i32)((u32)digit << (32 - DIGIT_BITS)) >> (32 - DIGIT_BITS)) + carry;
 }
 
-// Returns the lowest digit, of which only the low bits are right.
+// Returns the lowest digit. Only its low bits are right.
 DEVICE u32 lowest_digit(i64 above, i64 sum) {
     return (u32)(sum_low(above) + sum_high(sum));
 }

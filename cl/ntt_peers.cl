@@ -39,7 +39,7 @@ void ntt_peer_columns(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile,
     }
 }
 
-// Runs ntt_rows in natural order for the tiles from `first_tile` on, all of which are full.
+// Runs ntt_rows in natural order for the tiles from `first_tile` on. All of them are full.
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_peer_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u32 first_tile, u32 owners_log, u32 part_log,
                    u32 from_log, u32 to_log, u32 log_n, u32 radix_log, u32 first_log, GLOBAL const F(fixed) *nodes,

@@ -7,7 +7,7 @@
 //
 // Passes are of 2^3 to 2^6 points, and one table has all factors of the last. In natural order the host gives the last
 // two passes different memory to read and to write, so no group waits for another. Parameters are those of ntt_columns
-// (ntt.cl) and ntt_rows (ntt_rows.cl), of which some are unused.
+// (ntt.cl) and ntt_rows (ntt_rows.cl); some are unused.
 
 // Copies the nodes of the tree of a block, one per work-item; node 0 is not used.
 DEVICE void stage_nodes(LOCAL_POINTER F(fixed) *staged, GLOBAL const F(fixed) *nodes, u32 base, u32 radix_log) {

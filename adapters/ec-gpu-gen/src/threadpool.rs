@@ -184,7 +184,7 @@ mod tests {
         ended.recv_timeout(Duration::from_secs(60)).expect("an end, not a deadlock")
     }
 
-    /// Runs more jobs than threads, each of which does so again and waits, to `depth` levels.
+    /// Runs more jobs than threads. Each job does so again and waits, to `depth` levels.
     fn scopes(depth: usize, done: &AtomicUsize) {
         Worker::new().scoped(|scope| {
             for _ in 0..=*NUM_THREADS {
